@@ -1,0 +1,1 @@
+//! What the gateway decides: configuration, catalogue, names, one exchange's life. Pure.

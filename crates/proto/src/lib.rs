@@ -1,0 +1,1 @@
+//! The Model Context Protocol on bytes: frames, splices, codecs, eras. Pure.

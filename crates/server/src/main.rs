@@ -1,0 +1,2 @@
+//! The binary `dragoman`.
+fn main() {}

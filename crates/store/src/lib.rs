@@ -1,0 +1,1 @@
+//! The port to kept state. Empty until something has to be kept.

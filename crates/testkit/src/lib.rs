@@ -1,0 +1,1 @@
+//! Peers for tests and measurements: fixture upstreams, odd upstreams, load.

@@ -1,0 +1,1 @@
+//! Moves frames: Streamable HTTP and stdio, in both directions.
