@@ -62,19 +62,16 @@ impl LineDecoder {
     /// An over-long line is reported as soon as it passes the limit, whether or not its end has arrived.
     pub fn next_line(&mut self) -> Option<Result<Bytes, LineError>> {
         while let Some(chunk) = self.chunks.front_mut() {
-            let found = match memchr(b'\n', chunk) {
-                Some(end) => {
-                    let piece = chunk.split_to(end);
-                    chunk.advance(1);
-                    if chunk.is_empty() {
-                        self.chunks.pop_front();
-                    }
-                    self.end_line(piece)
+            let found = if let Some(end) = memchr(b'\n', chunk) {
+                let piece = chunk.split_to(end);
+                chunk.advance(1);
+                if chunk.is_empty() {
+                    self.chunks.pop_front();
                 }
-                None => {
-                    let piece = self.chunks.pop_front()?;
-                    self.keep(&piece)
-                }
+                self.end_line(piece)
+            } else {
+                let piece = self.chunks.pop_front()?;
+                self.keep(&piece)
             };
             if found.is_some() {
                 return found;
