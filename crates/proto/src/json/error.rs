@@ -1,0 +1,43 @@
+//! What can be wrong with JSON text, and where.
+
+/// A fault in JSON text (RFC 8259), with the byte at which it was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{problem} at byte {at}")]
+pub struct JsonError {
+    /// Offset in bytes from the start of the buffer.
+    pub at: usize,
+    /// What was found there.
+    pub problem: Problem,
+}
+
+/// The kinds of faults that the scanner tells apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Problem {
+    /// The text ends inside a value.
+    #[error("the text ends too early")]
+    Truncated,
+    /// A byte that cannot stand there.
+    #[error("unexpected character")]
+    Unexpected,
+    /// A number that RFC 8259 section 6 does not allow, such as `01` or `1.`.
+    #[error("malformed number")]
+    Number,
+    /// A raw control character inside a string.
+    #[error("control character in a string")]
+    Control,
+    /// A backslash followed by something else than an escape.
+    #[error("malformed escape in a string")]
+    Escape,
+    /// More nested arrays and objects than the scanner allows.
+    #[error("nested too deeply")]
+    Depth,
+    /// Text after the value.
+    #[error("text after the end of the value")]
+    Trailing,
+    /// Bytes that are not UTF-8.
+    #[error("not UTF-8")]
+    Utf8,
+    /// A buffer above 4 GiB, which spans cannot address.
+    #[error("text too large")]
+    TooLarge,
+}

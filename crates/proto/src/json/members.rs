@@ -1,0 +1,180 @@
+//! The members of an object and the elements of an array: where they stand, nothing more.
+
+use smallvec::SmallVec;
+
+use super::{JsonError, Problem, Scanner, Span, unquote};
+
+/// One member of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Member {
+    /// The key as written, between its quotes (escapes and all).
+    pub key: Span,
+    /// The value as written.
+    pub value: Span,
+}
+
+/// A key that stands twice in one object. Two readers may then act on different values, so what the gateway decides by
+/// must not be doubled.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the member \"{0}\" stands twice")]
+pub struct Duplicate(pub &'static str);
+
+/// The members of one object, in the order of the text.
+#[derive(Debug, Clone)]
+pub struct Members {
+    span: Span,
+    list: SmallVec<[Member; 8]>,
+}
+
+impl Members {
+    /// Scans `text` as one object with nothing around it but white space.
+    ///
+    /// # Errors
+    /// A fault in the text, or [`Problem::Unexpected`] when it is no object.
+    pub fn of_document(text: &[u8], max_depth: u32) -> Result<Self, JsonError> {
+        let scanner = Scanner::new(text, max_depth)?;
+        let members = Self::scan(scanner, scanner.space(0))?;
+        scanner.finish(members.span.end())?;
+        Ok(members)
+    }
+
+    /// The members of the object at `span` of text that was validated before; `None` when it is no object.
+    pub fn of_value(text: &[u8], span: Span) -> Option<Self> {
+        Self::scan(Scanner::trusted(text, super::MAX_DEPTH), span.start()).ok()
+    }
+
+    /// Scans and validates the object that starts at `at`.
+    pub(crate) fn scan(scanner: Scanner<'_>, at: usize) -> Result<Self, JsonError> {
+        Self::scan_with(scanner, at, |_, _, at| scanner.deeper(1).value(at))
+    }
+
+    /// Scans the object at `at`; `value` validates each member's value (given key and offset) and says where it ends,
+    /// so that a caller can look into some of them in the same pass.
+    pub(crate) fn scan_with(
+        scanner: Scanner<'_>,
+        open: usize,
+        mut value: impl FnMut(Scanner<'_>, Span, usize) -> Result<usize, JsonError>,
+    ) -> Result<Self, JsonError> {
+        if scanner.peek(open)? != b'{' {
+            return Err(Scanner::unexpected(open));
+        }
+        if scanner.max_depth() == 0 {
+            return Err(JsonError { at: open, problem: Problem::Depth });
+        }
+        let mut list = SmallVec::new();
+        let mut at = scanner.space(open + 1);
+        if scanner.peek(at)? == b'}' {
+            return Ok(Self { span: Span::new(open, at + 1), list });
+        }
+        loop {
+            let (key_end, start) = scanner.key(at)?;
+            let key = Span::new(at + 1, key_end - 1);
+            let end = value(scanner, key, start)?;
+            list.push(Member { key, value: Span::new(start, end) });
+            at = scanner.space(end);
+            match scanner.peek(at)? {
+                b',' => at = scanner.space(at + 1),
+                b'}' => return Ok(Self { span: Span::new(open, at + 1), list }),
+                _ => return Err(Scanner::unexpected(at)),
+            }
+        }
+    }
+
+    /// The place of the object, braces included.
+    pub fn span(&self) -> Span {
+        self.span
+    }
+
+    /// The members in the order of the text.
+    pub fn iter(&self) -> impl Iterator<Item = Member> + '_ {
+        self.list.iter().copied()
+    }
+
+    /// How many members there are, doubled keys counted each.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The value of `key`, the last one when it stands twice, as most readers take it. `text` is the buffer that was
+    /// scanned. For a decision use [`Members::unique`].
+    pub fn get(&self, text: &[u8], key: &str) -> Option<Span> {
+        self.list.iter().rev().find(|m| key_is(m.key.of(text), key)).map(|m| m.value)
+    }
+
+    /// The value of `key`, refused when it stands twice.
+    pub fn unique(&self, text: &[u8], key: &'static str) -> Result<Option<Span>, Duplicate> {
+        let mut found = None;
+        for m in &self.list {
+            if key_is(m.key.of(text), key) && found.replace(m.value).is_some() {
+                return Err(Duplicate(key));
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Whether a key as written means `name`; escapes are resolved only where there are some.
+fn key_is(written: &[u8], name: &str) -> bool {
+    if memchr::memchr(b'\\', written).is_none() {
+        return written == name.as_bytes();
+    }
+    unquote(written).is_some_and(|key| key == name)
+}
+
+/// The elements of one array, in the order of the text.
+#[derive(Debug, Clone)]
+pub struct Elements {
+    list: Vec<Span>,
+}
+
+impl Elements {
+    /// The elements of the array at `span` of validated text; `None` when it is no array.
+    pub fn of_value(text: &[u8], span: Span) -> Option<Self> {
+        Self::scan(Scanner::trusted(text, super::MAX_DEPTH), span.start(), usize::MAX).ok().map(|(e, _)| e)
+    }
+
+    /// Scans and validates the array at `open`, of at most `max` elements; also returns the offset behind it.
+    pub(crate) fn scan(scanner: Scanner<'_>, open: usize, max: usize) -> Result<(Self, usize), JsonError> {
+        if scanner.peek(open)? != b'[' {
+            return Err(Scanner::unexpected(open));
+        }
+        let mut list = Vec::new();
+        let mut at = scanner.space(open + 1);
+        if scanner.peek(at)? == b']' {
+            return Ok((Self { list }, at + 1));
+        }
+        loop {
+            if list.len() == max {
+                return Err(JsonError { at, problem: Problem::TooLarge });
+            }
+            let end = scanner.deeper(1).value(at)?;
+            list.push(Span::new(at, end));
+            at = scanner.space(end);
+            match scanner.peek(at)? {
+                b',' => at = scanner.space(at + 1),
+                b']' => return Ok((Self { list }, at + 1)),
+                _ => return Err(Scanner::unexpected(at)),
+            }
+        }
+    }
+
+    /// The elements in the order of the text.
+    pub fn iter(&self) -> impl Iterator<Item = Span> + '_ {
+        self.list.iter().copied()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+}

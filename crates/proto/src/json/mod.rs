@@ -1,0 +1,20 @@
+//! JSON text as it stands on the wire: a strict validator, the places of members, and splices.
+//!
+//! Nothing here builds a tree or changes a spelling. It must not know JSON-RPC or MCP.
+
+mod error;
+mod members;
+mod scan;
+mod span;
+mod splice;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::{JsonError, Problem};
+pub use members::{Duplicate, Elements, Member, Members};
+pub use scan::{MAX_DEPTH, Scanner};
+pub use span::Span;
+pub use splice::Splice;
+pub use text::{quote, quote_into, unquote};

@@ -1,0 +1,285 @@
+//! A strict, non-recursive validator of JSON text that tells where values end.
+//!
+//! It accepts exactly RFC 8259, up to a depth; it never allocates. It must not know what the text means.
+
+use super::{JsonError, Problem};
+
+/// The greatest depth of nested arrays and objects that can be asked for.
+pub const MAX_DEPTH: u32 = 128;
+
+/// A validator over one buffer of UTF-8 text.
+#[derive(Debug, Clone, Copy)]
+pub struct Scanner<'a> {
+    text: &'a [u8],
+    max_depth: u32,
+}
+
+impl<'a> Scanner<'a> {
+    /// A scanner over `text` that refuses more than `max_depth` (at most [`MAX_DEPTH`]) nested arrays and objects.
+    ///
+    /// # Errors
+    /// [`Problem::Utf8`] or [`Problem::TooLarge`].
+    pub fn new(text: &'a [u8], max_depth: u32) -> Result<Self, JsonError> {
+        if u32::try_from(text.len()).is_err() {
+            return Err(JsonError { at: 0, problem: Problem::TooLarge });
+        }
+        match std::str::from_utf8(text) {
+            Ok(_) => Ok(Self::trusted(text, max_depth)),
+            Err(e) => Err(JsonError { at: e.valid_up_to(), problem: Problem::Utf8 }),
+        }
+    }
+
+    /// A scanner over text that is known to be UTF-8, because it was scanned before or is a `str`.
+    pub(crate) fn trusted(text: &'a [u8], max_depth: u32) -> Self {
+        Self { text, max_depth: max_depth.min(MAX_DEPTH) }
+    }
+
+    /// The scanned buffer.
+    pub fn text(&self) -> &'a [u8] {
+        self.text
+    }
+
+    /// The same scanner for values that already stand `levels` deep.
+    pub(crate) fn deeper(self, levels: u32) -> Self {
+        Self { max_depth: self.max_depth.saturating_sub(levels), ..self }
+    }
+
+    pub(crate) fn max_depth(self) -> u32 {
+        self.max_depth
+    }
+
+    /// Validates the whole buffer as one value.
+    ///
+    /// # Errors
+    /// The first fault, [`Problem::Trailing`] included.
+    pub fn document(&self) -> Result<(), JsonError> {
+        let end = self.value(self.space(0))?;
+        self.finish(end)
+    }
+
+    /// Checks that only white space follows `at`.
+    pub(crate) fn finish(&self, at: usize) -> Result<(), JsonError> {
+        let at = self.space(at);
+        if at == self.text.len() { Ok(()) } else { Err(JsonError { at, problem: Problem::Trailing }) }
+    }
+
+    /// The offset of the next byte that is not white space.
+    pub(crate) fn space(&self, mut at: usize) -> usize {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.text.get(at) {
+            at += 1;
+        }
+        at
+    }
+
+    pub(crate) fn peek(&self, at: usize) -> Result<u8, JsonError> {
+        self.text.get(at).copied().ok_or(JsonError { at, problem: Problem::Truncated })
+    }
+
+    pub(crate) fn unexpected(at: usize) -> JsonError {
+        JsonError { at, problem: Problem::Unexpected }
+    }
+
+    /// Validates the value that starts at `at` and returns the offset behind it.
+    pub(crate) fn value(&self, at: usize) -> Result<usize, JsonError> {
+        let mut nest = Nest { kinds: 0, depth: 0, max: self.max_depth };
+        let mut at = at;
+        loop {
+            at = match self.peek(at)? {
+                b'{' => {
+                    nest.open(at, true)?;
+                    let inside = self.space(at + 1);
+                    if self.peek(inside)? != b'}' {
+                        at = self.key(inside)?.1;
+                        continue;
+                    }
+                    nest.close();
+                    inside + 1
+                }
+                b'[' => {
+                    nest.open(at, false)?;
+                    let inside = self.space(at + 1);
+                    if self.peek(inside)? != b']' {
+                        at = inside;
+                        continue;
+                    }
+                    nest.close();
+                    inside + 1
+                }
+                _ => self.scalar(at)?,
+            };
+            // A value has ended: close what ends with it, or go on to its sibling.
+            loop {
+                if nest.depth == 0 {
+                    return Ok(at);
+                }
+                at = self.space(at);
+                match (self.peek(at)?, nest.in_object()) {
+                    (b'}', true) | (b']', false) => {
+                        nest.close();
+                        at += 1;
+                    }
+                    (b',', true) => {
+                        at = self.key(self.space(at + 1))?.1;
+                        break;
+                    }
+                    (b',', false) => {
+                        at = self.space(at + 1);
+                        break;
+                    }
+                    _ => return Err(Self::unexpected(at)),
+                }
+            }
+        }
+    }
+
+    /// Validates `"key" :` at `at`; returns the offset behind the key's closing quote and that of the value.
+    pub(crate) fn key(&self, at: usize) -> Result<(usize, usize), JsonError> {
+        if self.peek(at)? != b'"' {
+            return Err(Self::unexpected(at));
+        }
+        let end = self.string(at)?;
+        let colon = self.space(end);
+        if self.peek(colon)? != b':' {
+            return Err(Self::unexpected(colon));
+        }
+        Ok((end, self.space(colon + 1)))
+    }
+
+    fn scalar(&self, at: usize) -> Result<usize, JsonError> {
+        match self.peek(at)? {
+            b'"' => self.string(at),
+            b'-' | b'0'..=b'9' => self.number(at),
+            b't' => self.literal(at, b"true"),
+            b'f' => self.literal(at, b"false"),
+            b'n' => self.literal(at, b"null"),
+            _ => Err(Self::unexpected(at)),
+        }
+    }
+
+    fn literal(&self, at: usize, word: &[u8]) -> Result<usize, JsonError> {
+        let end = at + word.len();
+        match self.text.get(at..end) {
+            Some(found) if found == word => Ok(end),
+            Some(_) => Err(Self::unexpected(at)),
+            None => Err(JsonError { at: self.text.len(), problem: Problem::Truncated }),
+        }
+    }
+
+    fn number(&self, start: usize) -> Result<usize, JsonError> {
+        let bad = |at| JsonError { at, problem: Problem::Number };
+        let mut at = start + usize::from(self.text[start] == b'-');
+        let digits = |mut at: usize| {
+            let from = at;
+            while let Some(b'0'..=b'9') = self.text.get(at) {
+                at += 1;
+            }
+            (at, at > from)
+        };
+        if self.text.get(at) == Some(&b'0') {
+            at += 1;
+        } else {
+            let (end, some) = digits(at);
+            if !some {
+                return Err(bad(end));
+            }
+            at = end;
+        }
+        if self.text.get(at) == Some(&b'.') {
+            let (end, some) = digits(at + 1);
+            if !some {
+                return Err(bad(end));
+            }
+            at = end;
+        }
+        if let Some(b'e' | b'E') = self.text.get(at) {
+            let sign = usize::from(matches!(self.text.get(at + 1), Some(b'+' | b'-')));
+            let (end, some) = digits(at + 1 + sign);
+            if !some {
+                return Err(bad(end));
+            }
+            at = end;
+        }
+        Ok(at)
+    }
+
+    /// Validates the string whose opening quote is at `open`; returns the offset behind its closing quote.
+    fn string(&self, open: usize) -> Result<usize, JsonError> {
+        let mut at = open + 1;
+        loop {
+            at = plain_run(self.text, at);
+            match self.peek(at)? {
+                b'"' => return Ok(at + 1),
+                b'\\' => at = self.escape(at)?,
+                _ => return Err(JsonError { at, problem: Problem::Control }),
+            }
+        }
+    }
+
+    fn escape(&self, backslash: usize) -> Result<usize, JsonError> {
+        match self.peek(backslash + 1)? {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Ok(backslash + 2),
+            b'u' => {
+                for at in backslash + 2..backslash + 6 {
+                    if !self.peek(at)?.is_ascii_hexdigit() {
+                        return Err(JsonError { at, problem: Problem::Escape });
+                    }
+                }
+                Ok(backslash + 6)
+            }
+            _ => Err(JsonError { at: backslash + 1, problem: Problem::Escape }),
+        }
+    }
+}
+
+/// What is open around a value, as a stack of bits: one for an object, zero for an array.
+struct Nest {
+    kinds: u128,
+    depth: u32,
+    max: u32,
+}
+
+impl Nest {
+    fn open(&mut self, at: usize, object: bool) -> Result<(), JsonError> {
+        if self.depth == self.max {
+            return Err(JsonError { at, problem: Problem::Depth });
+        }
+        self.depth += 1;
+        self.kinds = (self.kinds << 1) | u128::from(object);
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        self.depth -= 1;
+        self.kinds >>= 1;
+    }
+
+    fn in_object(&self) -> bool {
+        self.kinds & 1 == 1
+    }
+}
+
+/// The offset of the next quote, backslash or control character, eight bytes at a time.
+fn plain_run(text: &[u8], mut at: usize) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    // A zero byte in `x` sets its high bit in the result; a borrow can only mark bytes above a true hit.
+    let zero = |x: u64| x.wrapping_sub(ONES) & !x & HIGH;
+    while let Some(chunk) = text.get(at..at + 8) {
+        let word = u64::from_le_bytes([
+            chunk[0], chunk[1], chunk[2], chunk[3], chunk[4], chunk[5], chunk[6], chunk[7],
+        ]);
+        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
+        let hit = control | zero(word ^ (ONES * u64::from(b'"'))) | zero(word ^ (ONES * u64::from(b'\\')));
+        if hit != 0 {
+            return at + (hit.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    while let Some(&b) = text.get(at) {
+        if b == b'"' || b == b'\\' || b < 0x20 {
+            break;
+        }
+        at += 1;
+    }
+    at
+}

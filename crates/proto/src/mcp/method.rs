@@ -1,0 +1,113 @@
+//! Methods of requests and of notifications that the gateway acts on. All others pass by name.
+
+macro_rules! names {
+    ($(#[$doc:meta])* $kind:ident { $($(#[$vdoc:meta])* $variant:ident = $name:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum $kind {
+            $($(#[$vdoc])* $variant,)*
+        }
+
+        impl $kind {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// The one with this name; `None` for what the gateway does not act on.
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name {
+                    $($name => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+
+            /// Its name on the wire.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+        }
+    };
+}
+
+names! {
+    /// Requests.
+    Method {
+        /// Opens a session.
+        Initialize = "initialize",
+        /// Asks a stateless server what it is.
+        Discover = "server/discover",
+        /// Asks whether the other side is there.
+        Ping = "ping",
+        /// Lists tools.
+        ToolsList = "tools/list",
+        /// Calls a tool.
+        ToolsCall = "tools/call",
+        /// Lists prompts.
+        PromptsList = "prompts/list",
+        /// Reads a prompt.
+        PromptsGet = "prompts/get",
+        /// Lists resources.
+        ResourcesList = "resources/list",
+        /// Lists resource templates.
+        TemplatesList = "resources/templates/list",
+        /// Reads a resource.
+        ResourcesRead = "resources/read",
+        /// Asks for notices about one resource in this session.
+        Subscribe = "resources/subscribe",
+        /// Ends that.
+        Unsubscribe = "resources/unsubscribe",
+        /// Opens a stream of notices.
+        Listen = "subscriptions/listen",
+        /// Completes an argument.
+        Complete = "completion/complete",
+        /// Sets the session's log level.
+        SetLevel = "logging/setLevel",
+        /// Server to client: have a model answer.
+        CreateMessage = "sampling/createMessage",
+        /// Server to client: ask the user.
+        Elicit = "elicitation/create",
+        /// Server to client: which folders are open.
+        RootsList = "roots/list",
+    }
+}
+
+names! {
+    /// Notifications.
+    Notice {
+        /// The handshake is over.
+        Initialized = "notifications/initialized",
+        /// A request is no longer wanted.
+        Cancelled = "notifications/cancelled",
+        /// How far a request has come.
+        Progress = "notifications/progress",
+        /// A log message.
+        Message = "notifications/message",
+        /// The tools have changed.
+        ToolsChanged = "notifications/tools/list_changed",
+        /// The prompts have changed.
+        PromptsChanged = "notifications/prompts/list_changed",
+        /// The resources have changed.
+        ResourcesChanged = "notifications/resources/list_changed",
+        /// One resource has changed.
+        ResourceUpdated = "notifications/resources/updated",
+        /// A listen stream is open.
+        Acknowledged = "notifications/subscriptions/acknowledged",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for &m in Method::ALL {
+            assert_eq!(Method::from_name(m.name()), Some(m));
+        }
+        for &n in Notice::ALL {
+            assert_eq!(Notice::from_name(n.name()), Some(n));
+        }
+        assert_eq!(Method::from_name("tools/Call"), None);
+    }
+}

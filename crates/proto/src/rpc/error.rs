@@ -1,0 +1,84 @@
+//! JSON-RPC error objects and responses of our own.
+
+use bytes::Bytes;
+
+use super::Id;
+use crate::json::{Members, Span, quote_into};
+
+/// Error codes with a meaning in JSON-RPC 2.0 section 5.1 or in an MCP revision.
+pub mod code {
+    /// The text is not JSON.
+    pub const PARSE_ERROR: i32 = -32700;
+    /// JSON, but no valid message.
+    pub const INVALID_REQUEST: i32 = -32600;
+    /// The method does not exist.
+    pub const METHOD_NOT_FOUND: i32 = -32601;
+    /// The parameters do not fit.
+    pub const INVALID_PARAMS: i32 = -32602;
+    /// Something broke on this side, or behind it.
+    pub const INTERNAL_ERROR: i32 = -32603;
+    /// A transport-level refusal, as the SDKs use it.
+    pub const REFUSED: i32 = -32000;
+    /// A session that is unknown or has ended, as the SDKs use it.
+    pub const SESSION_NOT_FOUND: i32 = -32001;
+    /// A resource that does not exist, before stateless MCP.
+    pub const RESOURCE_NOT_FOUND: i32 = -32002;
+    /// A mirrored header is missing or unlike the body.
+    pub const HEADER_MISMATCH: i32 = -32020;
+    /// The request needs a capability that the client did not declare.
+    pub const MISSING_CAPABILITY: i32 = -32021;
+    /// The protocol version is not served.
+    pub const UNSUPPORTED_VERSION: i32 = -32022;
+}
+
+/// The places inside an error object that somebody else sent.
+#[derive(Debug, Clone, Copy)]
+pub struct RpcError {
+    /// The code; 0 when it is missing or no integer.
+    pub code: i32,
+    /// The message as written, when there is one.
+    pub message: Option<Span>,
+    /// The data as written, when there is some.
+    pub data: Option<Span>,
+}
+
+impl RpcError {
+    /// Reads the error object at `span` of validated text.
+    pub fn of_value(text: &[u8], span: Span) -> Option<Self> {
+        let members = Members::of_value(text, span)?;
+        let code = members.get(text, "code").and_then(|c| std::str::from_utf8(c.of(text)).ok()?.parse().ok());
+        Some(Self {
+            code: code.unwrap_or(0),
+            message: members.get(text, "message"),
+            data: members.get(text, "data"),
+        })
+    }
+}
+
+/// A response that carries an error; the id is null when the request's could not be read.
+pub fn error_response(id: Option<&Id>, code: i32, message: &str, data: Option<&[u8]>) -> Bytes {
+    let mut out = Vec::with_capacity(96 + message.len() + data.map_or(0, <[u8]>::len));
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    out.extend_from_slice(id.map_or(b"null".as_slice(), |id| id.json()));
+    out.extend_from_slice(b",\"error\":{\"code\":");
+    out.extend_from_slice(code.to_string().as_bytes());
+    out.extend_from_slice(b",\"message\":");
+    quote_into(&mut out, message);
+    if let Some(data) = data {
+        out.extend_from_slice(b",\"data\":");
+        out.extend_from_slice(data);
+    }
+    out.extend_from_slice(b"}}");
+    Bytes::from(out)
+}
+
+/// A response that carries a result, which must be JSON text.
+pub fn result_response(id: &Id, result: &[u8]) -> Bytes {
+    let mut out = Vec::with_capacity(40 + id.json().len() + result.len());
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    out.extend_from_slice(id.json());
+    out.extend_from_slice(b",\"result\":");
+    out.extend_from_slice(result);
+    out.push(b'}');
+    Bytes::from(out)
+}

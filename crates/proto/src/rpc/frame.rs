@@ -1,0 +1,267 @@
+//! One JSON-RPC message and where its members stand.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+
+use super::{Id, IdError, Params};
+use crate::json::{Duplicate, JsonError, Members, Scanner, Span, unquote};
+
+/// Caps on what is read as a frame.
+#[derive(Debug, Clone, Copy)]
+pub struct FrameLimits {
+    /// Nested arrays and objects; at most [`crate::json::MAX_DEPTH`].
+    pub depth: u32,
+    /// Messages in one batch.
+    pub batch: usize,
+}
+
+impl Default for FrameLimits {
+    fn default() -> Self {
+        Self { depth: crate::json::MAX_DEPTH, batch: 64 }
+    }
+}
+
+/// What kind of message a frame is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Has a method and an id.
+    Request,
+    /// Has a method and no id.
+    Notification,
+    /// Has a result.
+    Response,
+    /// Has an error.
+    Error,
+}
+
+/// Why a text is no JSON-RPC message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FrameFault {
+    /// Not JSON at all (-32700).
+    #[error("the message is not valid JSON: {0}")]
+    Json(#[from] JsonError),
+    /// JSON, but no object.
+    #[error("the message is not a JSON object")]
+    NotObject,
+    /// `jsonrpc` is missing or not "2.0".
+    #[error("\"jsonrpc\" must be \"2.0\"")]
+    Version,
+    /// A member that the meaning depends on stands twice.
+    #[error(transparent)]
+    Duplicate(#[from] Duplicate),
+    /// The id is of a kind that MCP does not allow.
+    #[error(transparent)]
+    Id(#[from] IdError),
+    /// `method` is not a string.
+    #[error("\"method\" must be a string")]
+    Method,
+    /// `params` is not an object (MCP knows no positional parameters).
+    #[error("\"params\" must be an object")]
+    Params,
+    /// `params._meta` is not an object.
+    #[error("\"params._meta\" must be an object")]
+    Meta,
+    /// None of `method`, `result` and `error`, or more than one.
+    #[error("a message has exactly one of \"method\", \"result\" and \"error\"")]
+    Shape,
+    /// A response without an id.
+    #[error("a response needs the id of its request")]
+    NoId,
+    /// An empty batch, or one above the cap.
+    #[error("a batch holds 1 to {0} messages")]
+    BatchSize(usize),
+}
+
+/// A [`FrameFault`] together with the id of the faulty message, where that could be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{fault}")]
+pub struct FrameError {
+    /// What is wrong.
+    pub fault: FrameFault,
+    /// The id to answer with.
+    pub id: Option<Id>,
+}
+
+impl FrameError {
+    /// The JSON-RPC code for it: -32700 for no JSON, else -32600.
+    pub fn code(&self) -> i32 {
+        match self.fault {
+            FrameFault::Json(_) => super::code::PARSE_ERROR,
+            _ => super::code::INVALID_REQUEST,
+        }
+    }
+}
+
+/// One message: its bytes, untouched, and the places of what the gateway looks at.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    text: Bytes,
+    kind: Kind,
+    members: Members,
+    id: Option<Id>,
+    id_span: Option<Span>,
+    method: Option<Span>,
+    params: Option<Params>,
+    payload: Option<Span>,
+}
+
+impl Frame {
+    /// Reads one message; `text` is fully validated.
+    ///
+    /// # Errors
+    /// [`FrameError`] with the id to answer to, when it could be read.
+    pub fn parse(text: Bytes, limits: FrameLimits) -> Result<Self, FrameError> {
+        let scanner = Scanner::new(&text, limits.depth).map_err(|e| no_id(e.into()))?;
+        let start = scanner.space(0);
+        if scanner.peek(start).map_err(|e| no_id(e.into()))? != b'{' {
+            let fault = scanner.document().map_or_else(FrameFault::Json, |()| FrameFault::NotObject);
+            return Err(no_id(fault));
+        }
+        let mut params = None;
+        let members = Members::scan_with(scanner, start, |scanner, key, at| {
+            if key.of(scanner.text()) == b"params" && scanner.peek(at)? == b'{' {
+                let found = scan_params(scanner.deeper(1), at)?;
+                let end = found.members.span().end();
+                params = Some(found);
+                return Ok(end);
+            }
+            scanner.deeper(1).value(at)
+        })
+        .and_then(|members| scanner.finish(members.span().end()).map(|()| members))
+        .map_err(|e| no_id(e.into()))?;
+        Self::assemble(text, members, params)
+    }
+
+    fn assemble(text: Bytes, members: Members, params: Option<Params>) -> Result<Self, FrameError> {
+        let id_span = members.unique(&text, "id").map_err(|e| no_id(e.into()))?;
+        let id = id_span.map(|span| Id::from_json(span.share(&text))).transpose();
+        let known = id.as_ref().ok().cloned().flatten();
+        let with_id = |fault: FrameFault| FrameError { fault, id: known.clone() };
+        let unique = |key| members.unique(&text, key).map_err(|e| with_id(e.into()));
+
+        if unique("jsonrpc")?.map(|v| v.of(&text)) != Some(b"\"2.0\"") {
+            return Err(with_id(FrameFault::Version));
+        }
+        let (method, result, error) = (unique("method")?, unique("result")?, unique("error")?);
+        let params_span = unique("params")?;
+        let kind = match (method, result, error) {
+            (Some(_), None, None) if id_span.is_some() => Kind::Request,
+            (Some(_), None, None) => Kind::Notification,
+            (None, Some(_), None) => Kind::Response,
+            (None, None, Some(_)) => Kind::Error,
+            _ => return Err(with_id(FrameFault::Shape)),
+        };
+        // A parse error of the other side is answered with a null id, so only there null is no fault.
+        let id = match id {
+            Err(IdError::Null) if kind == Kind::Error => None,
+            Err(e) => return Err(with_id(e.into())),
+            Ok(id) => id,
+        };
+        if kind == Kind::Response && id.is_none() {
+            return Err(with_id(FrameFault::NoId));
+        }
+        if method.is_some_and(|m| m.of(&text)[0] != b'"') {
+            return Err(with_id(FrameFault::Method));
+        }
+        let params = match params_span {
+            Some(span) if method.is_some() => Some(params_of(&text, span, params).map_err(with_id)?),
+            _ => None,
+        };
+        Ok(Self { kind, members, id, id_span, method, params, payload: result.or(error), text })
+    }
+
+    /// The message as it came.
+    pub fn text(&self) -> &Bytes {
+        &self.text
+    }
+
+    /// What kind of message it is.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Its top-level members.
+    pub fn members(&self) -> &Members {
+        &self.members
+    }
+
+    /// Its id; `None` for notifications and for errors that answer what could not be read.
+    pub fn id(&self) -> Option<&Id> {
+        self.id.as_ref()
+    }
+
+    /// Where its id stands.
+    pub fn id_span(&self) -> Option<Span> {
+        self.id_span
+    }
+
+    /// Its method, escapes resolved; empty for responses.
+    pub fn method(&self) -> Cow<'_, str> {
+        self.method.map_or(Cow::Borrowed(""), |span| self.string(span).unwrap_or_default())
+    }
+
+    /// Its params, when it has some.
+    pub fn params(&self) -> Option<&Params> {
+        self.params.as_ref()
+    }
+
+    /// The place of `result` or `error`.
+    pub fn payload(&self) -> Option<Span> {
+        self.payload
+    }
+
+    /// A member of `params`, refused when it stands twice.
+    pub fn param(&self, key: &'static str) -> Result<Option<Span>, Duplicate> {
+        self.params.as_ref().map_or(Ok(None), |p| p.unique(&self.text, key))
+    }
+
+    /// A member of `params._meta`, refused when it stands twice.
+    pub fn meta(&self, key: &'static str) -> Result<Option<Span>, Duplicate> {
+        self.params.as_ref().map_or(Ok(None), |p| p.meta(&self.text, key))
+    }
+
+    /// The meaning of a string value at `span`; `None` when it is no string (or one that no `str` can hold).
+    pub fn string(&self, span: Span) -> Option<Cow<'_, str>> {
+        let inner = span.of(&self.text).strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+        unquote(inner)
+    }
+}
+
+fn no_id(fault: FrameFault) -> FrameError {
+    FrameError { fault, id: None }
+}
+
+/// The params at `span`: as found while scanning, or scanned now when their key was written with escapes.
+fn params_of(text: &[u8], span: Span, scanned: Option<Params>) -> Result<Params, FrameFault> {
+    let params = match scanned {
+        Some(p) if p.members.span() == span => p,
+        _ if span.of(text)[0] == b'{' => {
+            scan_params(Scanner::trusted(text, crate::json::MAX_DEPTH), span.start())?
+        }
+        _ => return Err(FrameFault::Params),
+    };
+    match params.unique(text, "_meta")? {
+        Some(meta) if params.meta.as_ref().map(Members::span) != Some(meta) => {
+            match Members::of_value(text, meta) {
+                Some(found) => Ok(Params { meta: Some(found), ..params }),
+                None => Err(FrameFault::Meta),
+            }
+        }
+        _ => Ok(params),
+    }
+}
+
+fn scan_params(scanner: Scanner<'_>, at: usize) -> Result<Params, JsonError> {
+    let mut meta = None;
+    let members = Members::scan_with(scanner, at, |scanner, key, at| {
+        if key.of(scanner.text()) == b"_meta" && scanner.peek(at)? == b'{' {
+            let found = Members::scan(scanner.deeper(1), at)?;
+            let end = found.span().end();
+            meta = Some(found);
+            return Ok(end);
+        }
+        scanner.deeper(1).value(at)
+    })?;
+    Ok(Params { members, meta })
+}

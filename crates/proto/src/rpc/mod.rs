@@ -1,0 +1,18 @@
+//! JSON-RPC 2.0 as MCP uses it: frames, ids, batches, errors.
+//!
+//! A frame is the bytes as they came plus the places of the members that the gateway acts on. It must not know eras.
+
+mod batch;
+mod error;
+mod frame;
+mod id;
+mod params;
+
+#[cfg(test)]
+mod tests;
+
+pub use batch::{Batch, Message};
+pub use error::{RpcError, code, error_response, result_response};
+pub use frame::{Frame, FrameError, FrameFault, FrameLimits, Kind};
+pub use id::{Id, IdError};
+pub use params::Params;
