@@ -1,0 +1,44 @@
+//! The rules, one file for each kind; every rule is a function from the checkout to its faults.
+
+mod eras;
+mod folders;
+mod heads;
+mod imports;
+mod leaks;
+mod sizes;
+mod words;
+
+use super::{Fault, Repo, Source};
+
+/// All faults of all rules, in no particular order.
+pub(crate) fn check(repo: &Repo) -> Vec<Fault> {
+    let rules: [fn(&Repo) -> Vec<Fault>; 9] = [
+        sizes::files,
+        sizes::functions,
+        imports::dependencies,
+        imports::paths,
+        eras::versions,
+        folders::mapped,
+        heads::documented,
+        words::checked,
+        leaks::checked,
+    ];
+    rules.into_iter().flat_map(|rule| rule(repo)).collect()
+}
+
+fn fault(source: &Source, at: usize, rule: &'static str, what: String, mend: &'static str) -> Fault {
+    Fault { path: source.path.clone(), line: source.line(at), rule, what, mend }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fault, Repo};
+
+    /// What a rule says of a checkout that consists of these files: `path:line`.
+    pub(super) fn places(rule: fn(&Repo) -> Vec<Fault>, files: &[(&str, &str)]) -> Vec<String> {
+        let texts = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+        let mut faults = rule(&Repo::from_texts(texts));
+        faults.sort();
+        faults.into_iter().map(|fault| format!("{}:{}", fault.path, fault.line)).collect()
+    }
+}
