@@ -5,3 +5,4 @@
 //! Nothing here knows JSON-RPC, protocol versions or where the bytes come from.
 
 pub mod line;
+pub mod sse;
