@@ -4,5 +4,6 @@
 //! one chunk. All input is hostile: every decoder has a cap and goes on after a piece that is over it.
 //! Nothing here knows JSON-RPC, protocol versions or where the bytes come from.
 
+pub mod headers;
 pub mod line;
 pub mod sse;

@@ -1,0 +1,46 @@
+//! HTTP headers that mirror parts of a message (MCP, Streamable HTTP: "Request Metadata").
+//!
+//! Names, the encoding of values, and the comparison of a value with the body it mirrors. Which headers a message needs
+//! and which protocol versions have them is not known here.
+
+mod annotation;
+mod decimal;
+mod mirror;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+pub use annotation::{AnnotationError, check_annotations, param_header};
+pub use mirror::{mirrors, value_of};
+pub use value::{decode_value, encode_value, trim};
+
+/// The protocol version of a message.
+pub const PROTOCOL_VERSION: &str = "mcp-protocol-version";
+/// The JSON-RPC method of a message. Never encoded.
+pub const METHOD: &str = "mcp-method";
+/// What a message is about: `params.name`, `params.uri` or `params.taskId`, by method.
+pub const NAME: &str = "mcp-name";
+/// What the name of a header begins with that mirrors one argument of a tool call.
+pub const PARAM_PREFIX: &str = "mcp-param-";
+/// The session, in versions that have sessions.
+pub const SESSION_ID: &str = "mcp-session-id";
+/// The last event that a client has seen of a stream which it resumes.
+pub const LAST_EVENT_ID: &str = "last-event-id";
+
+/// Why a header value cannot be read or made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HeaderError {
+    /// The value has a byte that is not visible ASCII, space or tab.
+    #[error("the value has a character that a header cannot carry")]
+    Character,
+    /// What stands between `=?base64?` and `?=` is not Base64 with the standard alphabet and padding.
+    #[error("the value is marked as Base64 but is not")]
+    Base64,
+    /// The decoded bytes are not UTF-8.
+    #[error("the decoded value is not UTF-8")]
+    Utf8,
+    /// The JSON value to mirror is not a string that UTF-8 can hold, an integer from −2⁵³+1 to 2⁵³−1, or a boolean.
+    #[error("only strings, safe integers and booleans can stand in a header")]
+    NotMirrored,
+}
