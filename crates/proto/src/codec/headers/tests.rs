@@ -1,7 +1,5 @@
 //! Cases of the header codec by hand; properties are in `tests/codec.rs`.
 
-#![allow(clippy::unwrap_used)]
-
 use super::*;
 
 #[test]

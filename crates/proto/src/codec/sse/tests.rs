@@ -1,7 +1,5 @@
 //! Cases of the event-stream codec by hand; properties over arbitrary chunkings are in `tests/codec.rs`.
 
-#![allow(clippy::unwrap_used)]
-
 use super::*;
 
 const LIMIT: usize = 40;
