@@ -1,0 +1,98 @@
+//! Which era a message speaks (MCP 2026-07-28, versioning: "a server that serves several revisions").
+
+use super::{Era, Lifecycle, by_version, newest_stateless, stateless_versions};
+use crate::json::{Duplicate, quote};
+use crate::mcp::{Method, meta};
+use crate::rpc::{Frame, code};
+
+/// What a message says about its era.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spoken {
+    /// It stands for itself: read its envelope.
+    Stateless,
+    /// It opens a session.
+    Handshake,
+    /// It belongs to a session, or to none.
+    Session,
+}
+
+/// Why the era of a message cannot be served.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EraFault {
+    /// A required field of the envelope is missing or malformed.
+    #[error("params._meta[\"{0}\"] {1}")]
+    Envelope(&'static str, &'static str),
+    /// A doubled member.
+    #[error(transparent)]
+    Duplicate(#[from] Duplicate),
+    /// A mirrored header is missing, malformed or unlike the body.
+    #[error("header {0} {1}")]
+    Header(String, String),
+    /// The version is not served.
+    #[error("protocol version {requested} is not served here; this server speaks {}", supported.join(", "))]
+    Version {
+        /// What was asked for.
+        requested: String,
+        /// What could have been.
+        supported: Vec<&'static str>,
+    },
+}
+
+impl EraFault {
+    /// The JSON-RPC code.
+    pub fn code(&self) -> i32 {
+        match self {
+            Self::Envelope(..) | Self::Duplicate(_) => code::INVALID_PARAMS,
+            Self::Header(..) => code::HEADER_MISMATCH,
+            Self::Version { .. } => code::UNSUPPORTED_VERSION,
+        }
+    }
+
+    /// The error's `data`, as JSON text.
+    pub fn data(&self) -> Option<String> {
+        let Self::Version { requested, supported } = self else { return None };
+        let list: Vec<String> = supported.iter().map(|v| quote(v)).collect();
+        Some(format!("{{\"supported\":[{}],\"requested\":{}}}", list.join(","), quote(requested)))
+    }
+
+    pub(super) fn unsupported(requested: &str) -> Self {
+        Self::Version { requested: requested.to_owned(), supported: stateless_versions().collect() }
+    }
+}
+
+/// Tells what a message speaks, from its body and the version header of its HTTP request, if there was one.
+///
+/// # Errors
+/// [`EraFault::Header`] for a handshake under a stateless version's header, and [`EraFault::Duplicate`].
+pub fn detect(frame: &Frame, header: Option<&str>) -> Result<Spoken, EraFault> {
+    if frame.meta(meta::PROTOCOL_VERSION)?.is_some() {
+        return Ok(Spoken::Stateless);
+    }
+    let stateless_header = header.is_some_and(names_stateless);
+    if frame.method() == Method::Initialize.name() {
+        if stateless_header {
+            return Err(EraFault::Header(
+                "MCP-Protocol-Version".to_owned(),
+                "names a version without a handshake, but the body is an initialize request".to_owned(),
+            ));
+        }
+        return Ok(Spoken::Handshake);
+    }
+    Ok(if stateless_header { Spoken::Stateless } else { Spoken::Session })
+}
+
+/// Whether a version string names a stateless era, or one that is newer than all we know: those must be stateless too.
+fn names_stateless(version: &str) -> bool {
+    match by_version(version) {
+        Some(Era { lifecycle, .. }) => *lifecycle == Lifecycle::Stateless,
+        None => is_date(version) && version > newest_stateless().version,
+    }
+}
+
+fn is_date(text: &str) -> bool {
+    text.len() == 10
+        && text
+            .bytes()
+            .enumerate()
+            .all(|(i, b)| if i == 4 || i == 7 { b == b'-' } else { b.is_ascii_digit() })
+}

@@ -1,0 +1,105 @@
+//! The envelope of a stateless request, and the HTTP headers that mirror it (MCP 2026-07-28, base protocol and
+//! Streamable HTTP transport).
+
+use super::{Era, EraFault, Lifecycle, by_version};
+use crate::codec::headers::decode_value;
+use crate::json::Span;
+use crate::mcp::{Method, meta};
+use crate::rpc::Frame;
+
+/// What a stateless request says about itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Envelope {
+    /// The era that it speaks.
+    pub era: &'static Era,
+    /// What its client can do: the place of a JSON object.
+    pub capabilities: Span,
+}
+
+/// The headers of an HTTP request that mirror the body. Values are as they came.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Mirrored<'a> {
+    /// `MCP-Protocol-Version`
+    pub version: Option<&'a [u8]>,
+    /// `Mcp-Method`
+    pub method: Option<&'a [u8]>,
+    /// `Mcp-Name`
+    pub name: Option<&'a [u8]>,
+}
+
+const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+/// Reads and checks the envelope; `headers` is `None` where there is no HTTP.
+///
+/// The order of the checks is the one that the specification's error cases imply: envelope, headers, version.
+///
+/// # Errors
+/// [`EraFault`] for the first check that fails.
+pub fn read_envelope(frame: &Frame, headers: Option<Mirrored<'_>>) -> Result<Envelope, EraFault> {
+    let version = required(frame, meta::PROTOCOL_VERSION)?;
+    let version =
+        frame.string(version).ok_or(EraFault::Envelope(meta::PROTOCOL_VERSION, "must be a string"))?;
+    let capabilities = required(frame, meta::CLIENT_CAPABILITIES)?;
+    object(frame, capabilities, meta::CLIENT_CAPABILITIES)?;
+    if let Some(info) = frame.meta(meta::CLIENT_INFO)? {
+        object(frame, info, meta::CLIENT_INFO)?;
+    }
+    if let Some(level) = frame.meta(meta::LOG_LEVEL)?
+        && !frame.string(level).is_some_and(|level| LEVELS.contains(&level.as_ref()))
+    {
+        return Err(EraFault::Envelope(meta::LOG_LEVEL, "must be one of the eight syslog levels"));
+    }
+    if let Some(headers) = headers {
+        check_headers(frame, &version, headers)?;
+    }
+    match by_version(&version) {
+        Some(era) if era.lifecycle == Lifecycle::Stateless => Ok(Envelope { era, capabilities }),
+        _ => Err(EraFault::unsupported(&version)),
+    }
+}
+
+fn required(frame: &Frame, key: &'static str) -> Result<Span, EraFault> {
+    frame.meta(key)?.ok_or(EraFault::Envelope(key, "is required in every request of this protocol version"))
+}
+
+fn object(frame: &Frame, span: Span, key: &'static str) -> Result<(), EraFault> {
+    if span.of(frame.text())[0] == b'{' { Ok(()) } else { Err(EraFault::Envelope(key, "must be an object")) }
+}
+
+fn check_headers(frame: &Frame, version: &str, headers: Mirrored<'_>) -> Result<(), EraFault> {
+    mirrors("MCP-Protocol-Version", headers.version, version, false)?;
+    mirrors("Mcp-Method", headers.method, &frame.method(), false)?;
+    if let Some(key) = mirrored_param(&frame.method()) {
+        // A request without the member is refused for that, not for its header.
+        if let Some(value) = frame.param(key)?.and_then(|span| frame.string(span)) {
+            mirrors("Mcp-Name", headers.name, &value, true)?;
+        }
+    }
+    Ok(())
+}
+
+/// The member of `params` that `Mcp-Name` mirrors for this method; also for the tasks extension.
+pub(super) fn mirrored_param(method: &str) -> Option<&'static str> {
+    match Method::from_name(method) {
+        Some(Method::ToolsCall | Method::PromptsGet) => Some("name"),
+        Some(Method::ResourcesRead) => Some("uri"),
+        _ if matches!(method, "tasks/get" | "tasks/update" | "tasks/cancel") => Some("taskId"),
+        _ => None,
+    }
+}
+
+fn mirrors(name: &str, header: Option<&[u8]>, body: &str, encoded: bool) -> Result<(), EraFault> {
+    let fault = |what: String| Err(EraFault::Header(name.to_owned(), what));
+    let Some(header) = header else {
+        return fault(format!("is missing; the body says {body:?}"));
+    };
+    let value = if encoded {
+        match decode_value(header) {
+            Ok(value) => value,
+            Err(e) => return fault(format!("cannot be read: {e}")),
+        }
+    } else {
+        String::from_utf8_lossy(header.trim_ascii())
+    };
+    if value == body { Ok(()) } else { fault(format!("says {value:?}, the body says {body:?}")) }
+}

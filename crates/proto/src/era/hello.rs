@@ -1,0 +1,220 @@
+//! How peers introduce themselves: `initialize` and `server/discover`, read and written.
+
+use bytes::Bytes;
+
+use super::{CacheHint, Era, Lifecycle, by_version, results};
+use crate::json::{Elements, Members, Span, quote};
+use crate::mcp::{Method, Notice, meta};
+use crate::rpc::{Frame, Id, result_response};
+
+/// What a client says of itself in `initialize`.
+#[derive(Debug, Clone)]
+pub struct ClientHello {
+    /// The version that it asks for.
+    pub version: String,
+    /// Its params as they came, to be shown to an upstream that serves this client alone.
+    pub params: Bytes,
+    /// Its capabilities as they came: a JSON object.
+    pub capabilities: Bytes,
+    /// Whether a server may ask it for something: it samples, elicits or has roots.
+    pub can_be_asked: bool,
+}
+
+/// What a server says of itself.
+#[derive(Debug, Clone)]
+pub struct ServerHello {
+    /// The era that it speaks on this link.
+    pub era: &'static Era,
+    /// Its capabilities as they came: a JSON object.
+    pub capabilities: Bytes,
+    /// Its name and version as they came: a JSON object.
+    pub info: Bytes,
+    /// Its instructions.
+    pub instructions: Option<String>,
+}
+
+/// Why an introduction cannot be taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HelloFault {
+    /// A member is missing or of another kind.
+    #[error("\"{0}\" {1}")]
+    Member(&'static str, &'static str),
+    /// The server answered with a version that is not known here.
+    #[error("it speaks protocol version {0}, which is not known here")]
+    Version(String),
+    /// The server does not speak the stateless version that it was asked for.
+    #[error("it does not speak protocol version {0}")]
+    NotSpoken(&'static str),
+}
+
+/// Reads the params of `initialize`.
+///
+/// # Errors
+/// [`HelloFault::Member`] for what the schema requires.
+pub fn client_hello(frame: &Frame) -> Result<ClientHello, HelloFault> {
+    let text = frame.text();
+    let params = frame.params().ok_or(HelloFault::Member("params", "is required"))?;
+    let get = |key| params.unique(text, key).map_err(|_| HelloFault::Member(key, "stands twice"));
+    let version = get("protocolVersion")?
+        .and_then(|span| frame.string(span))
+        .ok_or(HelloFault::Member("protocolVersion", "is required and must be a string"))?
+        .into_owned();
+    let capabilities = get("capabilities")?
+        .ok_or(HelloFault::Member("capabilities", "is required and must be an object"))?;
+    let members = Members::of_value(text, capabilities)
+        .ok_or(HelloFault::Member("capabilities", "is required and must be an object"))?;
+    let can_be_asked =
+        ["sampling", "elicitation", "roots"].iter().any(|key| members.get(text, key).is_some());
+    Ok(ClientHello {
+        version,
+        params: params.members.span().share(text),
+        capabilities: capabilities.share(text),
+        can_be_asked,
+    })
+}
+
+/// Reads a result of `initialize` or `server/discover`, whichever `asked` opens with.
+///
+/// # Errors
+/// [`HelloFault`] when a member is missing or the version does not fit.
+pub fn server_hello(frame: &Frame, asked: &'static Era) -> Result<ServerHello, HelloFault> {
+    let text = frame.text();
+    let result = frame
+        .payload()
+        .and_then(|span| Members::of_value(text, span))
+        .ok_or(HelloFault::Member("result", "must be an object"))?;
+    let era = match asked.lifecycle {
+        Lifecycle::Handshake => answered_version(frame, &result)?,
+        Lifecycle::Stateless => offered_version(frame, &result, asked)?,
+    };
+    let info = match asked.lifecycle {
+        Lifecycle::Handshake => result.get(text, "serverInfo"),
+        Lifecycle::Stateless => result
+            .get(text, "_meta")
+            .and_then(|span| Members::of_value(text, span))
+            .and_then(|own| own.get(text, meta::SERVER_INFO)),
+    };
+    let object = |span: Option<Span>| match span {
+        Some(span) if span.of(text)[0] == b'{' => span.share(text),
+        _ => Bytes::from_static(b"{}"),
+    };
+    Ok(ServerHello {
+        era,
+        capabilities: object(result.get(text, "capabilities")),
+        info: object(info),
+        instructions: result
+            .get(text, "instructions")
+            .and_then(|span| frame.string(span))
+            .map(std::borrow::Cow::into_owned),
+    })
+}
+
+fn answered_version(frame: &Frame, result: &Members) -> Result<&'static Era, HelloFault> {
+    let version = result
+        .get(frame.text(), "protocolVersion")
+        .and_then(|span| frame.string(span))
+        .ok_or(HelloFault::Member("protocolVersion", "is missing in the answer"))?;
+    by_version(&version)
+        .filter(|era| era.lifecycle == Lifecycle::Handshake)
+        .ok_or_else(|| HelloFault::Version(version.into_owned()))
+}
+
+fn offered_version(frame: &Frame, result: &Members, asked: &'static Era) -> Result<&'static Era, HelloFault> {
+    let list = result
+        .get(frame.text(), "supportedVersions")
+        .and_then(|span| Elements::of_value(frame.text(), span))
+        .ok_or(HelloFault::Member("supportedVersions", "is missing in the answer"))?;
+    let spoken = list.iter().any(|span| frame.string(span).is_some_and(|v| v == asked.version));
+    if spoken { Ok(asked) } else { Err(HelloFault::NotSpoken(asked.version)) }
+}
+
+/// An `initialize` request; `params` is a JSON object whose version is replaced by that of `era`.
+pub fn initialize_request(id: &Id, era: &Era, params: &Bytes) -> Bytes {
+    let version = quote(era.version);
+    let params = match Members::of_document(params, crate::json::MAX_DEPTH) {
+        Ok(members) => {
+            let mut splice = crate::json::Splice::new(params);
+            match members.get(params, "protocolVersion") {
+                Some(span) => splice.replace(span, version.as_bytes()),
+                None => splice.set(&members, b"protocolVersion", version.as_bytes()),
+            };
+            splice.finish()
+        }
+        Err(_) => params.clone(),
+    };
+    request(id, Method::Initialize.name(), &params)
+}
+
+/// The notification that ends the handshake.
+pub fn initialized() -> Bytes {
+    results::notice(Notice::Initialized.name(), b"")
+}
+
+/// A `server/discover` request of the gateway itself.
+pub fn discover_request(id: &Id, era: &Era, client_info: &str) -> Bytes {
+    let params = format!("{{{}}}", own_meta(era, "{}", client_info));
+    request(id, Method::Discover.name(), params.as_bytes())
+}
+
+/// The member `"_meta":{…}` of a stateless request of the gateway itself; empty in the eras that have no envelope.
+pub fn own_meta(era: &Era, capabilities: &str, client_info: &str) -> String {
+    if era.lifecycle == Lifecycle::Handshake {
+        return String::new();
+    }
+    format!(
+        "\"_meta\":{{\"{}\":{},\"{}\":{capabilities},\"{}\":{client_info}}}",
+        meta::PROTOCOL_VERSION,
+        quote(era.version),
+        meta::CLIENT_CAPABILITIES,
+        meta::CLIENT_INFO,
+    )
+}
+
+/// The answer to `initialize`.
+pub fn initialize_result(
+    id: &Id,
+    era: &Era,
+    capabilities: &str,
+    server_info: &str,
+    instructions: Option<&str>,
+) -> Bytes {
+    let result = format!(
+        "{{\"protocolVersion\":{},\"capabilities\":{capabilities},\"serverInfo\":{server_info}{}}}",
+        quote(era.version),
+        instructions_member(instructions),
+    );
+    result_response(id, result.as_bytes())
+}
+
+/// The result of `server/discover`, as an object without its request's id.
+pub fn discover_result(
+    era: &Era,
+    capabilities: &str,
+    server_info: &str,
+    instructions: Option<&str>,
+    cache: CacheHint,
+) -> Bytes {
+    let versions: Vec<String> = super::stateless_versions().map(quote).collect();
+    let members = format!(
+        "\"supportedVersions\":[{}],\"capabilities\":{capabilities}{}",
+        versions.join(","),
+        instructions_member(instructions),
+    );
+    results::complete(era, members.as_bytes(), Some(cache), server_info)
+}
+
+fn instructions_member(instructions: Option<&str>) -> String {
+    instructions.map(|text| format!(",\"instructions\":{}", quote(text))).unwrap_or_default()
+}
+
+fn request(id: &Id, method: &str, params: &[u8]) -> Bytes {
+    let mut out = Vec::with_capacity(64 + params.len());
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    out.extend_from_slice(id.json());
+    out.extend_from_slice(b",\"method\":");
+    out.extend_from_slice(quote(method).as_bytes());
+    out.extend_from_slice(b",\"params\":");
+    out.extend_from_slice(params);
+    out.push(b'}');
+    Bytes::from(out)
+}

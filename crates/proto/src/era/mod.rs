@@ -1,0 +1,59 @@
+//! What each protocol version does differently: one row of data a version, and the few functions that read it.
+//!
+//! This is the only place that knows that versions differ. To add a version, add its file and its line in [`ERAS`].
+
+mod detect;
+mod envelope;
+mod hello;
+mod results;
+mod row;
+mod v2025_03_26;
+mod v2025_06_18;
+mod v2025_11_25;
+mod v2026_07_28;
+
+#[cfg(test)]
+mod tests;
+
+pub use detect::{EraFault, Spoken, detect};
+pub use envelope::{Envelope, Mirrored, read_envelope};
+pub use hello::{
+    ClientHello, HelloFault, ServerHello, client_hello, discover_request, discover_result,
+    initialize_request, initialize_result, initialized, own_meta, server_hello,
+};
+pub use results::{CacheHint, CacheScope, acknowledged, complete, is_input_required, listen_result, notice};
+pub use row::{Asks, Era, InvalidArguments, Lifecycle};
+
+pub use v2025_03_26::ROW as V2025_03_26;
+pub use v2025_06_18::ROW as V2025_06_18;
+pub use v2025_11_25::ROW as V2025_11_25;
+pub use v2026_07_28::ROW as V2026_07_28;
+
+/// Every era that is served, oldest first.
+pub static ERAS: [&Era; 4] = [&V2025_03_26, &V2025_06_18, &V2025_11_25, &V2026_07_28];
+
+/// The era of this version string.
+pub fn by_version(version: &str) -> Option<&'static Era> {
+    ERAS.into_iter().find(|era| era.version == version)
+}
+
+/// The newest era that opens with a handshake.
+pub fn newest_handshake() -> &'static Era {
+    &V2025_11_25
+}
+
+/// The newest stateless era.
+pub fn newest_stateless() -> &'static Era {
+    &V2026_07_28
+}
+
+/// The version strings that `server/discover` and version errors name.
+pub fn stateless_versions() -> impl Iterator<Item = &'static str> {
+    ERAS.into_iter().filter(|era| era.lifecycle == Lifecycle::Stateless).map(|era| era.version)
+}
+
+/// The era to offer to a client that asks for `version` in a handshake: that one if it is known and opens with a
+/// handshake, else the newest that does.
+pub fn negotiate(version: &str) -> &'static Era {
+    by_version(version).filter(|era| era.lifecycle == Lifecycle::Handshake).unwrap_or(newest_handshake())
+}

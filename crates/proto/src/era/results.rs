@@ -1,0 +1,111 @@
+//! Results and notifications of the gateway's own, dressed as an era wants them.
+
+use bytes::Bytes;
+
+use super::{Asks, Era};
+use crate::json::{Members, quote};
+use crate::mcp::{Notice, meta};
+use crate::rpc::{Frame, Id, result_response};
+
+/// Who may be served a kept result (MCP 2026-07-28, caching).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CacheScope {
+    /// Anyone.
+    Public,
+    /// Only the one who asked.
+    Private,
+}
+
+/// How long a result may be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CacheHint {
+    /// Milliseconds for which it is fresh.
+    pub ttl_ms: u64,
+    /// For whom.
+    pub scope: CacheScope,
+}
+
+impl CacheHint {
+    /// Nothing is promised.
+    pub const NONE: Self = Self { ttl_ms: 0, scope: CacheScope::Private };
+
+    /// The hint that holds for both of two merged results.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self { ttl_ms: self.ttl_ms.min(other.ttl_ms), scope: self.scope.max(other.scope) }
+    }
+
+    /// Reads the hint of a result; nothing is promised where there is none.
+    pub fn of_result(text: &[u8], result: &Members) -> Self {
+        let ttl_ms = result
+            .get(text, "ttlMs")
+            .and_then(|span| std::str::from_utf8(span.of(text)).ok()?.parse().ok())
+            .unwrap_or(0);
+        let public = result.get(text, "cacheScope").is_some_and(|span| span.of(text) == b"\"public\"");
+        Self { ttl_ms, scope: if public { CacheScope::Public } else { CacheScope::Private } }
+    }
+}
+
+/// A complete result as a JSON object: `members` (without braces) plus what the era adds.
+pub fn complete(era: &Era, members: &[u8], cache: Option<CacheHint>, server_info: &str) -> Bytes {
+    let mut out = Vec::with_capacity(members.len() + 160);
+    out.push(b'{');
+    out.extend_from_slice(members);
+    if era.typed_results {
+        if !members.is_empty() {
+            out.push(b',');
+        }
+        out.extend_from_slice(b"\"resultType\":\"complete\"");
+        if let Some(cache) = cache {
+            let scope = if cache.scope == CacheScope::Public { "public" } else { "private" };
+            out.extend_from_slice(
+                format!(",\"ttlMs\":{},\"cacheScope\":\"{scope}\"", cache.ttl_ms).as_bytes(),
+            );
+        }
+        out.extend_from_slice(format!(",\"_meta\":{{\"{}\":{server_info}}}", meta::SERVER_INFO).as_bytes());
+    }
+    out.push(b'}');
+    Bytes::from(out)
+}
+
+/// The members of a result that asks the client for input; `None` for any other answer.
+pub fn is_input_required(era: &Era, answer: &Frame) -> Option<Members> {
+    // Nearly no answer asks back, and this search is far cheaper than looking into each.
+    if era.asks != Asks::InputRequired || memchr::memmem::find(answer.text(), b"input_required").is_none() {
+        return None;
+    }
+    let text = answer.text();
+    let result = Members::of_value(text, answer.payload()?)?;
+    let kind = result.get(text, "resultType")?;
+    (kind.of(text) == b"\"input_required\"").then_some(result)
+}
+
+/// A notification; `params` is the inside of its params object, which is left out when that is empty.
+pub fn notice(method: &str, params: &[u8]) -> Bytes {
+    let mut out = Vec::with_capacity(64 + params.len());
+    out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"method\":");
+    out.extend_from_slice(quote(method).as_bytes());
+    if !params.is_empty() {
+        out.extend_from_slice(b",\"params\":{");
+        out.extend_from_slice(params);
+        out.push(b'}');
+    }
+    out.push(b'}');
+    Bytes::from(out)
+}
+
+/// The first message of a listen stream: which part of the filter is honoured (a JSON object).
+pub fn acknowledged(listen: &Id, honoured: &str) -> Bytes {
+    let params = format!("{},\"notifications\":{honoured}", subscription(listen));
+    notice(Notice::Acknowledged.name(), params.as_bytes())
+}
+
+/// The last message of a listen stream that the server ends.
+pub fn listen_result(listen: &Id) -> Bytes {
+    result_response(listen, format!("{{\"resultType\":\"complete\",{}}}", subscription(listen)).as_bytes())
+}
+
+/// The `_meta` member that ties a notification to its listen request.
+fn subscription(listen: &Id) -> String {
+    format!("\"_meta\":{{\"{}\":{listen}}}", meta::SUBSCRIPTION_ID)
+}

@@ -1,0 +1,119 @@
+//! The rows agree with each other, and messages are told apart as the specification says.
+
+use bytes::Bytes;
+
+use super::*;
+use crate::rpc::{Frame, FrameLimits, Id};
+
+fn frame(text: &str) -> Frame {
+    Frame::parse(Bytes::copy_from_slice(text.as_bytes()), FrameLimits::default()).unwrap()
+}
+
+#[test]
+fn eras_are_in_order_and_found() {
+    assert!(ERAS.is_sorted_by(|a, b| a.version < b.version));
+    for era in ERAS {
+        assert_eq!(by_version(era.version), Some(era));
+    }
+    assert_eq!(by_version("2024-01-01"), None);
+    assert_eq!(negotiate("2025-06-18"), &V2025_06_18);
+    assert_eq!(negotiate("2026-07-28"), &V2025_11_25);
+    assert_eq!(negotiate("nonsense"), &V2025_11_25);
+}
+
+const ENVELOPE: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+
+#[test]
+fn the_body_decides_first_then_the_header() {
+    let own = frame(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{{ENVELOPE}}}}}"#));
+    let hello = frame(r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}"#);
+    let bare = frame(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
+    assert_eq!(detect(&own, Some("2025-11-25")), Ok(Spoken::Stateless));
+    assert_eq!(detect(&hello, None), Ok(Spoken::Handshake));
+    assert_eq!(detect(&hello, Some("2025-11-25")), Ok(Spoken::Handshake));
+    assert!(matches!(detect(&hello, Some("2026-07-28")), Err(EraFault::Header(..))));
+    assert_eq!(detect(&bare, Some("2026-07-28")), Ok(Spoken::Stateless));
+    assert_eq!(detect(&bare, Some("2030-01-01")), Ok(Spoken::Stateless));
+    assert_eq!(detect(&bare, Some("2025-06-18")), Ok(Spoken::Session));
+    assert_eq!(detect(&bare, None), Ok(Spoken::Session));
+}
+
+fn call(meta: &str) -> Frame {
+    frame(&format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"a b","_meta":{meta}}}}}"#
+    ))
+}
+
+fn fault(frame: &Frame, headers: Option<Mirrored<'_>>) -> i32 {
+    read_envelope(frame, headers).map_or_else(|e| e.code(), |_| 0)
+}
+
+#[test]
+fn envelope_before_headers_before_version() {
+    let good = call(&ENVELOPE["\"_meta\":".len()..]);
+    let headers =
+        Mirrored { version: Some(b"2026-07-28"), method: Some(b"tools/call"), name: Some(b" a b ") };
+    assert_eq!(fault(&good, None), 0);
+    assert_eq!(fault(&good, Some(headers)), 0);
+    assert_eq!(fault(&call("{}"), Some(headers)), -32602);
+    assert_eq!(fault(&good, Some(Mirrored { version: None, ..headers })), -32020);
+    assert_eq!(fault(&good, Some(Mirrored { method: Some(b"tools/Call"), ..headers })), -32020);
+    assert_eq!(fault(&good, Some(Mirrored { name: Some(b"=?base64?YSBi?="), ..headers })), 0);
+    assert_eq!(fault(&good, Some(Mirrored { name: Some(b"=?base64?!?="), ..headers })), -32020);
+    let unknown = call(
+        r#"{"io.modelcontextprotocol/protocolVersion":"2099-01-01","io.modelcontextprotocol/clientCapabilities":{}}"#,
+    );
+    assert_eq!(fault(&unknown, Some(headers)), -32020);
+    assert_eq!(fault(&unknown, Some(Mirrored { version: Some(b"2099-01-01"), ..headers })), -32022);
+    let error = read_envelope(&unknown, None).unwrap_err();
+    assert_eq!(error.data().unwrap(), r#"{"supported":["2026-07-28"],"requested":"2099-01-01"}"#);
+}
+
+#[test]
+fn log_levels_are_checked() {
+    let with = |level: &str| {
+        call(&format!(
+            r#"{{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}},"io.modelcontextprotocol/logLevel":{level}}}"#
+        ))
+    };
+    assert_eq!(fault(&with("\"info\""), None), 0);
+    assert_eq!(fault(&with("\"loud\""), None), -32602);
+}
+
+#[test]
+fn introductions_are_read_back() {
+    let id = Id::number(4);
+    let answer = frame(
+        std::str::from_utf8(&initialize_result(&id, &V2025_06_18, "{\"tools\":{}}", "{}", Some("x\n")))
+            .unwrap(),
+    );
+    let hello = server_hello(&answer, &V2025_11_25).unwrap();
+    assert_eq!((hello.era, hello.instructions.as_deref()), (&V2025_06_18, Some("x\n")));
+    assert_eq!(hello.capabilities.as_ref(), b"{\"tools\":{}}");
+
+    let asked = initialize_request(
+        &id,
+        &V2025_11_25,
+        &Bytes::from_static(br#"{"odd":1e2,"protocolVersion":"x","capabilities":{"roots":{}}}"#),
+    );
+    let client = client_hello(&frame(std::str::from_utf8(&asked).unwrap())).unwrap();
+    assert_eq!(client.version, "2025-11-25");
+    assert!(client.can_be_asked);
+    assert!(client.params.starts_with(br#"{"odd":1e2,"#));
+
+    let result = discover_result(&V2026_07_28, "{}", "{\"name\":\"g\"}", None, CacheHint::NONE);
+    let answer = crate::rpc::result_response(&id, &result);
+    let hello = server_hello(&frame(std::str::from_utf8(&answer).unwrap()), &V2026_07_28).unwrap();
+    assert_eq!(hello.info.as_ref(), b"{\"name\":\"g\"}");
+}
+
+#[test]
+fn asking_results_are_told_from_text_that_mentions_them() {
+    let asks =
+        frame(r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","requestState":"s"}}"#);
+    let says =
+        frame(r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","content":["input_required"]}}"#);
+    assert!(is_input_required(&V2026_07_28, &asks).is_some());
+    assert!(is_input_required(&V2026_07_28, &says).is_none());
+    assert!(is_input_required(&V2025_11_25, &asks).is_none());
+}
