@@ -1,1 +1,3 @@
 //! Peers for tests and measurements: fixture upstreams, odd upstreams, load.
+
+pub mod bench;

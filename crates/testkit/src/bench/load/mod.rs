@@ -1,0 +1,100 @@
+//! A load generator on one thread that checks every answer: status, id, and what was asked for.
+
+mod check;
+mod client;
+mod connection;
+mod histogram;
+mod idle;
+mod inbox;
+mod report;
+mod scenario;
+
+pub use connection::Target;
+use std::io::{self, BufRead, Write};
+use std::time::Duration;
+
+/// What is sent.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scenario {
+    /// Calls of `echo` with a text of its own each, in legacy sessions.
+    Echo,
+    /// The same as 2026-07-28, without sessions.
+    ModernEcho,
+    /// Calls of `payload` for `--bytes` bytes.
+    Payload,
+    /// `tools/list`; the list must hold `--expect-tools` tools.
+    List,
+    /// Whole sessions: initialize, initialized, one echo, DELETE.
+    Session,
+    /// Echo calls that go round the tools named by `--tool`.
+    MuxEcho,
+    /// Sessions that do nothing: opened, held until a line comes on stdin, ended.
+    IdleSessions,
+}
+
+/// What to send, where to, and for how long.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Options {
+    /// The endpoint: `http://HOST:PORT/PATH`.
+    pub url: Target,
+    /// What is sent.
+    #[arg(long, value_enum, default_value_t = Scenario::Echo)]
+    pub scenario: Scenario,
+    /// Clients at once, each with one connection that carries one request at a time.
+    #[arg(long, visible_alias = "conns", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=20_000))]
+    pub sessions: u32,
+    /// How long calls are made, in seconds, at most 600.
+    #[arg(long, default_value_t = 2.0, value_parser = seconds)]
+    pub seconds: f64,
+    /// The tools' names, comma-separated; `echo` or `payload` when absent.
+    #[arg(long, value_delimiter = ',')]
+    pub tool: Vec<String>,
+    /// The size of a payload, in bytes.
+    #[arg(long, default_value_t = 100_000)]
+    pub bytes: usize,
+    /// How many tools the list must hold.
+    #[arg(long, default_value_t = 2)]
+    pub expect_tools: usize,
+    /// Idle sessions open their GET stream too.
+    #[arg(long)]
+    pub stream: bool,
+    /// Print `ready` when all sessions are open, then wait for a line on stdin before the calls and one after.
+    #[arg(long)]
+    pub gate: bool,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|seconds| (0.01..=600.0).contains(seconds))
+        .ok_or("give 0.01 to 600 seconds".into())
+}
+
+/// Opening all sessions, or ending them, must not take longer than this.
+const SET_UP: Duration = Duration::from_mins(1);
+
+/// Runs one scenario and prints what came of it as one line of JSON.
+///
+/// # Errors
+/// When no run came about: the target cannot be reached, or a session cannot be opened. Wrong answers
+/// during the run are no error but counted.
+pub fn run(options: &Options) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| format!("starting: {error}"))?;
+    match options.scenario {
+        Scenario::IdleSessions => runtime.block_on(idle::run(options)),
+        _ => runtime.block_on(scenario::run(options)),
+    }
+}
+
+/// Prints a line for the program that started this one.
+fn say(line: &str) -> Result<(), String> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|error| format!("stdout: {error}"))
+}
+
+/// Waits until a line comes, or stdin closes.
+fn wait_for_line() -> Result<(), String> {
+    let mut line = String::new();
+    io::stdin().lock().read_line(&mut line).map(drop).map_err(|error| format!("stdin: {error}"))
+}

@@ -1,0 +1,233 @@
+//! What the upstream answers, as bytes. Knows no transport.
+
+use super::request::{LEGACY, MODERN, Request};
+use super::tools;
+use crate::bench::json::{member, unquoted};
+use crate::bench::payload_text;
+use bytes::Bytes;
+use std::sync::{Mutex, PoisonError};
+
+/// The largest text of the tool `payload`, in bytes.
+const LARGEST_PAYLOAD: usize = 16 << 20;
+/// Payloads of so many sizes are kept ready.
+const SIZES_KEPT: usize = 4;
+
+/// What ends a text result.
+const TEXT_END: &[u8] = b"\"}]}}";
+
+/// An answer in two pieces, so that a large ready one is shared instead of copied.
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// From `{` on: the id, and for small answers everything.
+    pub(super) head: Vec<u8>,
+    /// The rest.
+    pub(super) tail: Bytes,
+    /// The JSON-RPC error code, when it is an error.
+    pub(super) code: Option<i32>,
+}
+
+/// Ready bytes, and the rule which of them answers what.
+#[derive(Debug)]
+pub(super) struct Answers {
+    list: Bytes,
+    modern_list: Bytes,
+    payloads: Mutex<Vec<(usize, bool, Bytes)>>,
+}
+
+impl Answers {
+    pub(super) fn new(count: u32) -> Self {
+        let list = tools::list(count);
+        let hints = r#""resultType":"complete","ttlMs":3600000,"cacheScope":"public","#;
+        Self {
+            modern_list: format!(r#","result":{{{hints}"tools":{list}}}}}"#).into(),
+            list: format!(r#","result":{{"tools":{list}}}}}"#).into(),
+            payloads: Mutex::default(),
+        }
+    }
+
+    /// The answer to a request; `None` for notifications and responses, which get none.
+    pub(super) fn to(&self, request: &Request<'_>) -> Option<Answer> {
+        let (id, method) = (request.id?, request.method?);
+        Some(match method {
+            b"tools/call" => self.call(id, request),
+            b"tools/list" => Answer::ready(id, if request.modern { &self.modern_list } else { &self.list }),
+            b"initialize" if !request.modern => initialize(id, request.version),
+            b"ping" if !request.modern => Answer::whole(id, b"{}"),
+            b"server/discover" if request.modern => discover(id),
+            _ => Answer::error(id, -32601, "method not found: it has tools only"),
+        })
+    }
+
+    fn call(&self, id: &[u8], request: &Request<'_>) -> Answer {
+        let argument = |name: &[u8]| request.arguments.and_then(|arguments| member(arguments, name));
+        match request.name {
+            Some(b"echo") => match argument(b"text").and_then(unquoted) {
+                Some(text) => echo(id, text, request.modern),
+                None => Answer::error(id, -32602, "echo needs a text"),
+            },
+            Some(b"payload") => {
+                let digits = argument(b"bytes").and_then(|raw| std::str::from_utf8(raw).ok());
+                match digits.and_then(|digits| digits.parse().ok()).filter(|bytes| *bytes <= LARGEST_PAYLOAD)
+                {
+                    Some(bytes) => Answer::ready(id, &self.payload(bytes, request.modern)),
+                    None => Answer::error(id, -32602, "payload needs a number of bytes up to 16777216"),
+                }
+            }
+            _ => Answer::error(id, -32602, "unknown tool: only echo and payload can be called"),
+        }
+    }
+
+    fn payload(&self, bytes: usize, modern: bool) -> Bytes {
+        let mut kept = self.payloads.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, _, ready)) = kept.iter().find(|(size, era, _)| (*size, *era) == (bytes, modern)) {
+            return ready.clone();
+        }
+        let ready = Bytes::from([text_start(modern), &payload_text(bytes), TEXT_END].concat());
+        if kept.len() == SIZES_KEPT {
+            kept.remove(0);
+        }
+        kept.push((bytes, modern, ready.clone()));
+        ready
+    }
+}
+
+impl Answer {
+    /// An error; `id` is `null` when the request's could not be read.
+    pub(super) fn error(id: &[u8], code: i32, message: &str) -> Self {
+        let rest = format!(r#","error":{{"code":{code},"message":"{message}"}}}}"#);
+        Self { head: [&start(id)[..], rest.as_bytes()].concat(), tail: Bytes::new(), code: Some(code) }
+    }
+
+    fn whole(id: &[u8], result: &[u8]) -> Self {
+        Self {
+            head: [&start(id)[..], b",\"result\":", result, b"}"].concat(),
+            tail: Bytes::new(),
+            code: None,
+        }
+    }
+
+    fn ready(id: &[u8], tail: &Bytes) -> Self {
+        Self { head: start(id), tail: tail.clone(), code: None }
+    }
+}
+
+/// Everything up to and with the id.
+fn start(id: &[u8]) -> Vec<u8> {
+    let mut head = Vec::with_capacity(256 + id.len());
+    head.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    head.extend_from_slice(id);
+    head
+}
+
+/// What stands between the id and the text.
+fn text_start(modern: bool) -> &'static [u8] {
+    if modern {
+        b",\"result\":{\"resultType\":\"complete\",\"content\":[{\"type\":\"text\",\"text\":\""
+    } else {
+        b",\"result\":{\"content\":[{\"type\":\"text\",\"text\":\""
+    }
+}
+
+fn echo(id: &[u8], text: &[u8], modern: bool) -> Answer {
+    let mut head = start(id);
+    for piece in [text_start(modern), text, TEXT_END] {
+        head.extend_from_slice(piece);
+    }
+    Answer { head, tail: Bytes::new(), code: None }
+}
+
+fn initialize(id: &[u8], asked: Option<&[u8]>) -> Answer {
+    let newest = LEGACY[LEGACY.len() - 1];
+    let version = LEGACY.iter().find(|known| Some(known.as_bytes()) == asked).unwrap_or(&newest);
+    let result = format!(
+        concat!(
+            r#"{{"protocolVersion":"{}","capabilities":{{"tools":{{}}}},"#,
+            r#""serverInfo":{{"name":"bench-upstream","version":"1"}}}}"#
+        ),
+        version
+    );
+    Answer::whole(id, result.as_bytes())
+}
+
+fn discover(id: &[u8]) -> Answer {
+    let result = format!(
+        concat!(
+            r#"{{"resultType":"complete","supportedVersions":["{}"],"capabilities":{{"tools":{{}}}},"#,
+            r#""ttlMs":3600000,"cacheScope":"public","_meta":{{"io.modelcontextprotocol/serverInfo":"#,
+            r#"{{"name":"bench-upstream","version":"1"}}}}}}"#
+        ),
+        MODERN
+    );
+    Answer::whole(id, result.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::request::Request;
+    use super::Answers;
+    use serde_json::{Value, json};
+
+    fn ask(message: &str) -> Value {
+        let answers = Answers::new(3);
+        let answer = answers.to(&Request::read(message.as_bytes()).unwrap()).unwrap();
+        serde_json::from_slice(&[&answer.head[..], &answer.tail[..]].concat()).unwrap()
+    }
+
+    fn with_params(method: &str, params: &Value) -> Value {
+        ask(&json!({"jsonrpc": "2.0", "id": "i\"d", "method": method, "params": params}).to_string())
+    }
+
+    fn meta() -> Value {
+        json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28"})
+    }
+
+    #[test]
+    fn echo_gives_text_and_id_back_as_written() {
+        let answer = with_params("tools/call", &json!({"name": "echo", "arguments": {"text": "a\"\u{1}é"}}));
+        assert_eq!(answer["id"], "i\"d");
+        assert_eq!(answer["result"]["content"], json!([{"type": "text", "text": "a\"\u{1}é"}]));
+        assert_eq!(answer["result"].get("resultType"), None);
+    }
+
+    #[test]
+    fn modern_answers_carry_what_that_version_asks_for() {
+        let echo = json!({"name": "echo", "arguments": {"text": "a"}, "_meta": meta()});
+        assert_eq!(with_params("tools/call", &echo)["result"]["resultType"], "complete");
+        let list = &with_params("tools/list", &json!({"_meta": meta()}))["result"];
+        assert_eq!((&list["cacheScope"], list["tools"].as_array().unwrap().len()), (&json!("public"), 3));
+        let found = with_params("server/discover", &json!({"_meta": meta()}));
+        assert_eq!(found["result"]["supportedVersions"], json!(["2026-07-28"]));
+    }
+
+    #[test]
+    fn legacy_handshake_and_list() {
+        for (asked, given) in
+            [("2025-06-18", "2025-06-18"), ("2026-07-28", "2025-11-25"), ("x", "2025-11-25")]
+        {
+            let answer = with_params("initialize", &json!({"protocolVersion": asked}));
+            assert_eq!(answer["result"]["protocolVersion"], given);
+        }
+        assert_eq!(with_params("tools/list", &json!({}))["result"]["tools"][1]["name"], "payload");
+        assert_eq!(with_params("ping", &json!({}))["result"], json!({}));
+    }
+
+    #[test]
+    fn payload_has_the_asked_size() {
+        let answer = with_params("tools/call", &json!({"name": "payload", "arguments": {"bytes": 1000}}));
+        assert_eq!(answer["result"]["content"][0]["text"].as_str().unwrap().len(), 1000);
+    }
+
+    #[test]
+    fn the_rest_is_refused() {
+        assert_eq!(with_params("resources/list", &json!({}))["error"]["code"], -32601);
+        for params in [
+            json!({"name": "echo"}),
+            json!({"name": "x"}),
+            json!({"name": "payload", "arguments": {"bytes": -1}}),
+        ] {
+            assert_eq!(with_params("tools/call", &params)["error"]["code"], -32602);
+        }
+        let note = Request::read(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).unwrap();
+        assert!(Answers::new(2).to(&note).is_none());
+    }
+}

@@ -1,0 +1,118 @@
+//! The open legacy sessions, and the streams that end with them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// More open sessions than this are refused.
+const MOST_SESSIONS: usize = 100_000;
+/// One session holds at most so many streams.
+const MOST_STREAMS: usize = 8;
+
+/// All open sessions by number.
+#[derive(Debug, Default)]
+pub(super) struct Sessions {
+    open: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    last: u64,
+    sessions: HashMap<u64, Arc<Session>>,
+}
+
+/// One session: all that is kept is who waits for its end.
+#[derive(Debug, Default)]
+pub(super) struct Session {
+    waiting: Mutex<Waiting>,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    ended: bool,
+    wakers: Vec<Waker>,
+}
+
+impl Sessions {
+    /// Opens a session and gives its id; `None` when too many are open.
+    pub(super) fn open(&self) -> Option<String> {
+        let mut table = lock(&self.open);
+        if table.sessions.len() >= MOST_SESSIONS {
+            return None;
+        }
+        table.last += 1;
+        let number = table.last;
+        table.sessions.insert(number, Arc::default());
+        Some(format!("{number:016x}"))
+    }
+
+    /// True when a session of this id is open.
+    pub(super) fn has(&self, id: &[u8]) -> bool {
+        number(id).is_some_and(|number| lock(&self.open).sessions.contains_key(&number))
+    }
+
+    /// The open session of this id.
+    pub(super) fn get(&self, id: &[u8]) -> Option<Arc<Session>> {
+        lock(&self.open).sessions.get(&number(id)?).cloned()
+    }
+
+    /// Ends a session and its streams; false when there is none.
+    pub(super) fn end(&self, id: &[u8]) -> bool {
+        let Some(session) = number(id).and_then(|number| lock(&self.open).sessions.remove(&number)) else {
+            return false;
+        };
+        let wakers = {
+            let mut waiting = lock(&session.waiting);
+            waiting.ended = true;
+            std::mem::take(&mut waiting.wakers)
+        };
+        wakers.into_iter().for_each(Waker::wake);
+        true
+    }
+}
+
+impl Session {
+    /// Ready when the session has ended, or when too many streams wait for that.
+    pub(super) fn poll_end(&self, context: &mut Context<'_>) -> Poll<()> {
+        let mut waiting = lock(&self.waiting);
+        if waiting.ended {
+            return Poll::Ready(());
+        }
+        if !waiting.wakers.iter().any(|waker| waker.will_wake(context.waker())) {
+            if waiting.wakers.len() >= MOST_STREAMS {
+                return Poll::Ready(());
+            }
+            waiting.wakers.push(context.waker().clone());
+        }
+        Poll::Pending
+    }
+}
+
+fn number(id: &[u8]) -> Option<u64> {
+    u64::from_str_radix(std::str::from_utf8(id).ok()?, 16).ok()
+}
+
+/// Nothing is left half done when a holder panics, so a poisoned lock is as good as any.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Sessions;
+    use std::task::{Context, Poll, Waker};
+
+    #[test]
+    fn a_session_lives_until_it_is_ended() {
+        let sessions = Sessions::default();
+        let (first, second) = (sessions.open().unwrap(), sessions.open().unwrap());
+        assert_ne!(first, second);
+        assert!(sessions.has(first.as_bytes()) && !sessions.has(b"ff") && !sessions.has(b"x"));
+        let session = sessions.get(first.as_bytes()).unwrap();
+        let mut context = Context::from_waker(Waker::noop());
+        assert_eq!(session.poll_end(&mut context), Poll::Pending);
+        assert!(sessions.end(first.as_bytes()));
+        assert_eq!(session.poll_end(&mut context), Poll::Ready(()));
+        assert!(!sessions.end(first.as_bytes()) && sessions.has(second.as_bytes()));
+    }
+}
