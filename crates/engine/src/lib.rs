@@ -1,1 +1,3 @@
 //! What the gateway decides: configuration, catalogue, names, one exchange's life. Pure.
+
+pub mod config;

@@ -1,0 +1,304 @@
+//! What values mean: is this a server name, a URL, a header, a command, a path that we can work with?
+//!
+//! Pure functions over one value each. They know nothing of places in files; `read` adds those. A message shows a text
+//! only in the form that people may see.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use http::uri::{Authority, Scheme};
+use http::{HeaderName, HeaderValue, Uri};
+
+use super::text::Text;
+
+/// What is wrong with a value, and what to do about it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Flaw {
+    pub(super) message: String,
+    pub(super) mend: String,
+}
+
+impl Flaw {
+    pub(super) fn new(message: impl Into<String>, mend: impl Into<String>) -> Self {
+        Self { message: message.into(), mend: mend.into() }
+    }
+}
+
+/// The longest server name, in characters.
+pub const MAX_SERVER_NAME: usize = 32;
+/// The longest name of a tool or prompt, in characters.
+pub const MAX_PUBLIC_NAME: usize = 64;
+/// The longest profile slug, in characters.
+pub const MAX_SLUG: usize = 64;
+const MAX_PATH: usize = 256;
+
+/// Headers that belong to the connection or to the protocol, so no configuration may set them.
+const OWN_HEADERS: &[&str] = &[
+    "accept",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "expect",
+    "host",
+    "keep-alive",
+    "last-event-id",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "proxy-authenticate",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// Paths that Dragoman serves itself.
+const OWN_PATHS: &[&str] = &["/", "/mcp", "/sse", "/message", "/health", "/ready", "/metrics", "/admin"];
+
+pub(super) fn server_name(name: &str) -> Result<(), Flaw> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
+    let mut better: String = name.chars().map(|c| if allowed(c) { c } else { '-' }).collect();
+    while better.contains("__") {
+        better = better.replace("__", "_");
+    }
+    better.truncate(MAX_SERVER_NAME);
+    let better = better.trim_matches('-');
+    let mend = if better.is_empty() {
+        "write a name such as `files`".to_owned()
+    } else {
+        format!("write `{better}`")
+    };
+    if name.is_empty() {
+        return Err(Flaw::new("a server needs a name", mend));
+    }
+    if name.chars().count() > MAX_SERVER_NAME {
+        return Err(Flaw::new(format!("a server name has at most {MAX_SERVER_NAME} characters"), mend));
+    }
+    if !name.chars().all(allowed) {
+        return Err(Flaw::new("a server name has only `A-Z a-z 0-9 _ . -`", mend));
+    }
+    if name.contains("__") {
+        return Err(Flaw::new("a server name cannot hold `__`, which parts it from the tool's name", mend));
+    }
+    Ok(())
+}
+
+pub(super) fn slug(name: &str) -> Result<(), Flaw> {
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
+    let starts_well = name.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
+    if starts_well && name.len() <= MAX_SLUG && name.chars().all(allowed) {
+        return Ok(());
+    }
+    let lower: String =
+        name.chars().map(|c| c.to_ascii_lowercase()).map(|c| if allowed(c) { c } else { '-' }).collect();
+    let better: String = lower.trim_matches(['-', '_']).chars().take(MAX_SLUG).collect();
+    let mend = if better.is_empty() {
+        "write a name such as `editors`".to_owned()
+    } else {
+        format!("write `{better}`")
+    };
+    let message = format!(
+        "a profile's name is part of a URL: 1 to {MAX_SLUG} of `a-z 0-9 - _`, a letter or digit first"
+    );
+    Err(Flaw::new(message, mend))
+}
+
+/// A name that clients see: what every era and client takes.
+pub(super) fn public_name(name: &str) -> Result<(), Flaw> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    if (1..=MAX_PUBLIC_NAME).contains(&name.len()) && name.chars().all(allowed) {
+        return Ok(());
+    }
+    let better: String =
+        name.chars().map(|c| if allowed(c) { c } else { '_' }).take(MAX_PUBLIC_NAME).collect();
+    let mend = if better.is_empty() { "write the new name".to_owned() } else { format!("write `{better}`") };
+    Err(Flaw::new(
+        format!("a name that clients see has 1 to {MAX_PUBLIC_NAME} of `A-Z a-z 0-9 _ - . /`"),
+        mend,
+    ))
+}
+
+pub(super) fn url(url: &Text) -> Result<(), Flaw> {
+    let example = "write it like https://docs.example.com/mcp";
+    let value = url.expose();
+    if value.trim() != value || value.is_empty() {
+        return Err(Flaw::new("a URL cannot be empty or have blanks around it", example));
+    }
+    if !value.is_ascii() {
+        return Err(Flaw::new(
+            "a URL has ASCII characters only",
+            "write the host in punycode (xn--…), the path with %XX",
+        ));
+    }
+    let Some((scheme, _)) = value.split_once("://") else {
+        return Err(Flaw::new("this URL has no scheme", "put `https://` or `http://` in front"));
+    };
+    if matches!(scheme.to_ascii_lowercase().as_str(), "ws" | "wss") {
+        return Err(Flaw::new("WebSocket is no transport of MCP", "write the server's https:// address"));
+    }
+    if value.contains('#') {
+        return Err(Flaw::new("a URL cannot have a fragment", "remove the `#` and what follows it"));
+    }
+    let uri: Uri = value.parse().map_err(|_| Flaw::new("this is no URL", example))?;
+    if uri.scheme() != Some(&Scheme::HTTPS) && uri.scheme() != Some(&Scheme::HTTP) {
+        return Err(Flaw::new("a URL starts with `https://` or `http://`", example));
+    }
+    let authority = uri.authority().ok_or_else(|| Flaw::new("this URL has no host", example))?;
+    if authority.as_str().contains('@') {
+        let mend =
+            "remove it from the URL and send a header: headers: { Authorization: \"Bearer ${TOKEN}\" }";
+        return Err(Flaw::new("a URL cannot carry a user name or a password", mend));
+    }
+    host_and_port(authority).map_err(|reason| Flaw::new(reason, example))
+}
+
+fn host_and_port(authority: &Authority) -> Result<(), &'static str> {
+    let host = authority.host();
+    if host.is_empty() || host == "[]" {
+        return Err("this URL has no host");
+    }
+    let after_host = &authority.as_str()[host.len()..];
+    if !after_host.is_empty() && authority.port_u16().is_none_or(|port| port == 0) {
+        return Err("the port in this URL is not between 1 and 65535");
+    }
+    match host.strip_prefix('[') {
+        Some(inside) if inside.trim_end_matches(']').parse::<std::net::Ipv6Addr>().is_err() => {
+            Err("what stands in brackets is no IPv6 address")
+        }
+        Some(_) => Ok(()),
+        None if host.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_')) => Ok(()),
+        None => Err("the host in this URL has characters that no host name has"),
+    }
+}
+
+pub(super) fn header_name(name: &str) -> Result<HeaderName, Flaw> {
+    let parsed = HeaderName::from_bytes(name.as_bytes())
+        .map_err(|_| Flaw::new("this cannot be a header's name", "write a name such as Authorization"))?;
+    if OWN_HEADERS.contains(&parsed.as_str()) || parsed.as_str().starts_with("mcp-param-") {
+        let message = format!("the header `{parsed}` belongs to the protocol or the connection");
+        return Err(Flaw::new(message, "remove it; Dragoman sends the right one"));
+    }
+    Ok(parsed)
+}
+
+pub(super) fn header_value(value: &Text) -> Result<(), Flaw> {
+    let text = value.expose();
+    if text.contains(['\r', '\n']) {
+        let mend = "keep one line; a token from a file must be a single line";
+        return Err(Flaw::new("a header's value cannot hold a line break", mend));
+    }
+    if HeaderValue::from_str(text).is_err() {
+        return Err(Flaw::new(
+            "a header's value has visible ASCII characters only",
+            "encode other characters as the server asks for it",
+        ));
+    }
+    if text.trim() != text {
+        return Err(Flaw::new("a header's value has blanks around it", "remove them; is a variable empty?"));
+    }
+    Ok(())
+}
+
+pub(super) fn command(command: &Text) -> Result<(), Flaw> {
+    let text = command.expose();
+    if text.trim().is_empty() {
+        return Err(Flaw::new("the command is empty", "write the program to start: command: npx"));
+    }
+    no_nul(text)
+}
+
+/// Commands, arguments, folders and environment values reach the child as C strings.
+pub(super) fn no_nul(text: &str) -> Result<(), Flaw> {
+    if text.contains('\0') {
+        return Err(Flaw::new("a NUL character cannot be passed to a program", "remove it"));
+    }
+    Ok(())
+}
+
+pub(super) fn variable(name: &str) -> Result<(), Flaw> {
+    if name.is_empty() || name.contains(['=', '\0']) || name.chars().any(char::is_whitespace) {
+        let mend = "write NAME: value, not NAME=value";
+        return Err(Flaw::new(
+            "an environment variable's name has no `=`, no blanks, and is not empty",
+            mend,
+        ));
+    }
+    Ok(())
+}
+
+pub(super) fn listen(text: &str) -> Result<SocketAddr, Flaw> {
+    if let Ok(address) = text.parse::<SocketAddr>() {
+        return Ok(address);
+    }
+    if let Ok(port) = text.parse::<u16>() {
+        return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
+    }
+    let port = text.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
+    if let (Some(host), Some(port)) = (text.rsplit_once(':').map(|(host, _)| host), port) {
+        if host == "localhost" {
+            return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
+        }
+        let mend = format!("write 127.0.0.1:{port} for this machine only, or 0.0.0.0:{port} for everybody");
+        return Err(Flaw::new("an address to listen on is an IP address and a port", mend));
+    }
+    if let Ok(ip) = text.trim_matches(['[', ']']).parse::<IpAddr>() {
+        let mend = format!("write {}", SocketAddr::new(ip, 8808));
+        return Err(Flaw::new("the port is missing", mend));
+    }
+    Err(Flaw::new("this is no address to listen on", "write an IP address and a port: 127.0.0.1:8808"))
+}
+
+pub(super) fn endpoint_path(path: &str) -> Result<(), Flaw> {
+    let example = "write an absolute path such as /tools/mcp";
+    if !path.starts_with('/') {
+        return Err(Flaw::new("a path starts with `/`", format!("write /{}", path.trim_start_matches('/'))));
+    }
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.' | '~');
+    if path.len() > MAX_PATH || !path.chars().all(allowed) {
+        let message = format!("a path has at most {MAX_PATH} of `A-Z a-z 0-9 / - _ . ~`, and no query");
+        return Err(Flaw::new(message, example));
+    }
+    if path.split('/').any(|part| part == "." || part == "..") || path.contains("//") {
+        return Err(Flaw::new("a path cannot hold `//`, `/./` or `/../`", example));
+    }
+    let own = OWN_PATHS.iter().any(|own| path == *own || path.trim_end_matches('/') == *own);
+    if own || path.starts_with("/mcp/") || path.starts_with("/admin/") {
+        return Err(Flaw::new("Dragoman already serves something at this path", example));
+    }
+    Ok(())
+}
+
+/// `mcp.example.com`, `mcp.example.com:8443`, `192.0.2.7`, `[2001:db8::7]:8443`; in small letters.
+pub(super) fn allowed_host(text: &str) -> Result<String, Flaw> {
+    let example = "write it like mcp.example.com or mcp.example.com:8443";
+    if text.contains("://") {
+        return Err(Flaw::new("a host has no scheme", example));
+    }
+    let flaw = || Flaw::new("this is no host name, with or without a port", example);
+    let authority: Authority = text.parse().map_err(|_| flaw())?;
+    if text.contains('@') || host_and_port(&authority).is_err() {
+        return Err(flaw());
+    }
+    Ok(text.to_ascii_lowercase())
+}
+
+/// `https://app.example.com`, in small letters, without a path: as browsers write it.
+pub(super) fn allowed_origin(text: &str) -> Result<String, Flaw> {
+    let example = "write it like https://app.example.com, without a path";
+    if text == "*" || text.eq_ignore_ascii_case("null") {
+        return Err(Flaw::new("this would let every web page in", "name the origins one by one"));
+    }
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return Err(Flaw::new("an origin is a scheme and a host", example));
+    };
+    let scheme_is_sound = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
+    let host = rest.strip_suffix('/').unwrap_or(rest);
+    if !scheme_is_sound || host.contains('/') || allowed_host(host).is_err() {
+        return Err(Flaw::new("an origin is a scheme and a host, with or without a port", example));
+    }
+    Ok(format!("{}://{}", scheme.to_ascii_lowercase(), host.to_ascii_lowercase()))
+}

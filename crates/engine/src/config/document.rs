@@ -1,0 +1,191 @@
+//! Reads the top level of a configuration and its limits.
+
+use std::net::SocketAddr;
+
+use super::check;
+use super::limits::{LimitRow, Limits, Unit};
+use super::model::{Config, DEFAULT_LISTEN};
+use super::parse::{Entry, Kind, Node};
+use super::profiles;
+use super::read::{Fields, Reader, clip};
+use super::servers::{self, Servers};
+use super::suggest;
+use super::units;
+
+const KEYS: &[&str] =
+    &["listen", "mcpServers", "profiles", "endpoints", "limits", "allowedHosts", "allowedOrigins", "$schema"];
+
+/// Keys beside `mcpServers` in the files of clients; they concern those clients alone.
+const FOREIGN_KEYS: &[&str] =
+    &["globalShortcut", "inputs", "isUsingBuiltInNodeForMcp", "preferences", "sandbox", "version"];
+
+pub(super) fn read(reader: &mut Reader<'_>, root: &Node) -> Config {
+    let mut config = Config::default();
+    let what = "a mapping with `mcpServers`, `listen`, …";
+    let Some(mut fields) = reader.fields(root, what) else { return config };
+    fields.take("$schema");
+    let found = read_servers(reader, &mut fields);
+    if let Some(entry) = fields.take("listen") {
+        config.listen = reader.within("listen", |reader| read_listen(reader, entry)).unwrap_or_default();
+    }
+    config.profiles = profiles::read(reader, fields.take("profiles"), &found.names);
+    if let Some(entry) = fields.take("endpoints") {
+        config.endpoints = profiles::read_endpoints(reader, entry, &config.profiles);
+    }
+    if let Some(entry) = fields.take("limits") {
+        config.limits = reader.within("limits", |reader| read_limits(reader, entry));
+    }
+    config.allowed_hosts = texts(reader, &mut fields, "allowedHosts", check::allowed_host);
+    config.allowed_origins = texts(reader, &mut fields, "allowedOrigins", check::allowed_origin);
+    config.mcp_servers = found.servers;
+    refuse_rest(reader, fields);
+    config
+}
+
+/// `mcpServers`, or `servers` as one editor calls it.
+fn read_servers(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Servers {
+    let own = fields.take("mcpServers");
+    let other = fields.take("servers");
+    if let (Some(_), Some(other)) = (own, other) {
+        let mend = "move its servers under `mcpServers`";
+        reader.within("servers", |r| {
+            r.fault(&other.key_at, "`mcpServers` and `servers` say the same thing", mend)
+        });
+    }
+    match own.or(other) {
+        Some(entry) => reader.within(&entry.key, |reader| servers::read(reader, &entry.value)),
+        None => {
+            let at = fields.at.start..fields.at.start;
+            reader.note(
+                &at,
+                "there are no servers, so nothing is offered",
+                "add `mcpServers:` with one entry or more",
+            );
+            Servers { servers: indexmap::IndexMap::new(), names: Vec::new() }
+        }
+    }
+}
+
+fn read_listen(reader: &mut Reader<'_>, entry: &Entry) -> Option<Vec<SocketAddr>> {
+    let mut addresses: Vec<SocketAddr> = Vec::new();
+    let items = reader.items(&entry.value, "an address such as 127.0.0.1:8808, or a list of them", true)?;
+    if items.is_empty() {
+        reader.fault(&entry.value.at, "there is no address to listen on", format!("write {DEFAULT_LISTEN}"));
+    }
+    for item in items {
+        let Some(text) = reader.text(item, "an address such as 127.0.0.1:8808") else { continue };
+        let Some(address) = reader.sound(&item.at, check::listen(text.expose())) else { continue };
+        if address.port() != 0 && addresses.contains(&address) {
+            reader.fault(&item.at, format!("{address} stands twice"), "keep one of the two");
+            continue;
+        }
+        addresses.push(address);
+    }
+    Some(addresses)
+}
+
+fn texts(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'_>,
+    key: &str,
+    checked: fn(&str) -> Result<String, check::Flaw>,
+) -> Vec<String> {
+    let Some(entry) = fields.take(key) else { return Vec::new() };
+    reader.within(key, |reader| {
+        let mut texts = Vec::new();
+        for (index, item) in
+            reader.items(&entry.value, "a list", true).unwrap_or_default().into_iter().enumerate()
+        {
+            reader.within(&format!("[{index}]"), |reader| {
+                let text = reader.text(item, "a text")?;
+                texts.push(reader.sound(&item.at, checked(text.expose()))?);
+                Some(())
+            });
+        }
+        texts
+    })
+}
+
+fn read_limits(reader: &mut Reader<'_>, entry: &Entry) -> Limits {
+    let mut limits = Limits::default();
+    let Some(mut fields) = reader.fields(&entry.value, "a mapping of limits") else { return limits };
+    let mut idle_at = None;
+    for row in Limits::ROWS {
+        let Some(entry) = fields.take(row.key) else { continue };
+        if let Some(value) = reader.within(row.key, |reader| read_limit(reader, row, &entry.value)) {
+            (row.set)(&mut limits, value);
+        }
+        if matches!(row.key, "callIdleTimeout" | "callTimeout") {
+            idle_at = Some((row.key, entry.value.at.clone()));
+        }
+    }
+    if let Some((key, at)) = idle_at.filter(|_| limits.call_idle_timeout > limits.call_timeout) {
+        let (idle, whole) =
+            (units::show_time(limits.call_idle_timeout), units::show_time(limits.call_timeout));
+        let message = format!("a call may be silent for {idle}, but last only {whole}");
+        reader.within(key, |reader| reader.fault(&at, message, "make callIdleTimeout at most callTimeout"));
+    }
+    let known: Vec<&str> = Limits::ROWS.iter().map(|row| row.key).collect();
+    reader.refuse(&fields.rest(), &known);
+    limits
+}
+
+fn read_limit(reader: &mut Reader<'_>, row: &LimitRow, node: &Node) -> Option<u64> {
+    let what = match row.unit {
+        Unit::Bytes => "bytes such as 65536, 64KiB or 4MiB",
+        Unit::Count => "a whole number",
+        Unit::Time => "a time such as 500ms, 30s, 10m, 1h or a number of seconds",
+    };
+    let text = reader.text(node, what)?;
+    let value = match row.unit {
+        Unit::Bytes => units::parse_bytes(text.expose()),
+        Unit::Count => text.expose().parse().ok(),
+        Unit::Time => {
+            units::parse_time(text.expose()).map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+        }
+    };
+    let Some(value) = value else {
+        reader.wrong_kind(node, what);
+        return None;
+    };
+    if !(row.least..=row.most).contains(&value) {
+        let (least, most) = (row.unit.show(row.least), row.unit.show(row.most));
+        let message = format!("{} is out of bounds", row.unit.show(value));
+        reader.fault(
+            &node.at,
+            message,
+            format!("write a value from {least} to {most}; the default is {}", row.unit.show(row.default)),
+        );
+        return None;
+    }
+    Some(value)
+}
+
+fn refuse_rest(reader: &mut Reader<'_>, fields: Fields<'_>) {
+    let mut unknown = Vec::new();
+    for entry in fields.rest() {
+        let key = entry.key.as_str();
+        let near = suggest::nearest(key, KEYS.iter().copied()).is_some();
+        if FOREIGN_KEYS.contains(&key) {
+            let mend = if key == "inputs" {
+                "write ${NAME} for ${input:…} and set that variable"
+            } else {
+                "nothing to do; it may stay"
+            };
+            reader.within(key, |r| r.note(&entry.key_at, format!("`{key}` is not used by Dragoman"), mend));
+        } else if key.starts_with("x-") {
+            // A place for anchors that are used elsewhere in the file.
+        } else if !near && looks_like_server(&entry.value) {
+            let message = format!("unknown key `{}`, which looks like a server", clip(key));
+            reader.within(key, |r| r.fault(&entry.key_at, message, "put it under `mcpServers:`"));
+        } else {
+            unknown.push(entry);
+        }
+    }
+    reader.refuse(&unknown, KEYS);
+}
+
+fn looks_like_server(node: &Node) -> bool {
+    let Kind::Map(entries) = &node.kind else { return false };
+    entries.iter().any(|entry| matches!(entry.key.as_str(), "command" | "url" | "native"))
+}

@@ -1,0 +1,124 @@
+//! From the text of a configuration file to the model, or to everything that is wrong with it.
+
+use super::document;
+use super::fault::{Fault, Faults};
+use super::mask;
+use super::model::Config;
+use super::parse::{self, Broken, MAX_FILE_BYTES};
+use super::read::Reader;
+use super::source::Source;
+use super::substitute::Lookup;
+
+/// A configuration that can be used, and what is worth knowing about it.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The configuration, complete and checked.
+    pub config: Config,
+    /// What is worth knowing, in file order.
+    pub notes: Vec<Fault>,
+}
+
+/// Reads a configuration. `file` is its name in messages; values of `${…}` come from `lookup`.
+///
+/// An empty text is a configuration without servers.
+///
+/// # Errors
+/// All faults at once, in file order; only a syntax error stands alone.
+pub fn load(text: &str, file: &str, lookup: &Lookup<'_>) -> Result<Loaded, Faults> {
+    if text.len() > MAX_FILE_BYTES {
+        let mend = "split the servers over several Dragomans, or move long texts to files: ${file:path}";
+        let broken =
+            Broken { at: 0..0, message: "the file has more than 4MiB".to_owned(), mend: mend.to_owned() };
+        return Err(refused(&Source::new(""), file, lookup, broken));
+    }
+    let blanked = without_comments(text);
+    let mut source = Source::new(text);
+    let root = match parse::parse(&blanked) {
+        Ok(root) => root,
+        Err(broken) => {
+            source.hide(mask::secrets_of_broken(text));
+            return Err(refused(&source, file, lookup, broken));
+        }
+    };
+    if let Some(root) = &root {
+        source.hide(mask::secrets_of(&source, root));
+    }
+    let mut reader = Reader::new(&source, file, lookup);
+    let config = match &root {
+        Some(root) => document::read(&mut reader, root),
+        None => {
+            reader.note(
+                &(0..0),
+                "there are no servers, so nothing is offered",
+                "add `mcpServers:` with one entry or more",
+            );
+            Config::default()
+        }
+    };
+    let notes = reader.finish()?;
+    Ok(Loaded { config, notes })
+}
+
+fn refused(source: &Source<'_>, file: &str, lookup: &Lookup<'_>, broken: Broken) -> Faults {
+    let mut reader = Reader::new(source, file, lookup);
+    reader.fault(&broken.at, broken.message, broken.mend);
+    match reader.finish() {
+        Err(faults) => faults,
+        Ok(_) => unreachable!("a fault was taken down"),
+    }
+}
+
+/// Editors allow `//` and `/* */` in their JSON. Blanks them out, so that every place in the file stays where it is;
+/// only where the text is JSON by its first characters, since `//` means nothing in YAML.
+fn without_comments(text: &str) -> std::borrow::Cow<'_, str> {
+    if !starts_as_json(text) || !(text.contains("//") || text.contains("/*")) {
+        return text.into();
+    }
+    let mut bytes = text.as_bytes().to_vec();
+    let (mut at, mut in_text) = (0, false);
+    while at < bytes.len() {
+        let end = match (in_text, bytes[at], bytes.get(at + 1)) {
+            (true, b'\\', _) => at + 2,
+            (_, b'"', _) => {
+                in_text = !in_text;
+                at + 1
+            }
+            (false, b'/', Some(b'/')) => {
+                at + text.as_bytes()[at..].iter().position(|b| *b == b'\n').unwrap_or(text.len() - at)
+            }
+            (false, b'/', Some(b'*')) => {
+                text[at + 2..].find("*/").map_or(text.len(), |found| at + 2 + found + 2)
+            }
+            _ => {
+                at += 1;
+                continue;
+            }
+        };
+        if !in_text && bytes[at] == b'/' {
+            bytes[at..end]
+                .iter_mut()
+                .filter(|byte| !matches!(byte, b'\n' | b'\r'))
+                .for_each(|byte| *byte = b' ');
+        }
+        at = end;
+    }
+    String::from_utf8(bytes).map_or(text.into(), Into::into)
+}
+
+/// `{`, then a quoted key or the end, with comments and blanks anywhere between.
+fn starts_as_json(text: &str) -> bool {
+    let mut rest = text.trim_start_matches('\u{feff}');
+    let mut open = false;
+    loop {
+        rest = rest.trim_start();
+        if let Some(comment) = rest.strip_prefix("//") {
+            rest = comment.find('\n').map_or("", |end| &comment[end..]);
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            rest = comment.find("*/").map_or("", |end| &comment[end + 2..]);
+        } else if let Some(inside) = rest.strip_prefix('{').filter(|_| !open) {
+            (rest, open) = (inside, true);
+        } else {
+            return open && rest.starts_with(['"', '}']);
+        }
+    }
+}

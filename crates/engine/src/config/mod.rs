@@ -1,0 +1,41 @@
+//! The configuration: from the text of a file to checked values, or to everything that is wrong with it at once.
+//!
+//! Pure: files, environment and clock are the caller's; `${…}` is filled in through [`Lookup`].
+//!
+//! The way of a text: `parse` makes a tree of nodes with places, `mask` finds what must not be quoted, `document`,
+//! `servers` and `profiles` read the tree through `read` (which fills in `${…}` by `substitute` and gathers faults) and
+//! judge values by `check`; what comes out is the `model`. A new key is a field in `model`, a line where it is read and,
+//! for its meaning, a function in `check`.
+
+mod check;
+mod document;
+mod fault;
+mod glob;
+mod limits;
+mod load;
+mod mask;
+mod model;
+mod parse;
+mod profiles;
+mod read;
+mod schema;
+mod servers;
+mod source;
+mod substitute;
+mod suggest;
+mod text;
+mod units;
+
+pub use check::{MAX_PUBLIC_NAME, MAX_SERVER_NAME, MAX_SLUG};
+pub use fault::{Fault, Faults, MAX_REPORTED, Severity};
+pub use glob::{Glob, MAX_GLOB_BYTES};
+pub use limits::{LimitRow, Limits, Unit};
+pub use load::{Loaded, load};
+pub use model::{
+    Affinity, Config, DEFAULT_LISTEN, DEFAULT_PROFILE, Endpoint, HttpLink, HttpTransport, Link, NameRules,
+    Naming, Native, NativeLink, Profile, Server, StdioLink, UriRules,
+};
+pub use parse::MAX_FILE_BYTES;
+pub use schema::schema_json;
+pub use substitute::{Lookup, MAX_FILLED_BYTES};
+pub use text::Text;

@@ -1,0 +1,324 @@
+//! From YAML text (JSON is YAML) to a tree of nodes that know where they stand.
+//!
+//! The only module that knows the YAML library. It reads structure only: which scalars are numbers or texts is decided
+//! by who asks for them, so `version: 1.10` keeps its zero, and every node can be reported with its own place.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Tag};
+
+use super::source::Span;
+
+/// The largest file, in bytes.
+pub const MAX_FILE_BYTES: usize = 4 << 20;
+/// What the document may grow to when its aliases are followed: 64 for each node, and one for each byte of text.
+const MAX_EXPANDED: usize = 32 << 20;
+const NODE_COST: usize = 64;
+/// How deep the document may nest.
+const MAX_DEPTH: usize = 64;
+
+/// One value of the document.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) at: Span,
+    pub(super) kind: Kind,
+    /// What following all aliases below costs.
+    cost: usize,
+}
+
+#[derive(Debug)]
+pub(super) enum Kind {
+    /// Nothing: an empty value, `~` or `null`.
+    Null,
+    /// Anything on one scalar: its text, and whether it was quoted (or a block text), so certainly meant as a text.
+    Scalar {
+        text: String,
+        quoted: bool,
+    },
+    List(Vec<Rc<Node>>),
+    Map(Vec<Entry>),
+}
+
+/// One key with its value.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    pub(super) key: String,
+    pub(super) key_at: Span,
+    pub(super) value: Rc<Node>,
+    /// The same key stands further up in the same mapping.
+    pub(super) repeated: bool,
+}
+
+/// Why the text is no document that we can read.
+#[derive(Debug)]
+pub(super) struct Broken {
+    pub(super) at: Span,
+    pub(super) message: String,
+    pub(super) mend: String,
+}
+
+impl Broken {
+    fn new(at: &Span, message: impl Into<String>, mend: impl Into<String>) -> Self {
+        Self { at: at.clone(), message: message.into(), mend: mend.into() }
+    }
+}
+
+/// Reads one document; `None` when the text holds nothing but comments.
+///
+/// # Errors
+/// The first thing that makes the text unreadable; what comes after it cannot be judged.
+pub(super) fn parse(text: &str) -> Result<Option<Rc<Node>>, Broken> {
+    let options = granit_parser::options! {
+        emit_unresolved_aliases: true,
+        flow_nesting_limit: MAX_DEPTH,
+        block_nesting_limit: MAX_DEPTH,
+    };
+    let options: Options = options;
+    let mut builder = Builder::default();
+    let mut end_of_last = 0;
+    for event in Parser::new_from_str_with_options(text, options) {
+        let (event, span) = event.map_err(|error| scan_fault(text, &error, end_of_last))?;
+        let at = span.byte_range().unwrap_or(0..0);
+        end_of_last = at.end;
+        builder.event(event, at)?;
+    }
+    Ok(builder.root)
+}
+
+/// A collection whose end has not come yet.
+struct Open {
+    at: Span,
+    anchor: usize,
+    entries: Vec<Entry>,
+    /// The values of `<<`.
+    merges: Vec<Entry>,
+    items: Vec<Rc<Node>>,
+    is_map: bool,
+    /// The key that waits for its value.
+    key: Option<(String, Span, bool)>,
+}
+
+#[derive(Default)]
+struct Builder {
+    open: Vec<Open>,
+    anchors: HashMap<usize, Rc<Node>>,
+    root: Option<Rc<Node>>,
+    documents: usize,
+}
+
+impl Builder {
+    fn event(&mut self, event: Event<'_>, at: Span) -> Result<(), Broken> {
+        match event {
+            Event::DocumentStart(..) => {
+                self.documents += 1;
+                if self.documents > 1 {
+                    let mend = "keep one document, remove the `---` before the second and what follows it";
+                    return Err(Broken::new(&at, "the file holds more than one document", mend));
+                }
+                Ok(())
+            }
+            Event::Scalar(text, style, anchor, tag) => {
+                let text_tag = check_tag(tag.as_deref(), &at)?;
+                let quoted = style != ScalarStyle::Plain || text_tag;
+                let kind = if !quoted && is_null(&text) {
+                    Kind::Null
+                } else {
+                    Kind::Scalar { text: text.into_owned(), quoted }
+                };
+                self.close(Node { at, cost: 0, kind }, anchor)
+            }
+            Event::SequenceStart(_, anchor, tag) => self.begin(at, anchor, false, tag.as_deref()),
+            Event::MappingStart(_, anchor, tag) => self.begin(at, anchor, true, tag.as_deref()),
+            Event::SequenceEnd | Event::MappingEnd => self.end(&at),
+            Event::Alias(id) => match self.anchors.get(&id) {
+                Some(node) => {
+                    let node = Rc::clone(node);
+                    self.place(node, &at)
+                }
+                None => {
+                    Err(Broken::new(&at, "this alias stands inside what it names", "write the value out"))
+                }
+            },
+            Event::UnresolvedAlias(name) => {
+                let message = format!("there is no anchor `&{name}` above this alias");
+                let mend =
+                    format!("write `&{name}` at the value that is meant, or quote the text: \"*{name}\"");
+                Err(Broken::new(&at, message, mend))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn begin(&mut self, at: Span, anchor: usize, is_map: bool, tag: Option<&Tag>) -> Result<(), Broken> {
+        check_tag(tag, &at)?;
+        if self.open.len() >= MAX_DEPTH {
+            return Err(too_deep(&at));
+        }
+        let (entries, merges, items) = (Vec::new(), Vec::new(), Vec::new());
+        self.open.push(Open { at, anchor, entries, merges, items, is_map, key: None });
+        Ok(())
+    }
+
+    fn end(&mut self, at: &Span) -> Result<(), Broken> {
+        let Some(open) = self.open.pop() else { return Ok(()) };
+        let kind =
+            if open.is_map { Kind::Map(merged(open.entries, &open.merges)?) } else { Kind::List(open.items) };
+        let span = open.at.start..at.end.max(open.at.end);
+        self.close(Node { at: span, cost: 0, kind }, open.anchor)
+    }
+
+    /// A node is complete.
+    fn close(&mut self, mut node: Node, anchor: usize) -> Result<(), Broken> {
+        node.cost = cost(&node.kind);
+        let node = Rc::new(node);
+        if anchor != 0 {
+            self.anchors.insert(anchor, Rc::clone(&node));
+        }
+        let at = node.at.clone();
+        self.place(node, &at)
+    }
+
+    /// Puts a complete node (or an alias of one) where it belongs.
+    fn place(&mut self, node: Rc<Node>, at: &Span) -> Result<(), Broken> {
+        if node.cost > MAX_EXPANDED {
+            let mend = "use fewer aliases of aliases, or split the file";
+            return Err(Broken::new(at, "the document grows too large when its aliases are followed", mend));
+        }
+        let Some(open) = self.open.last_mut() else {
+            self.root = Some(node);
+            return Ok(());
+        };
+        if !open.is_map {
+            open.items.push(node);
+            return Ok(());
+        }
+        match open.key.take() {
+            None => open.key = Some(key_of(&node, at)?),
+            Some((key, key_at, merge)) => {
+                let list = if merge { &mut open.merges } else { &mut open.entries };
+                list.push(Entry { key, key_at, value: node, repeated: false });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn key_of(node: &Node, at: &Span) -> Result<(String, Span, bool), Broken> {
+    match &node.kind {
+        Kind::Scalar { text, quoted } => Ok((text.clone(), at.clone(), !quoted && text == "<<")),
+        Kind::Null => {
+            Err(Broken::new(at, "a key is missing before the `:`", "write the key, or remove the line"))
+        }
+        Kind::List(_) | Kind::Map(_) => {
+            let mend = "write a plain name before the `:`; quote a value that starts with `{` or `[`, such as \"${NAME}\"";
+            Err(Broken::new(at, "a key must be a plain name", mend))
+        }
+    }
+}
+
+/// Follows `<<` (what a mapping says itself wins) and marks keys that stand twice.
+fn merged(mut own: Vec<Entry>, merges: &[Entry]) -> Result<Vec<Entry>, Broken> {
+    let mut seen: HashSet<String> = HashSet::with_capacity(own.len());
+    for entry in &mut own {
+        entry.repeated = !seen.insert(entry.key.clone());
+    }
+    for source in merges {
+        for part in merge_parts(source)? {
+            let Kind::Map(more) = &part.kind else { continue };
+            let fresh = more.iter().filter(|entry| !entry.repeated && seen.insert(entry.key.clone()));
+            own.extend(fresh.cloned());
+        }
+    }
+    Ok(own)
+}
+
+fn merge_parts(source: &Entry) -> Result<Vec<&Rc<Node>>, Broken> {
+    let parts = match &source.value.kind {
+        Kind::Map(_) => vec![&source.value],
+        Kind::List(items) => items.iter().collect(),
+        Kind::Null | Kind::Scalar { .. } => Vec::new(),
+    };
+    if parts.is_empty() || parts.iter().any(|part| !matches!(part.kind, Kind::Map(_))) {
+        let mend = "write `<<: *name`, where `&name` stands at a mapping";
+        return Err(Broken::new(&source.key_at, "`<<` takes a mapping, or a list of mappings", mend));
+    }
+    Ok(parts)
+}
+
+fn cost(kind: &Kind) -> usize {
+    let below = match kind {
+        Kind::Null => 0,
+        Kind::Scalar { text, .. } => text.len(),
+        Kind::List(items) => items.iter().fold(0, |sum, item| item.cost.saturating_add(sum)),
+        Kind::Map(entries) => entries.iter().fold(0, |sum, entry| {
+            entry.value.cost.saturating_add(entry.key.len() + NODE_COST).saturating_add(sum)
+        }),
+    };
+    below.saturating_add(NODE_COST)
+}
+
+fn is_null(text: &str) -> bool {
+    matches!(text, "" | "~" | "null" | "Null" | "NULL")
+}
+
+/// Is this the tag `!!str`? Tags of YAML's own core are harmless, all others are refused.
+fn check_tag(tag: Option<&Tag>, at: &Span) -> Result<bool, Broken> {
+    match tag {
+        None => Ok(false),
+        Some(tag) if tag.is_yaml_core_schema() => Ok(tag.core_suffix() == Some("str")),
+        // `!` alone says "not a plain scalar".
+        Some(tag) if tag.original() == "!" => Ok(true),
+        Some(tag) => {
+            let message = format!("the tag `{}` means nothing here", tag.original());
+            Err(Broken::new(at, message, "remove the tag; quote a text that starts with `!`"))
+        }
+    }
+}
+
+fn too_deep(at: &Span) -> Broken {
+    Broken::new(
+        at,
+        format!("more than {MAX_DEPTH} levels of nesting"),
+        "a configuration needs far fewer: close brackets",
+    )
+}
+
+/// Says in our words what the YAML library stumbled over.
+fn scan_fault(text: &str, error: &ScanError, end_of_last: usize) -> Broken {
+    let offset = error.marker().byte_offset().unwrap_or(end_of_last).min(text.len());
+    // At the very end there is nothing to point at: point at the last thing that was understood.
+    let offset = if text[..].get(offset..).is_none_or(|rest| rest.trim().is_empty()) {
+        text.trim_end().char_indices().next_back().map_or(0, |(at, _)| at)
+    } else {
+        offset
+    };
+    let width = text[offset..].chars().next().map_or(0, char::len_utf8);
+    let at = offset..offset + width;
+    let info = error.info();
+    if info.contains("nest") && info.contains("limit") {
+        return too_deep(&at);
+    }
+    let line_start = text[..offset].rfind('\n').map_or(0, |newline| newline + 1);
+    let line = text[line_start..].lines().next().unwrap_or_default();
+    Broken { at, mend: syntax_mend(line), message: format!("this is not readable as YAML or JSON: {info}") }
+}
+
+/// What most likely is wrong with a line that could not be read.
+fn syntax_mend(line: &str) -> String {
+    let indent: &str = &line[..line.len() - line.trim_start().len()];
+    let mend = if indent.contains('\t') {
+        "indent with spaces; YAML takes no tabs there"
+    } else if line.contains("${") && !line.contains("\"${") {
+        "put quotes around a value with `${…}`: \"${NAME}\""
+    } else if line.contains(": @") || line.contains(": `") || line.contains(": %") {
+        "put quotes around a value that starts with `@`, `%` or a backtick"
+    } else if line.contains(": *") || line.contains("- *") || line.contains("[*") {
+        "put quotes around a value that starts with `*`"
+    } else if line.matches('"').count() % 2 == 1 {
+        "a `\"` is missing on this line, or belongs to the text: write `\\\"` for it"
+    } else {
+        "look for a missing quote, comma, bracket or colon, or for a line that is indented wrongly, here or just above"
+    };
+    mend.to_owned()
+}

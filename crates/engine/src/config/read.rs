@@ -1,0 +1,295 @@
+//! Reading nodes: asks for a mapping, a text, a number, and takes down every fault with its place.
+//!
+//! Nothing here stops at a fault; a value that cannot be read is `None`, and what stands around it is read on.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::check::Flaw;
+use super::fault::{Fault, Faults, MAX_REPORTED, Severity};
+use super::parse::{Entry, Kind, Node};
+use super::source::{Source, Span};
+use super::substitute::{self, Lookup};
+use super::suggest;
+use super::text::Text;
+
+/// A fault before its place is worked out.
+struct Draft {
+    at: Span,
+    path: String,
+    message: String,
+    mend: String,
+}
+
+/// Walks the document and gathers what is wrong with it.
+pub(super) struct Reader<'a> {
+    source: &'a Source<'a>,
+    file: Arc<str>,
+    lookup: &'a Lookup<'a>,
+    path: Vec<String>,
+    faults: Vec<Draft>,
+    notes: Vec<Draft>,
+    total_faults: usize,
+    /// In a part that is switched off, a variable may be missing.
+    pub(super) switched_off: bool,
+}
+
+/// The entries of one mapping, each to be taken once.
+pub(super) struct Fields<'n> {
+    left: Vec<&'n Entry>,
+    /// The whole mapping.
+    pub(super) at: Span,
+}
+
+impl<'n> Fields<'n> {
+    /// The entry with this key, if there is one.
+    pub(super) fn take(&mut self, key: &str) -> Option<&'n Entry> {
+        let index = self.left.iter().position(|entry| entry.key == key)?;
+        Some(self.left.remove(index))
+    }
+
+    /// What nobody took, in file order.
+    pub(super) fn rest(self) -> Vec<&'n Entry> {
+        self.left
+    }
+
+    /// Is this key there and not yet taken?
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.left.iter().any(|entry| entry.key == key)
+    }
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(source: &'a Source<'a>, file: &str, lookup: &'a Lookup<'a>) -> Self {
+        Self {
+            source,
+            file: file.into(),
+            lookup,
+            path: Vec::new(),
+            faults: Vec::new(),
+            notes: Vec::new(),
+            total_faults: 0,
+            switched_off: false,
+        }
+    }
+
+    /// Does `read` one step further down the way to a value.
+    pub(super) fn within<T>(&mut self, step: &str, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.path.push(step.to_owned());
+        let result = read(self);
+        self.path.pop();
+        result
+    }
+
+    /// Takes down a fault at the place that the reader has come to.
+    pub(super) fn fault(&mut self, at: &Span, message: impl Into<String>, mend: impl Into<String>) {
+        self.total_faults += 1;
+        let draft = self.draft(at, message.into(), mend.into());
+        keep(&mut self.faults, draft);
+    }
+
+    /// Takes down something that is worth knowing.
+    pub(super) fn note(&mut self, at: &Span, message: impl Into<String>, mend: impl Into<String>) {
+        let draft = self.draft(at, message.into(), mend.into());
+        keep(&mut self.notes, draft);
+    }
+
+    /// Passes a checked value on, or takes down its flaw.
+    pub(super) fn sound<T>(&mut self, at: &Span, checked: Result<T, Flaw>) -> Option<T> {
+        checked.map_err(|flaw| self.fault(at, flaw.message, flaw.mend)).ok()
+    }
+
+    fn draft(&self, at: &Span, message: String, mend: String) -> Draft {
+        let mut path = String::new();
+        for step in &self.path {
+            if !path.is_empty() && !step.starts_with('[') {
+                path.push('.');
+            }
+            path.extend(step.chars().filter(|char| !char.is_control()).take(64));
+        }
+        Draft { at: at.clone(), path, message, mend }
+    }
+
+    /// The entries of a mapping; `what` says what it should be, such as "a mapping of servers by name".
+    pub(super) fn fields<'n>(&mut self, node: &'n Node, what: &str) -> Option<Fields<'n>> {
+        let Kind::Map(entries) = &node.kind else {
+            self.wrong_kind(node, what);
+            return None;
+        };
+        for entry in entries.iter().filter(|entry| entry.repeated) {
+            let step = entry.key.clone();
+            self.within(&step, |reader| {
+                let message = format!("the key `{step}` stands twice");
+                reader.fault(&entry.key_at, message, "keep one of the two");
+            });
+        }
+        Some(Fields { left: entries.iter().filter(|entry| !entry.repeated).collect(), at: node.at.clone() })
+    }
+
+    /// The items of a list; a single value counts as a list of one where `or_one` says so.
+    pub(super) fn items<'n>(
+        &mut self,
+        node: &'n Rc<Node>,
+        what: &str,
+        or_one: bool,
+    ) -> Option<Vec<&'n Rc<Node>>> {
+        match &node.kind {
+            Kind::List(items) => Some(items.iter().collect()),
+            Kind::Scalar { .. } if or_one => Some(vec![node]),
+            _ => {
+                self.wrong_kind(node, what);
+                None
+            }
+        }
+    }
+
+    /// A text with everything filled in.
+    pub(super) fn text(&mut self, node: &Node, what: &str) -> Option<Text> {
+        self.filled(node, what, false)
+    }
+
+    /// A text of which nothing literal may be shown.
+    pub(super) fn secret_text(&mut self, node: &Node, what: &str) -> Option<Text> {
+        self.filled(node, what, true)
+    }
+
+    fn filled(&mut self, node: &Node, what: &str, secret: bool) -> Option<Text> {
+        let Kind::Scalar { text, .. } = &node.kind else {
+            self.wrong_kind(node, what);
+            return None;
+        };
+        let gaps = match substitute::fill(text, self.lookup, secret) {
+            Ok(text) => return Some(text),
+            Err(gaps) => gaps,
+        };
+        let mut only_unset = true;
+        for gap in gaps {
+            let at = self.place_of(&node.at, &gap.written);
+            if gap.unset && self.switched_off {
+                self.note(&at, gap.message, gap.mend);
+            } else {
+                only_unset = false;
+                self.fault(&at, gap.message, gap.mend);
+            }
+        }
+        only_unset.then(|| Text::plain(text))
+    }
+
+    /// `true` or `false`.
+    pub(super) fn flag(&mut self, node: &Node) -> Option<bool> {
+        let what = "true or false";
+        let text = self.text(node, what)?;
+        match text.expose() {
+            "true" | "True" | "TRUE" => Some(true),
+            "false" | "False" | "FALSE" => Some(false),
+            _ => {
+                self.wrong_kind(node, what);
+                None
+            }
+        }
+    }
+
+    /// One of a few words; case, `-` and `_` do not count.
+    pub(super) fn word<T: Copy>(&mut self, node: &Node, words: &[(&str, T)]) -> Option<T> {
+        let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
+        let text = self.text(node, &list(&names))?;
+        let plain = |word: &str| word.replace(['-', '_'], "").to_ascii_lowercase();
+        let found = words.iter().find(|(name, _)| plain(name) == plain(text.expose()));
+        if found.is_none() {
+            let mend = match suggest::nearest(text.expose(), names.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("write {}", list(&names)),
+            };
+            self.fault(&node.at, format!("`{}` is not one of {}", clip(text.shown()), list(&names)), mend);
+        }
+        found.map(|(_, value)| *value)
+    }
+
+    /// Says that a value is of another kind than the one that is needed.
+    pub(super) fn wrong_kind(&mut self, node: &Node, what: &str) {
+        let found = match &node.kind {
+            Kind::Null => "nothing".to_owned(),
+            Kind::Scalar { .. } => format!("`{}`", clip(&self.source.offending(&node.at))),
+            Kind::List(_) => "a list".to_owned(),
+            Kind::Map(_) => "a mapping".to_owned(),
+        };
+        self.fault(&node.at, format!("expected {what}, found {found}"), format!("write {what}"));
+    }
+
+    /// Refuses the entries that nobody took, and says which known key each was meant to be.
+    pub(super) fn refuse(&mut self, rest: &[&Entry], known: &[&str]) {
+        for entry in rest {
+            self.within(&entry.key, |reader| {
+                let mend = match suggest::nearest(&entry.key, known.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("remove it; known here: {}", known.join(", ")),
+                };
+                reader.fault(&entry.key_at, format!("unknown key `{}`", clip(&entry.key)), mend);
+            });
+        }
+    }
+
+    /// Where in a scalar something is written; the scalar itself when its spelling differs.
+    pub(super) fn place_of(&self, at: &Span, written: &str) -> Span {
+        match self.source.slice(at).find(written) {
+            Some(found) if !written.is_empty() => at.start + found..at.start + found + written.len(),
+            _ => at.clone(),
+        }
+    }
+
+    /// The faults, if there are any, in file order; and the notes.
+    pub(super) fn finish(self) -> Result<Vec<Fault>, Faults> {
+        let Self { source, file, faults, notes, total_faults, .. } = self;
+        let complete = |drafts: Vec<Draft>, severity| {
+            let mut drafts = drafts;
+            drafts.sort_by_key(|draft| draft.at.start);
+            drafts.into_iter().map(|draft| place(source, &file, severity, draft)).collect::<Vec<_>>()
+        };
+        let notes = complete(notes, Severity::Note);
+        if faults.is_empty() {
+            return Ok(notes);
+        }
+        Err(Faults { faults: complete(faults, Severity::Fault), notes, total: total_faults })
+    }
+}
+
+fn keep(drafts: &mut Vec<Draft>, draft: Draft) {
+    if drafts.len() < MAX_REPORTED {
+        drafts.push(draft);
+    }
+}
+
+fn place(source: &Source<'_>, file: &Arc<str>, severity: Severity, draft: Draft) -> Fault {
+    let (line, column) = source.position(draft.at.start);
+    Fault {
+        severity,
+        file: Arc::clone(file),
+        line,
+        column,
+        path: draft.path,
+        offending: source.offending(&draft.at),
+        message: draft.message,
+        mend: draft.mend,
+        excerpt: source.excerpt(&draft.at),
+    }
+}
+
+/// A piece of somebody's text for a message: short, and on one line.
+pub(super) fn clip(text: &str) -> String {
+    let mut chars = text.chars().map(|char| if char.is_control() { ' ' } else { char });
+    let mut clipped: String = chars.by_ref().take(60).collect();
+    if chars.next().is_some() {
+        clipped.push('…');
+    }
+    clipped
+}
+
+/// "`a`, `b` or `c`".
+pub(super) fn list(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match quoted.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, first)) => format!("{} or {last}", first.join(", ")),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,90 @@
+//! The JSON Schema of a configuration file, for editors: made from the model's own doc comments.
+
+use schemars::generate::SchemaSettings;
+
+use super::model::Config;
+
+/// The schema as readable JSON Schema 2020-12, with a newline at the end. `dragoman.schema.json` holds exactly this.
+pub fn schema_json() -> String {
+    let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Config>();
+    let mut json = serde_json::to_string_pretty(&schema).expect("a schema is plain JSON");
+    json.push('\n');
+    json
+}
+
+/// The shapes in which values are written, where they differ from those in which they are kept.
+pub(super) mod written {
+    use std::borrow::Cow;
+
+    use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+    use crate::config::check::MAX_PUBLIC_NAME;
+    use crate::config::units;
+
+    macro_rules! written {
+        ($name:ident, $schema:tt) => {
+            pub(crate) struct $name;
+
+            impl JsonSchema for $name {
+                fn schema_name() -> Cow<'static, str> {
+                    stringify!($name).into()
+                }
+
+                fn inline_schema() -> bool {
+                    true
+                }
+
+                fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                    json_schema!($schema)
+                }
+            }
+        };
+    }
+
+    written!(Listen, { "type": ["string", "integer"], "minimum": 0, "maximum": 65535 });
+    written!(Scalar, { "type": ["string", "number", "boolean"] });
+    written!(Time, { "type": ["number", "string"], "pattern": units::TIME_PATTERN });
+    written!(HttpType, { "enum": ["http", "streamable-http", "sse"] });
+    written!(NewName, {
+        "type": "string", "minLength": 1, "maxLength": MAX_PUBLIC_NAME, "pattern": "^[A-Za-z0-9_./-]+$",
+    });
+
+    /// One value, or a list of them.
+    pub(crate) struct OneOrMany<T>(std::marker::PhantomData<T>);
+
+    impl<T: JsonSchema> JsonSchema for OneOrMany<T> {
+        fn schema_name() -> Cow<'static, str> {
+            format!("OneOrMany{}", T::schema_name()).into()
+        }
+
+        fn inline_schema() -> bool {
+            true
+        }
+
+        fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+            let one = generator.subschema_for::<T>();
+            json_schema!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
+        }
+    }
+
+    /// `type: stdio` may be written; the model keeps it as the kind of link.
+    pub(crate) fn stdio_type(schema: &mut Schema) {
+        add_property(schema, "type", json_schema!({ "const": "stdio", "description": "May be left out." }));
+    }
+
+    /// Lets a file name its own schema, and keep anchors under `x-…`.
+    pub(crate) fn allow_schema_key(schema: &mut Schema) {
+        add_property(
+            schema,
+            "$schema",
+            json_schema!({ "type": "string", "description": "This schema, for editors." }),
+        );
+        schema.insert("patternProperties".to_owned(), serde_json::json!({ "^x-": true }));
+    }
+
+    fn add_property(schema: &mut Schema, key: &str, property: Schema) {
+        if let Some(properties) = schema.get_mut("properties").and_then(serde_json::Value::as_object_mut) {
+            properties.insert(key.to_owned(), property.to_value());
+        }
+    }
+}

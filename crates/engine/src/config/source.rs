@@ -1,0 +1,113 @@
+//! The text of a configuration file: places in it, and lines of it that may be shown to people.
+
+use std::ops::Range;
+
+use super::fault::Excerpt;
+
+/// How many characters of a long line are shown around the place that is meant.
+const EXCERPT_CHARS: usize = 100;
+/// How many of them come before that place.
+const EXCERPT_BEFORE: usize = 40;
+/// How much of the offending text is quoted.
+const OFFENDING_CHARS: usize = 80;
+
+/// A piece of the file, in bytes.
+pub(super) type Span = Range<usize>;
+
+/// The text of the file and the bytes of it that nobody may see.
+pub(super) struct Source<'a> {
+    text: &'a str,
+    line_starts: Vec<usize>,
+    secrets: Vec<Span>,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        let after_newline = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        let line_starts = std::iter::once(0).chain(after_newline).collect();
+        Self { text, line_starts, secrets: Vec::new() }
+    }
+
+    /// Declares pieces of the file secret: they show as asterisks from now on.
+    pub(super) fn hide(&mut self, mut secrets: Vec<Span>) {
+        secrets.sort_by_key(|span| span.start);
+        self.secrets = secrets;
+    }
+
+    /// The text of a piece; empty when there is no such piece.
+    pub(super) fn slice(&self, span: &Span) -> &'a str {
+        self.text.get(span.clone()).unwrap_or_default()
+    }
+
+    /// Line and column of a byte, both from 1, the column in characters.
+    pub(super) fn position(&self, offset: usize) -> (usize, usize) {
+        let line = self.line_of(offset);
+        let start = self.line_starts[line];
+        let before = self.text.get(start..offset).unwrap_or_default();
+        (line + 1, before.chars().count() + 1)
+    }
+
+    /// The piece's first line, around the piece, and where in it the piece stands.
+    pub(super) fn excerpt(&self, span: &Span) -> Excerpt {
+        let (first, line) = self.line_around(span.start);
+        let before = line.get(..span.start - first).map_or(0, |text| text.chars().count());
+        let inside = span.end.min(first + line.len()).max(span.start);
+        let width = line.get(span.start - first..inside - first).map_or(0, |text| text.chars().count());
+        let skipped =
+            if line.chars().count() > EXCERPT_CHARS { before.saturating_sub(EXCERPT_BEFORE) } else { 0 };
+        let mut text = String::new();
+        let mut chars = line.char_indices().skip(skipped);
+        for (at, char) in chars.by_ref().take(EXCERPT_CHARS) {
+            text.push(self.visible(first + at, char));
+        }
+        let lead = if skipped > 0 { "… " } else { "" };
+        let tail = if chars.next().is_some() { " …" } else { "" };
+        Excerpt {
+            text: format!("{lead}{}{tail}", text.trim_end()),
+            before: before - skipped + lead.chars().count(),
+            width: width.min(EXCERPT_CHARS.saturating_sub(before - skipped)),
+        }
+    }
+
+    /// The piece itself on one line, cut when it is long.
+    pub(super) fn offending(&self, span: &Span) -> String {
+        let mut chars = self.slice(span).char_indices();
+        let mut text: String = chars
+            .by_ref()
+            .take(OFFENDING_CHARS)
+            .map(|(at, char)| self.visible(span.start + at, char))
+            .collect();
+        if chars.next().is_some() {
+            text.push('…');
+        }
+        text.trim_end().to_owned()
+    }
+
+    /// The line that holds a byte, without its line break, and where it starts.
+    fn line_around(&self, offset: usize) -> (usize, &'a str) {
+        let line = self.line_of(offset);
+        let start = self.line_starts[line];
+        let end = self.line_starts.get(line + 1).map_or(self.text.len(), |next| next - 1);
+        (start, self.slice(&(start..end)))
+    }
+
+    fn line_of(&self, offset: usize) -> usize {
+        self.line_starts.partition_point(|start| *start <= offset).saturating_sub(1)
+    }
+
+    fn visible(&self, offset: usize, char: char) -> char {
+        let candidates = self.secrets.partition_point(|span| span.start <= offset);
+        let secret = candidates > 0 && self.secrets[candidates - 1].end > offset;
+        match char {
+            ' ' => ' ',
+            _ if char.is_control() || is_bidi(char) => ' ',
+            _ if secret => '*',
+            _ => char,
+        }
+    }
+}
+
+/// Characters that would reorder the line on a terminal.
+fn is_bidi(char: char) -> bool {
+    matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{feff}')
+}

@@ -1,0 +1,239 @@
+//! Fills `${…}` into a text after the file was parsed, so that a value can never become structure.
+//!
+//! `${NAME}` and `${env:NAME}` are environment variables, `${NAME:-text}` has a text for a variable that is unset or
+//! empty, `${file:path}` is a file's content without its last line break, and `$${` stands for `${`. What is filled in
+//! is not searched again. Where variables and files come from is up to the caller.
+
+use super::text::Text;
+
+/// How long a text may become, in bytes.
+pub const MAX_FILLED_BYTES: usize = 1 << 20;
+
+/// Where the values of `${…}` come from.
+pub struct Lookup<'a> {
+    /// The value of an environment variable, if it is set.
+    pub env: &'a dyn Fn(&str) -> Option<String>,
+    /// The content of a file, or why it cannot be had.
+    pub file: &'a dyn Fn(&str) -> Result<String, String>,
+}
+
+impl std::fmt::Debug for Lookup<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lookup").finish_non_exhaustive()
+    }
+}
+
+/// Why one `${…}` could not be filled in.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Gap {
+    /// The expression as it is written, to be found in the file.
+    pub(super) written: String,
+    pub(super) message: String,
+    pub(super) mend: String,
+    /// Only a value is missing, the expression itself is sound.
+    pub(super) unset: bool,
+}
+
+/// A piece of a text before anything is filled in.
+enum Piece<'t> {
+    Literal(&'t str),
+    /// `$${`
+    Escape,
+    /// The inside of `${…}`.
+    Expression(&'t str),
+    /// `${` without an end.
+    Unclosed(&'t str),
+}
+
+/// Fills in `text`. With `secret`, the literal parts are hidden from people as well.
+///
+/// # Errors
+/// Everything that cannot be filled in.
+pub(super) fn fill(text: &str, lookup: &Lookup<'_>, secret: bool) -> Result<Text, Vec<Gap>> {
+    let (mut value, mut shown, mut gaps) = (String::new(), String::new(), Vec::new());
+    for piece in pieces(text) {
+        match piece {
+            Piece::Literal(literal) => {
+                value.push_str(literal);
+                shown.push_str(if secret { "***" } else { literal });
+            }
+            Piece::Escape => {
+                value.push_str("${");
+                shown.push_str(if secret { "***" } else { "$${" });
+            }
+            Piece::Unclosed(rest) => gaps.push(unclosed(rest)),
+            Piece::Expression(inside) => match expression(inside, lookup) {
+                Ok(filled) => {
+                    value.push_str(&filled);
+                    shown.push_str(&shown_expression(inside));
+                }
+                Err(gap) => gaps.push(gap),
+            },
+        }
+        if value.len() > MAX_FILLED_BYTES {
+            gaps.push(too_long(text));
+            break;
+        }
+    }
+    if gaps.is_empty() { Ok(Text::hidden(&value, &shown)) } else { Err(gaps) }
+}
+
+/// The byte ranges of `raw`, the spelling in the file, that are literal text: everything outside `${…}`, and the text
+/// after `:-`.
+pub(super) fn literal_ranges(raw: &str) -> Vec<std::ops::Range<usize>> {
+    let mut at = 0;
+    let mut ranges = Vec::new();
+    for piece in pieces(raw) {
+        let length = match piece {
+            Piece::Literal(text) | Piece::Unclosed(text) => {
+                ranges.push(at..at + text.len());
+                text.len()
+            }
+            Piece::Escape => 3,
+            Piece::Expression(inside) => {
+                if let Some(default) = inside.find(":-") {
+                    ranges.push(at + 2 + default + 2..at + 2 + inside.len());
+                }
+                inside.len() + 3
+            }
+        };
+        at += length;
+    }
+    ranges
+}
+
+fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        if let Some(after) = rest.strip_prefix("$${") {
+            rest = after;
+            return Some(Piece::Escape);
+        }
+        if let Some(inside) = rest.strip_prefix("${") {
+            let Some(end) = inside.find('}') else { return Some(Piece::Unclosed(std::mem::take(&mut rest))) };
+            rest = &inside[end + 1..];
+            return Some(Piece::Expression(&inside[..end]));
+        }
+        let next = match rest.find("${") {
+            None => rest.len(),
+            Some(found) if rest[..found].ends_with('$') => found - 1,
+            Some(found) => found,
+        };
+        let (literal, after) = rest.split_at(next);
+        rest = after;
+        Some(Piece::Literal(literal))
+    })
+}
+
+fn expression(inside: &str, lookup: &Lookup<'_>) -> Result<String, Gap> {
+    if let Some(path) = inside.strip_prefix("file:") {
+        return file(inside, path, lookup);
+    }
+    let (name, default) = match inside.split_once(":-") {
+        Some((name, default)) => (name, Some(default)),
+        None => (inside, None),
+    };
+    let name = name.strip_prefix("env:").unwrap_or(name);
+    if !is_variable_name(name) || default.is_some_and(|text| text.contains("${")) {
+        return Err(not_understood(inside));
+    }
+    match ((lookup.env)(name), default) {
+        (Some(value), None) => Ok(value),
+        (Some(value), Some(_)) if !value.is_empty() => Ok(value),
+        (_, Some(default)) => Ok(default.to_owned()),
+        (None, None) => Err(unset(inside, name)),
+    }
+}
+
+fn file(inside: &str, path: &str, lookup: &Lookup<'_>) -> Result<String, Gap> {
+    let gap = |message: String, mend: String, unset| Gap {
+        written: format!("${{{inside}}}"),
+        message,
+        mend,
+        unset,
+    };
+    if path.is_empty() {
+        let mend = "write the path: ${file:/run/secrets/token}".to_owned();
+        return Err(gap("`${file:}` names no file".to_owned(), mend, false));
+    }
+    let mut content = (lookup.file)(path).map_err(|reason| {
+        let mend = format!("create `{path}`, make it readable for Dragoman, or correct the path");
+        gap(format!("the file `{path}` cannot be read: {reason}"), mend, true)
+    })?;
+    if content.ends_with('\n') {
+        content.pop();
+        if content.ends_with('\r') {
+            content.pop();
+        }
+    }
+    Ok(content)
+}
+
+fn is_variable_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// An expression as people may see it: without the text after `:-`, which may be a password.
+fn shown_expression(inside: &str) -> String {
+    match inside.split_once(":-") {
+        Some((name, _)) => format!("${{{name}:-…}}"),
+        None => format!("${{{inside}}}"),
+    }
+}
+
+fn unset(inside: &str, name: &str) -> Gap {
+    let mend = match name {
+        "workspaceFolder" | "workspaceFolderBasename" | "cwd" => {
+            "only an editor knows its workspace: write the path itself, or set a variable and use that"
+                .to_owned()
+        }
+        "userHome" => "write ${HOME}".to_owned(),
+        "pathSeparator" => "write `/` or `\\` itself".to_owned(),
+        _ => format!("set {name} before Dragoman starts, or give a value: ${{{name}:-value}}"),
+    };
+    let message = format!("the environment variable `{name}` is not set");
+    Gap { written: format!("${{{inside}}}"), message, mend, unset: true }
+}
+
+fn not_understood(inside: &str) -> Gap {
+    let shown = shown_expression(inside);
+    let mend = match inside.strip_prefix("input:") {
+        Some(id) => {
+            let name: String = id
+                .chars()
+                .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
+                .collect();
+            format!(
+                "Dragoman cannot ask for `{id}` as an editor does: write ${{{name}}} and set that variable"
+            )
+        }
+        None => {
+            "write ${NAME}, ${NAME:-value} or ${file:path}, not nested; $${ stands for `${` itself".to_owned()
+        }
+    };
+    Gap {
+        written: format!("${{{inside}}}"),
+        message: format!("`{shown}` is not understood"),
+        mend,
+        unset: false,
+    }
+}
+
+fn unclosed(rest: &str) -> Gap {
+    let mend = "add the `}`, or write $${ for the characters `${` themselves".to_owned();
+    let written = rest.to_owned();
+    Gap { written, message: "`${` has no `}`".to_owned(), mend, unset: false }
+}
+
+fn too_long(text: &str) -> Gap {
+    let message = "the text has more than 1MiB when it is filled in".to_owned();
+    let mend = "use a smaller file or variable".to_owned();
+    Gap { written: text.to_owned(), message, mend, unset: false }
+}
+
+#[cfg(test)]
+mod tests;

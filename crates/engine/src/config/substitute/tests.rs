@@ -1,0 +1,82 @@
+use super::*;
+
+fn lookup_and_fill(text: &str, secret: bool) -> Result<Text, Vec<Gap>> {
+    let env = |name: &str| match name {
+        "TOKEN" => Some("s3cret".to_owned()),
+        "EMPTY" => Some(String::new()),
+        "TRICKY" => Some("${TOKEN} \", injected: {a: b}\n- x".to_owned()),
+        "LONG" => Some("x".repeat(MAX_FILLED_BYTES)),
+        _ => None,
+    };
+    let file = |path: &str| match path {
+        "/run/token" => Ok("from file\r\n".to_owned()),
+        "two" => Ok("a\n\n".to_owned()),
+        _ => Err("no such file".to_owned()),
+    };
+    fill(text, &Lookup { env: &env, file: &file }, secret)
+}
+
+#[test]
+fn values_are_filled_in_and_never_shown() {
+    let cases = [
+        ("", "", ""),
+        ("plain $ text $5", "plain $ text $5", "plain $ text $5"),
+        ("${TOKEN}", "s3cret", "${TOKEN}"),
+        ("Bearer ${TOKEN}!", "Bearer s3cret!", "Bearer ${TOKEN}!"),
+        ("${env:TOKEN}", "s3cret", "${env:TOKEN}"),
+        ("${EMPTY}", "", "${EMPTY}"),
+        ("${EMPTY:-d}", "d", "${EMPTY:-…}"),
+        ("${NONE:-a:-b $}", "a:-b $", "${NONE:-…}"),
+        ("${NONE:-}", "", "${NONE:-…}"),
+        ("${TOKEN:-d}", "s3cret", "${TOKEN:-…}"),
+        ("${file:/run/token}", "from file", "${file:/run/token}"),
+        ("${file:two}", "a\n", "${file:two}"),
+        ("$${TOKEN}", "${TOKEN}", "$${TOKEN}"),
+        ("a$${b}", "a${b}", "a$${b}"),
+        ("$$${TOKEN}", "$${TOKEN}", "$$${TOKEN}"),
+        ("${TRICKY}", "${TOKEN} \", injected: {a: b}\n- x", "${TRICKY}"),
+        ("${TOKEN}${TOKEN}", "s3crets3cret", "${TOKEN}${TOKEN}"),
+        ("é${TOKEN}é", "és3creté", "é${TOKEN}é"),
+    ];
+    for (written, value, shown) in cases {
+        let text = lookup_and_fill(written, false).unwrap();
+        assert_eq!((text.expose(), text.shown()), (value, shown), "{written}");
+    }
+    let text = lookup_and_fill("Bearer ${TOKEN}", true).unwrap();
+    assert_eq!(format!("{text:?} {text}"), "\"***${TOKEN}\" ***${TOKEN}");
+}
+
+#[test]
+fn every_gap_is_reported() {
+    let gaps = lookup_and_fill(
+        "${NONE} ${} ${1x} ${file:} ${file:gone} ${a ${TOKEN} ${input:api-key} ${open",
+        false,
+    );
+    let messages: Vec<String> = gaps.unwrap_err().into_iter().map(|gap| gap.message).collect();
+    assert_eq!(
+        messages,
+        [
+            "the environment variable `NONE` is not set",
+            "`${}` is not understood",
+            "`${1x}` is not understood",
+            "`${file:}` names no file",
+            "the file `gone` cannot be read: no such file",
+            "`${a ${TOKEN}` is not understood",
+            "`${input:api-key}` is not understood",
+            "`${` has no `}`",
+        ]
+    );
+}
+
+#[test]
+fn a_text_cannot_grow_without_end() {
+    let gaps = lookup_and_fill("${LONG}${LONG}${LONG}", false).unwrap_err();
+    assert_eq!(gaps[0].message, "the text has more than 1MiB when it is filled in");
+}
+
+#[test]
+fn literal_parts_are_found() {
+    let raw = "\"Bearer ${TOKEN:-hush} $${x}\"";
+    let literal: Vec<&str> = literal_ranges(raw).into_iter().map(|range| &raw[range]).collect();
+    assert_eq!(literal, ["\"Bearer ", "hush", " ", "x}\""]);
+}

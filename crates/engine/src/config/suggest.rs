@@ -1,0 +1,78 @@
+//! "Did you mean …?": the known name that is nearest to a mistyped one.
+
+/// The longest name that is compared; beyond it nobody mistyped a short known name.
+const MAX_COMPARED: usize = 64;
+
+/// The known name that `name` most likely was meant to be: the same but for case, `-` and `_`, or a few typing errors
+/// away.
+pub(super) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    let wanted = plain(name);
+    if wanted.is_empty() || wanted.len() > MAX_COMPARED {
+        return None;
+    }
+    known
+        .into_iter()
+        .filter(|candidate| candidate.len() <= MAX_COMPARED)
+        .map(|candidate| (distance(&wanted, &plain(candidate)), candidate))
+        .filter(|(distance, candidate)| *distance <= tolerated(wanted.len().min(candidate.len())))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+fn tolerated(length: usize) -> usize {
+    match length {
+        0..=2 => 0,
+        3..=5 => 1,
+        6..=9 => 2,
+        _ => 3,
+    }
+}
+
+fn plain(name: &str) -> Vec<char> {
+    name.chars().filter(|char| !matches!(char, '-' | '_' | ' ')).flat_map(char::to_lowercase).collect()
+}
+
+/// How many characters must be inserted, removed, changed or swapped with their neighbour (optimal string alignment).
+fn distance(a: &[char], b: &[char]) -> usize {
+    let mut before_last: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, have) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, want) in b.iter().enumerate() {
+            let changed = last[j] + usize::from(have != want);
+            let mut best = changed.min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *have == b[j - 1] && a[i - 1] == *want {
+                best = best.min(before_last[j - 1] + 1);
+            }
+            row.push(best);
+        }
+        before_last = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names_are_found_and_far_ones_are_not() {
+        let known = ["command", "args", "env", "url", "mcpServers", "allowedHosts"];
+        let cases = [
+            ("comand", Some("command")),
+            ("cmomand", Some("command")),
+            ("arg", Some("args")),
+            ("mcp_servers", Some("mcpServers")),
+            ("MCPSERVERS", Some("mcpServers")),
+            ("allowed-host", Some("allowedHosts")),
+            ("urls", Some("url")),
+            ("x", None),
+            ("somethingElse", None),
+            ("", None),
+        ];
+        for (name, wanted) in cases {
+            assert_eq!(nearest(name, known), wanted, "{name}");
+        }
+        assert_eq!(nearest(&"command".repeat(100_000), known), None);
+    }
+}

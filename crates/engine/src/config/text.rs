@@ -1,0 +1,58 @@
+//! A text out of the configuration that may hold secrets, together with the form of it that people may see.
+
+use std::fmt;
+
+use secrecy::{ExposeSecret, SecretString};
+
+/// A value out of the configuration after `${…}` was filled in. What `Debug` and `Display` show is what was written in
+/// the file, never what was filled in; of headers and environment variables they show no literal characters either.
+#[derive(Clone)]
+pub struct Text {
+    value: SecretString,
+    shown: Box<str>,
+}
+
+impl Text {
+    /// A text that hides nothing.
+    pub fn plain(value: &str) -> Self {
+        Self::hidden(value, value)
+    }
+
+    /// A text that people see as `shown`.
+    pub fn hidden(value: &str, shown: &str) -> Self {
+        Self { value: SecretString::from(value), shown: shown.into() }
+    }
+
+    /// The real value, for the one place that needs it.
+    pub fn expose(&self) -> &str {
+        self.value.expose_secret()
+    }
+
+    /// The real value, still wrapped.
+    pub fn secret(&self) -> &SecretString {
+        &self.value
+    }
+
+    /// What may be shown to people and written to logs.
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        self.expose() == other.expose() && self.shown == other.shown
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.shown, f)
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}

@@ -1,0 +1,114 @@
+//! Bytes and times as people write them.
+
+use std::time::Duration;
+
+/// What [`parse_bytes`] takes besides a bare number, as a JSON Schema pattern.
+pub(super) const BYTES_PATTERN: &str = r"^(\d+ ?([KMG]i?B|[KMGkmg]|B)?|.*\$\{.*)$";
+/// What [`parse_time`] takes besides a bare number, as a JSON Schema pattern.
+pub(super) const TIME_PATTERN: &str = r"^(\d+(\.\d+)? ?(ms|s|m|min|h)?|.*\$\{.*)$";
+
+/// A number of bytes: `65536`, `64KiB`, `64 KB`, `64k`; K, M and G are powers of 1024, however they are written.
+pub(super) fn parse_bytes(text: &str) -> Option<u64> {
+    let (digits, unit) = split_number(text)?;
+    let number: u64 = digits.parse().ok()?;
+    let factor = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kb" | "kib" => 1 << 10,
+        "m" | "mb" | "mib" => 1 << 20,
+        "g" | "gb" | "gib" => 1 << 30,
+        _ => return None,
+    };
+    number.checked_mul(factor)
+}
+
+/// A time: `30`, `1.5` (seconds), `500ms`, `30s`, `2m`, `1h`. Finer than a millisecond is cut off.
+pub(super) fn parse_time(text: &str) -> Option<Duration> {
+    let (digits, unit) = split_number(text)?;
+    let factor: u64 = match unit {
+        "ms" => 1,
+        "" | "s" => 1000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    if fraction.is_empty() || fraction.len() > 9 {
+        return None;
+    }
+    let scale = 10_u64.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+    let of_fraction = fraction.parse::<u64>().ok()?.checked_mul(factor)? / scale;
+    let millis = whole.parse::<u64>().ok()?.checked_mul(factor)?.checked_add(of_fraction)?;
+    Some(Duration::from_millis(millis))
+}
+
+fn split_number(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (digits, unit) = text.split_at(end);
+    if !digits.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    Some((digits, unit.trim_start()))
+}
+
+/// Bytes in the largest unit that leaves nothing over.
+pub(super) fn show_bytes(value: u64) -> String {
+    for (factor, unit) in [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
+        if value >= factor && value % factor == 0 {
+            return format!("{}{unit}", value / factor);
+        }
+    }
+    format!("{value}B")
+}
+
+/// A time in the largest unit that leaves nothing over.
+pub(super) fn show_time(value: Duration) -> String {
+    let millis = value.as_millis();
+    for (factor, unit) in [(3_600_000, "h"), (60_000, "m"), (1000, "s")] {
+        if millis >= factor && millis % factor == 0 {
+            return format!("{}{unit}", millis / factor);
+        }
+    }
+    format!("{millis}ms")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_read_and_shown() {
+        let cases =
+            [("0", 0), ("65536", 65_536), ("64KiB", 65_536), ("64 kb", 65_536), ("1g", 1 << 30), ("7B", 7)];
+        for (text, wanted) in cases {
+            assert_eq!(parse_bytes(text), Some(wanted), "{text}");
+        }
+        for text in ["", "-1", "1.5M", "4 TiB", "MiB", "99999999999999999999", "18446744073709551615k"] {
+            assert_eq!(parse_bytes(text), None, "{text}");
+        }
+        assert_eq!(show_bytes(65_536), "64KiB");
+        assert_eq!(show_bytes(1000), "1000B");
+    }
+
+    #[test]
+    fn times_are_read_and_shown() {
+        let cases = [
+            ("30", 30_000),
+            ("1.5", 1500),
+            ("500ms", 500),
+            ("30s", 30_000),
+            ("2 m", 120_000),
+            ("0.25h", 900_000),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(parse_time(text), Some(Duration::from_millis(wanted)), "{text}");
+        }
+        for text in ["", "-1", "1.", ".5", "1.2.3", "3 days", "99999999999999999999", "18446744073709551615h"]
+        {
+            assert_eq!(parse_time(text), None, "{text}");
+        }
+        assert_eq!(show_time(Duration::from_secs(90)), "90s");
+        assert_eq!(show_time(Duration::from_mins(10)), "10m");
+        assert_eq!(show_time(Duration::from_millis(1500)), "1500ms");
+    }
+}
