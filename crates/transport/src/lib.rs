@@ -1,1 +1,3 @@
 //! Moves frames: Streamable HTTP and stdio, in both directions.
+
+pub mod child;

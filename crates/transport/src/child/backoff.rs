@@ -1,0 +1,135 @@
+//! When a child that keeps ending may be started again. A pure state machine: the time is an argument.
+
+use std::time::{Duration, Instant};
+
+/// The wait after the first end; each further one doubles it.
+const FIRST: Duration = Duration::from_millis(500);
+
+/// The longest wait.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// A child that ran this long was well: its end counts as a first one.
+const HEALTHY: Duration = Duration::from_mins(1);
+
+/// Counts the ends of one upstream's child: 0.5 s, 1 s, 2 s … 30 s between an end and the next start.
+///
+/// ```
+/// # use std::time::{Duration, Instant};
+/// # use dragoman_transport::child::backoff::Backoff;
+/// let now = Instant::now();
+/// let mut backoff = Backoff::new();
+/// assert_eq!(backoff.next_start(now), None);
+/// backoff.started(now);
+/// backoff.ended(now, "npx exited with code 1");
+/// assert_eq!(backoff.next_start(now), Some(now + Duration::from_millis(500)));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Backoff {
+    started: Option<Instant>,
+    /// Ends in a row without a healthy run between them.
+    ends: u32,
+    /// When the next start is allowed, and why the last run ended.
+    waiting: Option<(Instant, String)>,
+}
+
+impl Backoff {
+    /// Nothing has been started yet; the first start need not wait.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The child was started.
+    pub fn started(&mut self, now: Instant) {
+        self.started = Some(now);
+    }
+
+    /// The child ended on its own account or could not be started; `why` is a sentence to show. An end that was asked
+    /// for is no failure and is not told.
+    pub fn ended(&mut self, now: Instant, why: impl Into<String>) {
+        let ran =
+            self.started.take().map_or(Duration::ZERO, |started| now.saturating_duration_since(started));
+        self.ends = if ran >= HEALTHY { 1 } else { self.ends.saturating_add(1) };
+        let doublings = (self.ends - 1).min(16);
+        let wait = FIRST.saturating_mul(1 << doublings).min(LONGEST);
+        self.waiting = Some((now + wait, why.into()));
+    }
+
+    /// When the child may be started: `None` for at once.
+    pub fn next_start(&self, now: Instant) -> Option<Instant> {
+        self.waiting.as_ref().map(|(at, _)| *at).filter(|at| *at > now)
+    }
+
+    /// Ends in a row without a healthy run between them.
+    pub fn ends(&self) -> u32 {
+        self.ends
+    }
+
+    /// Why a caller has to wait, as a sentence; `None` when it does not.
+    pub fn reason(&self, now: Instant) -> Option<String> {
+        let at = self.next_start(now)?;
+        let (_, why) = self.waiting.as_ref()?;
+        let wait = at.saturating_duration_since(now).as_millis().div_ceil(100);
+        let times = if self.ends == 1 { "once".into() } else { format!("{} times in a row", self.ends) };
+        Some(format!("{why} (failed {times}; the next start is in {}.{} s)", wait / 10, wait % 10))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_the_longest() {
+        let mut now = Instant::now();
+        let mut backoff = Backoff::new();
+        let mut waits = Vec::new();
+        for _ in 0..9 {
+            assert_eq!(backoff.next_start(now), None);
+            backoff.started(now);
+            backoff.ended(now, "x");
+            let at = backoff.next_start(now).unwrap();
+            waits.push((at - now).as_millis());
+            now = at;
+        }
+        assert_eq!(waits, [500, 1000, 2000, 4000, 8000, 16000, 30000, 30000, 30000]);
+    }
+
+    #[test]
+    fn a_healthy_run_forgives() {
+        let now = Instant::now();
+        let mut backoff = Backoff::new();
+        for _ in 0..5 {
+            backoff.started(now);
+            backoff.ended(now, "x");
+        }
+        backoff.started(now);
+        backoff.ended(now + HEALTHY, "x");
+        assert_eq!(backoff.ends(), 1);
+        backoff.started(now + HEALTHY);
+        backoff.ended(now + HEALTHY + HEALTHY / 2, "x");
+        assert_eq!(backoff.ends(), 2, "half a healthy run is none");
+    }
+
+    #[test]
+    fn a_failed_start_counts() {
+        let now = Instant::now();
+        let mut backoff = Backoff::new();
+        backoff.ended(now, "npx was not found");
+        backoff.ended(now, "npx was not found");
+        assert_eq!(backoff.ends(), 2);
+    }
+
+    #[test]
+    fn the_reason_counts_down() {
+        let now = Instant::now();
+        let mut backoff = Backoff::new();
+        assert_eq!(backoff.reason(now), None);
+        backoff.ended(now, "npx exited with code 1");
+        let reason = backoff.reason(now).unwrap();
+        assert_eq!(reason, "npx exited with code 1 (failed once; the next start is in 0.5 s)");
+        backoff.ended(now, "npx exited with code 1");
+        let reason = backoff.reason(now + Duration::from_millis(1)).unwrap();
+        assert_eq!(reason, "npx exited with code 1 (failed 2 times in a row; the next start is in 1.0 s)");
+        assert_eq!(backoff.reason(now + Duration::from_secs(1)), None);
+    }
+}

@@ -1,0 +1,29 @@
+//! Ties a child's life to this process's, where the system can (Linux).
+
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code)]
+pub(super) fn with_parent(command: &mut tokio::process::Command) {
+    use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
+
+    let parent = getpid();
+    let tie = move || {
+        // SIGTERM, not SIGKILL: launchers such as npx and docker pass it on to what they launched, and could not pass
+        // on a SIGKILL. A child that ignores it still finds its stdin closed.
+        set_parent_process_death_signal(Some(Signal::TERM))?;
+        // If the parent died before that call, no signal will ever come.
+        if getppid() != Some(parent) {
+            return Err(std::io::ErrorKind::NotConnected.into());
+        }
+        Ok(())
+    };
+    // SAFETY: the closure runs in the forked child before exec, where only async-signal-safe functions may be called.
+    // It makes two bare system calls (prctl, getppid), allocates nothing, takes no lock and cannot panic; building an
+    // `io::Error` from an error number or a kind allocates nothing either.
+    unsafe {
+        command.pre_exec(tie);
+    }
+}
+
+/// Other systems have no such signal: there a child notices by its stdin being closed.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn with_parent(_command: &mut tokio::process::Command) {}

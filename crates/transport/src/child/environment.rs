@@ -1,0 +1,114 @@
+//! Which variables a child inherits. Pure: the parent's variables are an argument.
+//!
+//! A child is somebody else's program, and this process's environment holds the credentials of all the others. So
+//! nothing is inherited but what a program needs to run as this user on this machine. Registry addresses with tokens in
+//! them, cloud credentials and the like have to be named in the configuration.
+
+use std::ffi::{OsStr, OsString};
+
+/// Inherited by every child.
+///
+/// * the official SDKs' list: `HOME`, `LOGNAME`, `PATH`, `SHELL`, `TERM`, `USER`
+/// * language, time and places: `LANG`, `LANGUAGE`, `LC_*`, `TZ`, `TMPDIR`, `XDG_*`
+/// * the way out: proxies in both spellings, certificate stores under the names that Node.js, Python, OpenSSL, curl use
+/// * launchers (npx, uvx, version managers): where they keep their things, and npm's registry
+/// * container launchers: which engine to talk to
+const INHERITED: &[&str] = &[
+    "HOME",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "TERM",
+    "USER",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "TZ",
+    "TMPDIR",
+    "XDG_*",
+    "ALL_PROXY",
+    "all_proxy",
+    "HTTP_PROXY",
+    "http_proxy",
+    "HTTPS_PROXY",
+    "https_proxy",
+    "NO_PROXY",
+    "no_proxy",
+    "CURL_CA_BUNDLE",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "NPM_CONFIG_CACHE",
+    "npm_config_cache",
+    "NPM_CONFIG_REGISTRY",
+    "npm_config_registry",
+    "FNM_DIR",
+    "NVM_DIR",
+    "PNPM_HOME",
+    "PYENV_ROOT",
+    "UV_CACHE_DIR",
+    "UV_PYTHON_INSTALL_DIR",
+    "UV_TOOL_DIR",
+    "VOLTA_HOME",
+    "DOCKER_CONFIG",
+    "DOCKER_CONTEXT",
+    "DOCKER_HOST",
+];
+
+/// Those of `parent` that a child inherits, with `extra` names from the configuration (`*` at the end: a prefix).
+pub(super) fn inherited(
+    parent: impl Iterator<Item = (OsString, OsString)>,
+    extra: &[String],
+) -> Vec<(OsString, OsString)> {
+    parent.filter(|(name, value)| admits(name, extra) && !is_shell_function(value)).collect()
+}
+
+fn admits(name: &OsStr, extra: &[String]) -> bool {
+    let name = name.as_encoded_bytes();
+    INHERITED.iter().copied().chain(extra.iter().map(String::as_str)).any(|pattern| {
+        match pattern.strip_suffix('*') {
+            Some(prefix) => name.starts_with(prefix.as_bytes()),
+            None => name == pattern.as_bytes(),
+        }
+    })
+}
+
+/// Bash exports functions as variables; a child's shell would execute them. The official SDKs drop them too.
+fn is_shell_function(value: &OsStr) -> bool {
+    value.as_encoded_bytes().starts_with(b"()")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(parent: &[(&str, &str)], extra: &[&str]) -> Vec<String> {
+        let extra: Vec<String> = extra.iter().map(ToString::to_string).collect();
+        let parent = parent.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        inherited(parent, &extra).into_iter().map(|(name, _)| name.into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn only_named_variables_pass() {
+        let parent = [
+            ("PATH", "/bin"),
+            ("LC_TIME", "C"),
+            ("AWS_SECRET_ACCESS_KEY", "x"),
+            ("PATHS", "y"),
+            ("path", "z"),
+        ];
+        assert_eq!(names(&parent, &[]), ["PATH", "LC_TIME"]);
+    }
+
+    #[test]
+    fn the_configuration_adds_names_and_prefixes() {
+        let parent = [("MY_TOKEN", "a"), ("MY_OTHER", "b"), ("YOURS", "c"), ("ONE", "d")];
+        assert_eq!(names(&parent, &["MY_*", "ONE"]), ["MY_TOKEN", "MY_OTHER", "ONE"]);
+    }
+
+    #[test]
+    fn exported_shell_functions_are_dropped() {
+        assert_eq!(names(&[("TERM", "() { :; }; echo hello")], &[]), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,144 @@
+//! How a running child can fail its users, in words that a person can act on.
+
+use std::{fmt, os::unix::process::ExitStatusExt, process::ExitStatus, sync::Arc, time::Duration};
+
+use proto::codec::line::LineError;
+
+/// Why a line could not be written or read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChildError {
+    /// A line was too long and was skipped. The child goes on.
+    #[error("{program} sent a line longer than the limit of {limit} bytes; it was skipped")]
+    LineTooLong {
+        /// The program's name.
+        program: Arc<str>,
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// The child does not read its stdin: there was no room for this line in time. The child goes on.
+    #[error(
+        "{program} does not read its stdin: {queued} bytes are waiting, no room for more within {waited:?}"
+    )]
+    Stalled {
+        /// The program's name.
+        program: Arc<str>,
+        /// How many bytes wait to be written.
+        queued: usize,
+        /// The deadline that passed.
+        waited: Duration,
+    },
+    /// The child closed its stdin or stdout while it was running, so it is being stopped.
+    #[error("{program} closed its {stream} and was stopped{}", last_words(.stderr))]
+    Closed {
+        /// The program's name.
+        program: Arc<str>,
+        /// `stdin` or `stdout`.
+        stream: &'static str,
+        /// The last lines of its stderr.
+        stderr: Arc<str>,
+    },
+    /// The child has been told to stop and has not exited yet.
+    #[error("{program} is being stopped")]
+    Stopping {
+        /// The program's name.
+        program: Arc<str>,
+    },
+    /// The child has exited.
+    #[error(transparent)]
+    Exited(#[from] Exit),
+}
+
+impl ChildError {
+    /// Whether nothing can be sent to or received from this child any more.
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::Closed { .. } | Self::Stopping { .. } | Self::Exited(_))
+    }
+
+    pub(super) fn line(program: &Arc<str>, error: LineError) -> Self {
+        let LineError::TooLong { limit } = error;
+        Self::LineTooLong { program: program.clone(), limit }
+    }
+}
+
+/// How a child ended. Reads as a sentence with its last words on stderr.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exit {
+    /// The program's name.
+    pub program: Arc<str>,
+    /// What the system reported; `None` if it never did (the process could not be ended or was reaped by others).
+    pub status: Option<ExitStatus>,
+    /// Whether it ended because it was told to.
+    pub asked: bool,
+    /// The kept end of its stderr, control characters removed.
+    pub stderr: Arc<str>,
+}
+
+impl std::error::Error for Exit {}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ", self.program)?;
+        if self.asked {
+            f.write_str("was stopped: it ")?;
+        }
+        match self.status.map(|status| (status.code(), status.signal())) {
+            Some((Some(code), _)) => write!(f, "exited with code {code}")?,
+            Some((None, Some(signal))) => {
+                write!(f, "was ended by signal {signal}{}", signal_name(signal))?;
+            }
+            Some((None, None)) => f.write_str("ended in an unknown way")?,
+            None => f.write_str("is gone, its exit status was never reported")?,
+        }
+        f.write_str(&last_words(&self.stderr))
+    }
+}
+
+fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        2 => " (SIGINT)",
+        6 => " (SIGABRT)",
+        9 => " (SIGKILL)",
+        11 => " (SIGSEGV)",
+        13 => " (SIGPIPE)",
+        15 => " (SIGTERM)",
+        _ => "",
+    }
+}
+
+/// The end of `stderr` as the tail of an error message: at most 5 lines and 600 characters.
+fn last_words(stderr: &str) -> String {
+    const LINES: usize = 5;
+    const CHARS: usize = 600;
+    let lines: Vec<&str> = stderr.lines().filter(|line| !line.trim().is_empty()).collect();
+    let tail = lines[lines.len().saturating_sub(LINES)..].join(" | ");
+    if tail.is_empty() {
+        return String::new();
+    }
+    let start = tail.char_indices().rev().nth(CHARS - 1).map_or(0, |(start, _)| start);
+    let dots = if start > 0 { "…" } else { "" };
+    format!("; its last words on stderr: {dots}{}", &tail[start..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exit(raw: i32, asked: bool, stderr: &str) -> String {
+        let status = Some(ExitStatus::from_raw(raw));
+        Exit { program: "npx".into(), status, asked, stderr: stderr.into() }.to_string()
+    }
+
+    #[test]
+    fn an_exit_says_how_and_the_last_words() {
+        assert_eq!(exit(3 << 8, false, ""), "npx exited with code 3");
+        assert_eq!(exit(9, false, "\n"), "npx was ended by signal 9 (SIGKILL)");
+        assert_eq!(exit(15, true, ""), "npx was stopped: it was ended by signal 15 (SIGTERM)");
+        let six = "1\n2\n\n3\n4\n5\n6";
+        assert_eq!(
+            exit(0, false, six),
+            "npx exited with code 0; its last words on stderr: 2 | 3 | 4 | 5 | 6"
+        );
+        let long = exit(0, false, &"ä".repeat(1000));
+        assert!(long.ends_with(&format!("stderr: …{}", "ä".repeat(600))), "{long}");
+    }
+}

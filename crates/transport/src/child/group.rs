@@ -1,0 +1,74 @@
+//! The process group that a child leads. Signals go to all of it, so grandchildren end too.
+
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, test_kill_process_group, waitpgid};
+use tokio::time::{Instant, sleep};
+
+/// A group, named by its leader. A group's number is not given to another process while the group has members, so it
+/// stays valid after the leader was reaped for as long as there is anybody to signal.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Group(Pid);
+
+impl Group {
+    /// The group that the process `leader` leads; `None` for a number that no process can have.
+    pub(super) fn of(leader: u32) -> Option<Self> {
+        i32::try_from(leader).ok().and_then(Pid::from_raw).map(Self)
+    }
+
+    /// Signals every member. A group that is gone is fine.
+    pub(super) fn signal(self, signal: Signal) {
+        if let Err(error) = kill_process_group(self.0, signal)
+            && error != rustix::io::Errno::SRCH
+        {
+            tracing::warn!(group = self.0.as_raw_nonzero().get(), %error, "could not signal a process group");
+        }
+    }
+
+    /// Whether it has members that run. To be asked once the leader was reaped.
+    pub(super) fn lives(self) -> bool {
+        // Where this process is the machine's first (in a container), orphans are handed to it and it has to reap them.
+        // Elsewhere there is nothing to reap here.
+        while let Ok(Some(_)) = waitpgid(self.0, WaitOptions::NOHANG) {}
+        test_kill_process_group(self.0) != Err(rustix::io::Errno::SRCH) && !self.is_dead()
+    }
+
+    /// Whether all that is left has ended and merely was not reaped yet by the machine's first process, which is not
+    /// always prompt, or never does it.
+    #[cfg(target_os = "linux")]
+    fn is_dead(self) -> bool {
+        let Ok(processes) = std::fs::read_dir("/proc") else { return false };
+        let group = self.0.as_raw_nonzero().to_string();
+        processes.flatten().filter(|entry| entry.file_name().as_encoded_bytes()[0].is_ascii_digit()).all(
+            |entry| {
+                // "pid (name) state parent group …"; the name may hold anything. Who has vanished meanwhile is dead.
+                let Ok(stat) = std::fs::read(entry.path().join("stat")) else { return true };
+                let stat = String::from_utf8_lossy(&stat);
+                let mut fields = stat.rsplit(')').next().unwrap_or_default().split_ascii_whitespace();
+                let (state, member_of) = (fields.next(), fields.nth(1));
+                member_of != Some(&*group) || matches!(state, Some("Z" | "X"))
+            },
+        )
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn is_dead(self) -> bool {
+        false
+    }
+
+    /// Waits until the group is empty, `patience` at most; whether it is.
+    ///
+    /// Nobody reports the end of somebody else's child, so this looks again and again, ever less often.
+    pub(super) async fn vanishes(self, patience: Duration) -> bool {
+        let end = Instant::now() + patience;
+        let mut pause = Duration::from_millis(1);
+        while self.lives() {
+            if Instant::now() >= end {
+                return false;
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_millis(50));
+        }
+        true
+    }
+}

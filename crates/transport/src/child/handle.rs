@@ -1,0 +1,202 @@
+//! The owner's side of a child: send, stop, ask.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use memchr::memchr2;
+use tokio::sync::{TryAcquireError, mpsc};
+
+use super::{
+    error::{ChildError, Exit},
+    limits::Limits,
+    lines::Lines,
+    state::{Shared, Stage},
+    writer::Room,
+};
+
+/// How long a failed write waits for the exit that explains it.
+const EXPLANATION: Duration = Duration::from_millis(250);
+
+/// A running child: a [`Handle`] to write to it and the [`Lines`] that it writes. Dropping either end stops it in the
+/// background.
+///
+/// The pipes belong to the runtime that awaited [`Supervisor::spawn`](super::Supervisor::spawn). Both ends may be used
+/// from any other runtime; when their own runtime ends, the child is stopped and its users get an error.
+#[derive(Debug)]
+pub struct Child {
+    pub(super) handle: Handle,
+    pub(super) lines: Lines,
+}
+
+impl Child {
+    /// See [`Handle::send`].
+    pub async fn send(&self, line: Bytes) -> Result<(), ChildError> {
+        self.handle.send(line).await
+    }
+
+    /// See [`Lines::recv`].
+    pub async fn recv(&mut self) -> Result<Bytes, ChildError> {
+        self.lines.recv().await
+    }
+
+    /// See [`Handle::stop`].
+    pub async fn stop(&self) -> Exit {
+        self.handle.stop().await
+    }
+
+    /// The writing end, to keep a clone of.
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Both ends apart, for a task that reads and many that write.
+    pub fn split(self) -> (Handle, Lines) {
+        (self.handle, self.lines)
+    }
+}
+
+/// The writing end of a child. When the last clone is dropped, the child is stopped in the background.
+#[derive(Clone, Debug)]
+pub struct Handle(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    queue: mpsc::UnboundedSender<Bytes>,
+    room: Arc<Room>,
+    shared: Arc<Shared>,
+    patience: Duration,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.shared.ask_stop();
+    }
+}
+
+impl Handle {
+    pub(super) fn new(
+        queue: mpsc::UnboundedSender<Bytes>,
+        room: Arc<Room>,
+        shared: Arc<Shared>,
+        limits: &Limits,
+    ) -> Self {
+        Self(Arc::new(Inner { queue, room, shared, patience: limits.send }))
+    }
+
+    /// Puts a line in the queue to the child's stdin; its newline is added. Lines of one sender arrive in order; lines
+    /// that wait at the same time are written together.
+    ///
+    /// Line breaks inside `line` become spaces: in JSON they can only be white space between tokens, and on this
+    /// transport each would begin a message of its own.
+    ///
+    /// # Errors
+    /// [`ChildError::Stalled`] when the queue has no room within [`Limits::send`] (at once, if a sender has already
+    /// waited that long since the child last read); a final error when the child is gone or is being stopped.
+    pub async fn send(&self, line: Bytes) -> Result<(), ChildError> {
+        let inner = &*self.0;
+        if !self.is_running() {
+            return Err(self.ended().await);
+        }
+        let line = single_line(line);
+        let cost = inner.room.cost(line.len());
+        match inner.room.permits.try_acquire_many(cost) {
+            Ok(permit) => permit.forget(),
+            Err(TryAcquireError::NoPermits) => self.wait_for_room(cost).await?,
+            Err(TryAcquireError::Closed) => return Err(self.ended().await),
+        }
+        match inner.queue.send(line) {
+            Ok(()) => Ok(()),
+            Err(_) => Err(self.ended().await),
+        }
+    }
+
+    async fn wait_for_room(&self, cost: u32) -> Result<(), ChildError> {
+        let Inner { room, shared, patience, .. } = &*self.0;
+        let stalled = || ChildError::Stalled {
+            program: shared.program.clone(),
+            queued: room.queued(),
+            waited: *patience,
+        };
+        if room.stalled.load(Ordering::Relaxed) {
+            return Err(stalled());
+        }
+        match tokio::time::timeout(*patience, room.permits.acquire_many(cost)).await {
+            Ok(Ok(permit)) => {
+                permit.forget();
+                Ok(())
+            }
+            Ok(Err(_closed)) => Err(self.ended().await),
+            Err(_elapsed) => {
+                room.stalled.store(true, Ordering::Relaxed);
+                Err(stalled())
+            }
+        }
+    }
+
+    async fn ended(&self) -> ChildError {
+        self.0.shared.ended("stdin", EXPLANATION).await
+    }
+
+    /// Ends the child and waits until nothing of its process group is left: closes its stdin, after
+    /// [`Limits::stdin_grace`] sends SIGTERM to the group, after [`Limits::term_grace`] SIGKILL. Several callers may
+    /// wait; a child that is gone answers at once. Dropping the future does not call it off.
+    pub async fn stop(&self) -> Exit {
+        self.0.shared.ask_stop();
+        self.gone().await
+    }
+
+    /// Waits until the child and its group are gone, without asking for it.
+    pub async fn gone(&self) -> Exit {
+        let shared = &self.0.shared;
+        let mut stage = shared.stage.subscribe();
+        let gone = stage.wait_for(|stage| matches!(stage, Stage::Gone(_))).await;
+        match gone.ok().and_then(|stage| stage.exit().cloned()) {
+            Some(exit) => exit,
+            // Cannot happen: `shared` holds the sender.
+            None => Exit {
+                program: shared.program.clone(),
+                status: None,
+                asked: true,
+                stderr: shared.stderr_text(),
+            },
+        }
+    }
+
+    /// The child's process id, which is also its process group's.
+    pub fn pid(&self) -> u32 {
+        self.0.shared.pid
+    }
+
+    /// The end of what the child wrote to stderr, as text without control characters.
+    pub fn stderr(&self) -> Arc<str> {
+        self.0.shared.stderr_text()
+    }
+
+    /// Whether the child has neither exited nor been told to.
+    pub fn is_running(&self) -> bool {
+        self.0.shared.stage.borrow().is_running()
+    }
+}
+
+fn single_line(line: Bytes) -> Bytes {
+    // A lone CR counts too: readers in text mode (Python's, for one) take it as the end of a line.
+    if memchr2(b'\n', b'\r', &line).is_none() {
+        return line;
+    }
+    line.iter().map(|&byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_stays_one_line() {
+        let same = Bytes::from_static(b"{\"a\":1}");
+        assert_eq!(single_line(same.clone()).as_ptr(), same.as_ptr(), "nothing is copied");
+        assert_eq!(single_line(Bytes::from_static(b"{\r\n \"a\":\r1}\n")), "{   \"a\": 1} ");
+    }
+}

@@ -1,0 +1,33 @@
+//! The bounds that one child lives within.
+
+use std::time::Duration;
+
+/// How much memory and patience one child gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The longest line that is read, in bytes. A longer one is reported and skipped without being kept.
+    pub line_bytes: usize,
+    /// How many bytes may wait to be written. One longer line is still taken when nothing else waits.
+    pub queue_bytes: u32,
+    /// How long a sender waits for room in that queue when the child does not read.
+    pub send: Duration,
+    /// How many of the last bytes of stderr are kept.
+    pub stderr_bytes: usize,
+    /// How long the child may take to exit once its stdin is closed, before SIGTERM.
+    pub stdin_grace: Duration,
+    /// How long its process group may take after SIGTERM, before SIGKILL.
+    pub term_grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            line_bytes: 64 << 20,
+            queue_bytes: 8 << 20,
+            send: Duration::from_secs(10),
+            stderr_bytes: 8 << 10,
+            stdin_grace: Duration::from_secs(2),
+            term_grace: Duration::from_secs(2),
+        }
+    }
+}

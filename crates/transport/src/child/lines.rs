@@ -1,0 +1,107 @@
+//! The reading end of a child: its stdout as lines, and how it ended.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::{Bytes, BytesMut};
+use proto::codec::line::{LineDecoder, LineError};
+use tokio::{io::AsyncReadExt, net::unix::pipe, sync::watch};
+
+use super::{
+    error::ChildError,
+    limits::Limits,
+    state::{Shared, Stage, exited},
+};
+
+/// Read size: what a pipe holds by default, so one call empties it.
+const CHUNK: usize = 64 << 10;
+
+/// Allocate anew when less than this is left of a chunk.
+const LEAST: usize = 16 << 10;
+
+/// How much is still read after the child's exit: more than a pipe holds. Whoever inherited the pipe and still writes
+/// is not listened to.
+const AFTER_EXIT: usize = 1 << 20;
+
+/// How long the end of stdout waits for the exit that explains it.
+const EXPLANATION: Duration = Duration::from_secs(1);
+
+/// The lines that a child writes. Dropping it stops the child in the background.
+#[derive(Debug)]
+pub struct Lines {
+    pipe: pipe::Receiver,
+    decoder: LineDecoder,
+    buffer: BytesMut,
+    stage: watch::Receiver<Stage>,
+    shared: Arc<Shared>,
+    /// Nothing more will be read.
+    at_end: bool,
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        self.shared.ask_stop();
+    }
+}
+
+impl Lines {
+    pub(super) fn new(pipe: pipe::Receiver, shared: Arc<Shared>, limits: &Limits) -> Self {
+        let decoder = LineDecoder::new(limits.line_bytes);
+        let stage = shared.stage.subscribe();
+        Self { pipe, decoder, buffer: BytesMut::new(), stage, shared, at_end: false }
+    }
+
+    /// The next line, without its line ending, as the child wrote it: neither UTF-8 nor JSON is checked. Empty lines
+    /// are skipped; a last line without a newline counts. All lines that one read brought are handed out without
+    /// waiting. Safe to drop and call again.
+    ///
+    /// # Errors
+    /// [`ChildError::LineTooLong`] once for each such line; the next call goes on behind it. Otherwise the child has
+    /// ended: every further call says so again.
+    pub async fn recv(&mut self) -> Result<Bytes, ChildError> {
+        loop {
+            if let Some(line) = self.next_buffered() {
+                return line.map_err(|error| ChildError::line(&self.shared.program, error));
+            }
+            if self.at_end {
+                return Err(self.shared.ended("stdout", EXPLANATION).await);
+            }
+            self.fill().await;
+        }
+    }
+
+    fn next_buffered(&mut self) -> Option<Result<Bytes, LineError>> {
+        if self.at_end { self.decoder.finish() } else { self.decoder.next_line() }
+    }
+
+    async fn fill(&mut self) {
+        if self.buffer.capacity() < LEAST {
+            self.buffer.reserve(CHUNK);
+        }
+        let read = tokio::select! {
+            biased;
+            read = self.pipe.read_buf(&mut self.buffer) => read,
+            () = exited(&mut self.stage) => return self.drain(),
+        };
+        match read {
+            Ok(count) if count > 0 => self.decoder.push(self.buffer.split().freeze()),
+            // The end, or the runtime that this pipe belongs to is gone; either way nothing more will come.
+            _ => self.at_end = true,
+        }
+    }
+
+    /// Takes what the child wrote before it exited, without waiting. Past the runtime's idea of readiness: the exit may
+    /// have been noticed before the last bytes were.
+    fn drain(&mut self) {
+        let mut rest = Vec::with_capacity(CHUNK);
+        while rest.len() < AFTER_EXIT {
+            rest.reserve(CHUNK);
+            match rustix::io::read(&self.pipe, rustix::buffer::spare_capacity(&mut rest)) {
+                Ok(count) if count > 0 => {}
+                Err(rustix::io::Errno::INTR) => {}
+                _ => break,
+            }
+        }
+        self.decoder.push(rest.into());
+        self.at_end = true;
+    }
+}

@@ -1,0 +1,98 @@
+//! What the parts of one child share: its stage of life and its last words.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::sync::watch;
+
+use super::{
+    error::{ChildError, Exit},
+    stderr::Ring,
+};
+
+/// A child's life only ever moves forward.
+#[derive(Clone, Debug)]
+pub(super) enum Stage {
+    Running,
+    /// Somebody asked for its end; its stdin is being closed.
+    Stopping,
+    /// The process was reaped; members of its group may still be alive.
+    Exited(Exit),
+    /// Nothing of its process group is left.
+    Gone(Exit),
+}
+
+impl Stage {
+    pub(super) fn exit(&self) -> Option<&Exit> {
+        match self {
+            Self::Exited(exit) | Self::Gone(exit) => Some(exit),
+            Self::Running | Self::Stopping => None,
+        }
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        matches!(self, Self::Running)
+    }
+}
+
+/// Waits until the process was reaped.
+pub(super) async fn exited(stage: &mut watch::Receiver<Stage>) {
+    // An error means that nobody is left to report anything: that is the end as well.
+    let _ = stage.wait_for(|stage| stage.exit().is_some()).await;
+}
+
+/// Waits until the child has been told to stop or has exited.
+pub(super) async fn stopping(stage: &mut watch::Receiver<Stage>) {
+    let _ = stage.wait_for(|stage| !stage.is_running()).await;
+}
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) program: Arc<str>,
+    pub(super) pid: u32,
+    pub(super) stage: watch::Sender<Stage>,
+    pub(super) stderr: Mutex<Ring>,
+}
+
+impl Shared {
+    pub(super) fn new(program: Arc<str>, pid: u32, stderr_bytes: usize) -> Self {
+        let stderr = Mutex::new(Ring::new(stderr_bytes));
+        Self { program, pid, stage: watch::Sender::new(Stage::Running), stderr }
+    }
+
+    /// Asks for the child's end; the supervisor does the rest. Returns whether this is the first to ask.
+    pub(super) fn ask_stop(&self) -> bool {
+        self.stage.send_if_modified(|stage| {
+            let running = stage.is_running();
+            if running {
+                *stage = Stage::Stopping;
+            }
+            running
+        })
+    }
+
+    pub(super) fn stderr_text(&self) -> Arc<str> {
+        self.stderr.lock().unwrap_or_else(PoisonError::into_inner).text().into()
+    }
+
+    /// The final error: how the child ended. When a pipe closes, the exit is usually reported a moment later, so this
+    /// waits for it, `patience` at most; a child that lives on without `stream` is of no use and is told to stop.
+    pub(super) async fn ended(&self, stream: &'static str, patience: Duration) -> ChildError {
+        let mut stage = self.stage.subscribe();
+        let exited = tokio::time::timeout(patience, stage.wait_for(|stage| stage.exit().is_some())).await;
+        if let Ok(Ok(stage)) = &exited
+            && let Some(exit) = stage.exit()
+        {
+            return exit.clone().into();
+        }
+        drop(exited);
+        let program = self.program.clone();
+        if self.ask_stop() {
+            ChildError::Closed { program, stream, stderr: self.stderr_text() }
+        } else {
+            ChildError::Stopping { program }
+        }
+    }
+}

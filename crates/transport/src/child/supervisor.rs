@@ -1,0 +1,185 @@
+//! Starts children, counts them, and ends them all. Owns the thread that they are started and reaped on.
+
+use std::{
+    io,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::{
+    net::unix::pipe,
+    sync::{mpsc, oneshot, watch},
+    time::timeout,
+};
+
+use super::{
+    handle::{Child, Handle},
+    life::{self, Launched},
+    limits::Limits,
+    lines::Lines,
+    spec::Spec,
+    start_error::{self, SpawnError},
+    writer::{self, Room},
+};
+
+/// How long killed children may take to be reaped.
+const REAPING: Duration = Duration::from_secs(3);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Running,
+    /// Every child is being stopped, none is started.
+    Stopping,
+    /// No child gets any grace.
+    Killing,
+}
+
+/// Counts one child from the wish to start it until its group is gone.
+pub(super) struct Slot(watch::Sender<usize>);
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.send_modify(|count| *count -= 1);
+    }
+}
+
+struct Launch {
+    spec: Spec,
+    limits: Limits,
+    slot: Slot,
+    reply: oneshot::Sender<Result<Launched, SpawnError>>,
+}
+
+/// Starts and ends children; one for the whole gateway, clones are the same one. Dropping the last clone stops all
+/// children in the background.
+#[derive(Clone, Debug)]
+pub struct Supervisor(Arc<Core>);
+
+#[derive(Debug)]
+struct Core {
+    /// The way to the thread, which starts with the first child.
+    launches: Mutex<Option<mpsc::UnboundedSender<Launch>>>,
+    phase: watch::Sender<Phase>,
+    count: watch::Sender<usize>,
+    max: usize,
+}
+
+impl Drop for Core {
+    fn drop(&mut self) {
+        self.phase.send_if_modified(|phase| {
+            let running = *phase == Phase::Running;
+            if running {
+                *phase = Phase::Stopping;
+            }
+            running
+        });
+    }
+}
+
+impl Supervisor {
+    /// A supervisor of at most `max` children at a time, those included that are still ending.
+    pub fn new(max: usize) -> Self {
+        let (phase, count) = (watch::Sender::new(Phase::Running), watch::Sender::new(0));
+        Self(Arc::new(Core { launches: Mutex::new(None), phase, count, max }))
+    }
+
+    /// Starts a program and makes its pipes part of the calling runtime.
+    ///
+    /// # Errors
+    /// A [`SpawnError`] that says what is wrong and how to mend it.
+    pub async fn spawn(&self, spec: &Spec, limits: Limits) -> Result<Child, SpawnError> {
+        let slot = self.slot()?;
+        let (reply, launched) = oneshot::channel();
+        self.thread(spec)?
+            .send(Launch { spec: spec.clone(), limits, slot, reply })
+            .map_err(|_| SpawnError::ShuttingDown)?;
+        let launched = launched.await.map_err(|_| SpawnError::ShuttingDown)??;
+        adopt(launched, &limits).map_err(|error| start_error::explain(spec, error))
+    }
+
+    /// How many children there are, those included that are being started or are still ending.
+    pub fn count(&self) -> usize {
+        *self.0.count.borrow()
+    }
+
+    /// Stops all children and waits. Those that are left at `deadline` are killed without further grace. Starts none
+    /// from now on. Returns how many could not be ended.
+    pub async fn shutdown(&self, deadline: Duration) -> usize {
+        let mut count = self.0.count.subscribe();
+        self.0.phase.send_if_modified(|phase| {
+            let running = *phase == Phase::Running;
+            if running {
+                *phase = Phase::Stopping;
+            }
+            running
+        });
+        if timeout(deadline, count.wait_for(|count| *count == 0)).await.is_err() {
+            self.0.phase.send_replace(Phase::Killing);
+            // Running out of time here is the answer that the count gives.
+            let _ = timeout(REAPING, count.wait_for(|count| *count == 0)).await;
+        }
+        *count.borrow()
+    }
+
+    fn slot(&self) -> Result<Slot, SpawnError> {
+        if *self.0.phase.borrow() != Phase::Running {
+            return Err(SpawnError::ShuttingDown);
+        }
+        let free = self.0.count.send_if_modified(|count| {
+            let free = *count < self.0.max;
+            *count += usize::from(free);
+            free
+        });
+        if free { Ok(Slot(self.0.count.clone())) } else { Err(SpawnError::TooMany { max: self.0.max }) }
+    }
+
+    /// The way to the thread; starts it when it is needed for the first time.
+    fn thread(&self, spec: &Spec) -> Result<mpsc::UnboundedSender<Launch>, SpawnError> {
+        let mut launches = self.0.launches.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(sender) = &*launches {
+            return Ok(sender.clone());
+        }
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let (phase, count) = (self.0.phase.clone(), self.0.count.subscribe());
+        start_thread(receiver, phase, count).map_err(|error| start_error::explain(spec, error))?;
+        Ok(launches.insert(sender).clone())
+    }
+}
+
+fn start_thread(
+    launches: mpsc::UnboundedReceiver<Launch>,
+    phase: watch::Sender<Phase>,
+    count: watch::Receiver<usize>,
+) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let body = move || runtime.block_on(run(launches, phase, count));
+    std::thread::Builder::new().name("children".into()).stack_size(256 << 10).spawn(body)?;
+    Ok(())
+}
+
+/// The thread's life: starts what it is asked for; once no supervisor is left, stays until the last child is gone.
+async fn run(
+    mut launches: mpsc::UnboundedReceiver<Launch>,
+    phase: watch::Sender<Phase>,
+    mut count: watch::Receiver<usize>,
+) {
+    while let Some(Launch { spec, limits, slot, reply }) = launches.recv().await {
+        // If the caller has gone meanwhile, dropping the answer stops the child.
+        let _ = reply.send(life::launch(&spec, limits, slot, phase.subscribe()));
+    }
+    // An error means that nothing is counted any more: then nothing is left either.
+    let _ = count.wait_for(|count| *count == 0).await;
+}
+
+/// Makes a started child the calling runtime's own.
+fn adopt(launched: Launched, limits: &Limits) -> io::Result<Child> {
+    let stdin = pipe::Sender::from_owned_fd(launched.stdin)?;
+    let stdout = pipe::Receiver::from_owned_fd(launched.stdout)?;
+    let shared = launched.alive.take_over().ok_or(io::ErrorKind::BrokenPipe)?;
+    let room = Arc::new(Room::new(limits.queue_bytes));
+    let (queue, waiting) = mpsc::unbounded_channel();
+    let handle = Handle::new(queue, room.clone(), shared.clone(), limits);
+    let lines = Lines::new(stdout, shared.clone(), limits);
+    tokio::spawn(writer::run(stdin, waiting, room, shared.stage.subscribe()));
+    Ok(Child { handle, lines })
+}

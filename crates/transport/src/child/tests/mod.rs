@@ -1,0 +1,63 @@
+//! Children that exist, with real processes. What all of these tests share.
+
+mod ending;
+mod flow;
+mod lines;
+mod runtimes;
+mod starting;
+
+use std::{path::Path, time::Duration};
+
+use super::{Child, Limits, Spec, Supervisor};
+
+/// `future`'s output; fails the test when nothing comes, so that a hang is seen as one.
+async fn within<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_mins(1), future).await.expect("this should not take a minute")
+}
+
+fn shell(script: &str) -> Spec {
+    Spec::new("sh").arg("-c").arg(script)
+}
+
+/// Limits whose graces are short, for children that use them up.
+fn impatient() -> Limits {
+    let (stdin_grace, term_grace) = (Duration::from_millis(100), Duration::from_millis(200));
+    Limits { stdin_grace, term_grace, ..Limits::default() }
+}
+
+async fn start(spec: &Spec, limits: Limits) -> (Supervisor, Child) {
+    let supervisor = Supervisor::new(8);
+    let child = within(supervisor.spawn(spec, limits)).await.unwrap();
+    (supervisor, child)
+}
+
+/// The next line as text.
+async fn line(child: &mut Child) -> String {
+    String::from_utf8(within(child.recv()).await.unwrap().to_vec()).unwrap()
+}
+
+async fn number(child: &mut Child) -> u32 {
+    line(child).await.parse().unwrap()
+}
+
+/// The state letter of a process, `None` when there is no such process.
+fn state(pid: u32) -> Option<char> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.trim_start().chars().next()
+}
+
+/// Whether a process runs. One that was orphaned and is not reaped by this machine's first process does not.
+fn runs(pid: u32) -> bool {
+    assert!(Path::new("/proc/self/stat").exists(), "these tests look into /proc");
+    !matches!(state(pid), None | Some('Z' | 'X'))
+}
+
+/// Waits for the end of a process that is nobody's child here: nothing reports it.
+async fn ends(pid: u32) {
+    within(async {
+        while runs(pid) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+}
