@@ -1,3 +1,4 @@
 //! Moves frames: Streamable HTTP and stdio, in both directions.
 
 pub mod child;
+pub mod net;

@@ -1,0 +1,257 @@
+//! The accept loop: takes connections from a listener until told to stop, then lets them finish. It must not know
+//! what is served.
+
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+
+use super::roster::{Order, Patience, Roster};
+use super::serve::{Handler, Protocols, connection};
+use super::stop::Stop;
+
+/// What clients may cost. All of it holds per listener, except the connection cap, which is shared.
+#[derive(Clone, Debug)]
+pub struct ServerLimits {
+    /// From a request's first byte (or, for the first one, from the accept) to the end of its head. Measured in
+    /// ticks of a quarter of it, so it may last up to 1.25 times as long. Also the cap of a TLS handshake.
+    pub header_timeout: Duration,
+    /// Between two requests of a connection.
+    pub idle_timeout: Duration,
+    /// With an answer to write of which the peer takes nothing.
+    pub write_timeout: Duration,
+    /// After the stop signal, for requests that have begun.
+    pub drain_timeout: Duration,
+    /// Header lines per request.
+    pub max_headers: usize,
+    /// Bytes of a request's head; at least 8 KiB are granted. More is answered with 431.
+    pub max_header_bytes: usize,
+    /// Requests at the same time on one HTTP/2 connection.
+    pub max_streams: u32,
+    /// Speak TLS. Its ALPN list should be `h2`, `http/1.1`.
+    pub tls: Option<Arc<rustls::ServerConfig>>,
+}
+
+impl Default for ServerLimits {
+    fn default() -> Self {
+        Self {
+            header_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_mins(5),
+            write_timeout: Duration::from_mins(1),
+            drain_timeout: Duration::from_secs(10),
+            max_headers: 100,
+            max_header_bytes: 32 * 1024,
+            max_streams: 128,
+            tls: None,
+        }
+    }
+}
+
+/// How many connections may be open at once, counted over all listeners that hold a clone.
+#[derive(Clone, Debug)]
+pub struct ConnectionCap(Arc<Counter>);
+
+#[derive(Debug)]
+struct Counter {
+    open: AtomicUsize,
+    cap: usize,
+}
+
+impl ConnectionCap {
+    /// A cap of `cap` connections, at least one.
+    pub fn new(cap: usize) -> Self {
+        Self(Arc::new(Counter { open: AtomicUsize::new(0), cap: cap.max(1) }))
+    }
+
+    /// How many are open now.
+    pub fn open(&self) -> usize {
+        self.0.open.load(Relaxed)
+    }
+
+    fn admit(&self) -> Option<Admitted> {
+        let admitted = Admitted(self.0.clone());
+        // Counted first, so that two shards cannot both take the last place; `admitted` counts down again.
+        (self.0.open.fetch_add(1, Relaxed) < self.0.cap).then_some(admitted)
+    }
+}
+
+/// A connection's share of the cap.
+#[derive(Debug)]
+struct Admitted(Arc<Counter>);
+
+impl Drop for Admitted {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Relaxed);
+    }
+}
+
+/// The listener broke: no connection will ever come from it again.
+#[derive(Debug, thiserror::Error)]
+#[error("the listening socket broke: {0}; restart the server")]
+pub struct ServeError(#[from] io::Error);
+
+/// What to do after a failed accept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AfterError {
+    /// That one connection went away while it waited; take the next.
+    Next,
+    /// Out of files or memory: wait, or the loop would spin while nothing can change.
+    BackOff(Duration),
+    /// The socket itself is unusable.
+    Fail,
+}
+
+/// `failures` counts the back-offs in a row before this one.
+pub(super) fn after_error(error: &io::Error, failures: u32) -> AfterError {
+    match error.kind() {
+        ErrorKind::ConnectionAborted
+        | ErrorKind::ConnectionReset
+        | ErrorKind::ConnectionRefused
+        | ErrorKind::Interrupted => AfterError::Next,
+        // EBADF and ENOTSOCK have no kind of their own on every system; EINVAL: not listening.
+        ErrorKind::InvalidInput => AfterError::Fail,
+        // EMFILE, ENFILE, ENOBUFS, ENOMEM, and errors of the network below that pass.
+        _ => AfterError::BackOff(Duration::from_millis(10 << failures.min(7)).min(Duration::from_secs(1))),
+    }
+}
+
+/// Serves `listener` (from [`super::Listeners::take`]) until `stop`, then takes what already waits to be accepted,
+/// tells idle clients to go, and returns when the last request is done or the drain time is over.
+pub async fn serve<H: Handler>(
+    listener: TcpListener,
+    handler: H,
+    limits: ServerLimits,
+    cap: ConnectionCap,
+    stop: Stop,
+) -> Result<(), ServeError> {
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let acceptor = Acceptor {
+        handler,
+        protocols: Arc::new(Protocols::new(&limits)),
+        roster: Roster::default(),
+        turned_away: ConnectionCap::new(MOST_TURNED_AWAY),
+        cap,
+    };
+    let swept = sweep(&acceptor.roster, &limits);
+    let result = tokio::select! {
+        result = acceptor.accept_all(&listener) => result,
+        () = stop.stopped() => Ok(()),
+        () = swept => Ok(()),
+    };
+    acceptor.accept_waiting(listener).await;
+    acceptor.drain(&limits).await;
+    result
+}
+
+async fn sweep(roster: &Roster, limits: &ServerLimits) {
+    let patience =
+        Patience { header: limits.header_timeout, idle: limits.idle_timeout, write: limits.write_timeout };
+    let shortest = patience.header.min(patience.idle).min(patience.write);
+    let mut tick = interval((shortest / 4).max(Duration::from_millis(1)));
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tick.tick().await;
+        roster.sweep(Instant::now(), patience);
+    }
+}
+
+struct Acceptor<H> {
+    handler: H,
+    protocols: Arc<Protocols>,
+    roster: Roster,
+    cap: ConnectionCap,
+    turned_away: ConnectionCap,
+}
+
+impl<H: Handler> Acceptor<H> {
+    async fn accept_all(&self, listener: &tokio::net::TcpListener) -> Result<(), ServeError> {
+        let mut failures = 0;
+        loop {
+            let error = match listener.accept().await {
+                Ok((stream, peer)) => {
+                    failures = 0;
+                    self.start(stream, peer);
+                    continue;
+                }
+                Err(error) => error,
+            };
+            match after_error(&error, failures) {
+                AfterError::Next => {}
+                AfterError::Fail => return Err(error.into()),
+                AfterError::BackOff(pause) => {
+                    if failures == 0 {
+                        tracing::warn!(%error, open = self.cap.open(), "cannot accept connections for now; if files have run out, raise the limit (ulimit -n) or lower the connection cap");
+                    }
+                    failures += 1;
+                    sleep(pause).await;
+                }
+            }
+        }
+    }
+
+    /// Clients in the kernel's queue have been told that they are connected: they are served, then we close.
+    async fn accept_waiting(&self, listener: tokio::net::TcpListener) {
+        while let Ok(Ok((stream, peer))) = timeout(Duration::ZERO, listener.accept()).await {
+            self.start(stream, peer);
+        }
+    }
+
+    fn start(&self, stream: TcpStream, peer: SocketAddr) {
+        let Some(admitted) = self.cap.admit() else {
+            tracing::debug!(%peer, open = self.cap.open(), "turned away: connection cap reached");
+            if let Some(place) = self.turned_away.admit() {
+                tokio::spawn(turn_away(stream, place));
+            }
+            return;
+        };
+        // An answer is one write: waiting for more would only add up to 40 ms. Failing costs no more than that.
+        let _ = stream.set_nodelay(true);
+        let place = self.roster.enter(Instant::now());
+        let served = connection(stream, peer, self.handler.clone(), self.protocols.clone(), place);
+        tokio::spawn(async move {
+            served.await;
+            drop(admitted);
+        });
+    }
+
+    async fn drain(&self, limits: &ServerLimits) {
+        if self.roster.len() > 0 {
+            // What has arrived on connections just accepted is only seen in the next turn of the event loop.
+            sleep(SETTLE).await;
+        }
+        self.roster.order_all(Order::Drain);
+        if timeout(limits.drain_timeout, self.roster.emptied()).await.is_err() {
+            tracing::warn!(open = self.roster.len(), "stopped with requests still running");
+            self.roster.order_all(Order::Close);
+            // They end at their next poll.
+            let _ = timeout(Duration::from_secs(1), self.roster.emptied()).await;
+        }
+    }
+}
+
+/// How long the last connections accepted have to get their request in before they count as idle.
+const SETTLE: Duration = Duration::from_millis(20);
+
+/// Connections over the cap that are told so at the same time; those beyond are closed without a word.
+const MOST_TURNED_AWAY: usize = 64;
+
+const TOO_MANY: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\ncontent-length: 57\r\n\
+     retry-after: 1\r\nconnection: close\r\n\r\nToo many open connections; close some or try again later\n";
+
+/// Says why before closing. What the client sent is read off for a moment: closing with unread bytes would reset the
+/// connection and take our answer with it.
+async fn turn_away(mut stream: TcpStream, _place: Admitted) {
+    let goodbye = async {
+        stream.write_all(TOO_MANY.as_bytes()).await?;
+        stream.shutdown().await?;
+        let mut rest = [0; 1024];
+        while stream.read(&mut rest).await? > 0 {}
+        io::Result::Ok(())
+    };
+    let _ = timeout(Duration::from_secs(1), goodbye).await;
+}

@@ -1,0 +1,120 @@
+//! Listening sockets, one per shard on the same address. It must not know who serves them.
+//!
+//! On Linux each shard gets a socket of its own (`SO_REUSEPORT`), so that the kernel deals connections out and no
+//! accept wakes two threads. The danger of that option is that a second process of the same user could join the
+//! port silently. So the first socket is bound *and listens* without it, which fails if anybody else listens there;
+//! only then is the option switched on for it, and the other shards join. A second Dragoman does the same and so
+//! meets "address in use", however the two starts interleave. Elsewhere all shards share one socket's queue.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::{Mutex, PoisonError};
+
+use socket2::{Domain, Protocol, Socket, Type};
+
+/// Connections that wait to be accepted, per socket; the kernel may lower it (`net.core.somaxconn`).
+const BACKLOG: i32 = 1024;
+
+/// Why an address cannot be listened on, with a mend.
+#[derive(Debug, thiserror::Error)]
+pub enum BindError {
+    /// Somebody else listens there.
+    #[error("{addr} is already in use by another program: stop that one (`ss -ltnp 'sport = :{}'` names it) or listen on another port", addr.port())]
+    InUse {
+        /// The address asked for.
+        addr: SocketAddr,
+    },
+    /// Not one of this machine's addresses.
+    #[error(
+        "{addr} is not an address of this machine: listen on 127.0.0.1 (this machine only) or on an address that `ip addr` shows"
+    )]
+    NotOurs {
+        /// The address asked for.
+        addr: SocketAddr,
+    },
+    /// The system does not let this user have the port.
+    #[error("listening on {addr} is not permitted: ports below 1024 need a privilege, choose a higher one")]
+    Denied {
+        /// The address asked for.
+        addr: SocketAddr,
+    },
+    /// Anything else.
+    #[error("cannot listen on {addr}: {source}")]
+    Other {
+        /// The address asked for.
+        addr: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// The sockets of all shards on one address.
+#[derive(Debug)]
+pub struct Listeners {
+    addr: SocketAddr,
+    sockets: Mutex<Vec<Option<TcpListener>>>,
+}
+
+impl Listeners {
+    /// Listens on `addr` with one socket per shard (at least one). Port 0 is resolved once for all of them.
+    pub fn bind(addr: SocketAddr, shards: usize) -> Result<Self, BindError> {
+        Self::try_bind(addr, shards.max(1)).map_err(|source| match source.kind() {
+            io::ErrorKind::AddrInUse => BindError::InUse { addr },
+            io::ErrorKind::AddrNotAvailable => BindError::NotOurs { addr },
+            io::ErrorKind::PermissionDenied => BindError::Denied { addr },
+            _ => BindError::Other { addr, source },
+        })
+    }
+
+    /// The address really listened on: with port 0 asked for, the port that the system chose.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// Hands out one shard's socket, non-blocking, once: the shard that serves it also closes it. `None` for a
+    /// shard that was not asked for, or asked a second time.
+    pub fn take(&self, index: usize) -> Option<TcpListener> {
+        self.sockets.lock().unwrap_or_else(PoisonError::into_inner).get_mut(index)?.take()
+    }
+
+    fn try_bind(addr: SocketAddr, shards: usize) -> io::Result<Self> {
+        let first = socket(addr)?;
+        first.bind(&addr.into())?;
+        first.listen(BACKLOG)?;
+        let addr = TcpListener::from(first.try_clone()?).local_addr()?;
+        let mut sockets = Vec::with_capacity(shards);
+        for _ in 1..shards {
+            sockets.push(Some(join(&first, addr)?));
+        }
+        sockets.push(Some(first.into()));
+        Ok(Self { addr, sockets: Mutex::new(sockets) })
+    }
+}
+
+fn socket(addr: SocketAddr) -> io::Result<Socket> {
+    let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_nonblocking(true)?;
+    // A restart must not wait for the old connections' TIME_WAIT.
+    #[cfg(unix)]
+    socket.set_reuse_address(true)?;
+    if addr.is_ipv6() {
+        // `[::]` would otherwise take the IPv4 port too, on some systems only.
+        socket.set_only_v6(true)?;
+    }
+    Ok(socket)
+}
+
+#[cfg(target_os = "linux")]
+fn join(first: &Socket, addr: SocketAddr) -> io::Result<TcpListener> {
+    first.set_reuse_port(true)?;
+    let own = socket(addr)?;
+    own.set_reuse_port(true)?;
+    own.bind(&addr.into())?;
+    own.listen(BACKLOG)?;
+    Ok(own.into())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn join(first: &Socket, _addr: SocketAddr) -> io::Result<TcpListener> {
+    Ok(first.try_clone()?.into())
+}

@@ -1,0 +1,37 @@
+//! HTTP plumbing: runtimes, listeners, connections, bodies and a client. It moves requests and answers as
+//! bytes and must know nothing of MCP, of configuration files or of who may do what.
+//!
+//! | file | is for |
+//! |---|---|
+//! | [`runtime`] | one single-threaded runtime per core, or one work-stealing runtime; the same futures run on both |
+//! | [`stop`] | the signal that everything listens to when the process ends |
+//! | [`listen`] | listening sockets, one per shard, never shared with another process unawares |
+//! | [`accept`] | the accept loop: back-off, connection cap, graceful drain |
+//! | `serve` | one accepted connection, from its first byte to its end (HTTP/1.1, HTTP/2, TLS) |
+//! | `roster` | all connections of a shard: who is idle, who stalls, who must go |
+//! | [`body`] | the one body type of answers and requests that we write |
+//! | [`collect`](mod@collect) | a whole body under a cap and a deadline |
+
+pub mod accept;
+pub mod body;
+pub mod collect;
+mod io;
+pub mod listen;
+mod roster;
+pub mod runtime;
+mod serve;
+pub mod stop;
+
+pub use accept::{ConnectionCap, ServeError, ServerLimits, serve};
+pub use body::{Body, BodyError, BodySender};
+pub use collect::{CollectError, collect};
+pub use listen::{BindError, Listeners};
+pub use runtime::{RunError, RuntimeKind, Shard, run};
+pub use serve::Handler;
+pub use stop::Stop;
+
+/// The body of a request that a client sent us.
+pub use hyper::body::Incoming;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,336 @@
+//! One accepted connection from its first byte to its end: protocol, requests, orders. It must not know what a
+//! request asks for.
+
+use std::convert::Infallible;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body::{Frame, SizeHint};
+use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+
+use super::accept::ServerLimits;
+use super::body::{Body, BodyError};
+use super::io::Watched;
+use super::roster::{Order, Phase, Place, Progress};
+use super::runtime::message;
+
+/// How often HTTP/2 clients are pinged, and how long they may take to answer: only so is a vanished one noticed.
+const PING_EVERY: Duration = Duration::from_secs(30);
+const PING_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// HTTP/2 streams that a client may open and reset before we have looked at them ("rapid reset", CVE-2023-44487),
+/// and errors of its own making that we answer before the connection is closed.
+const PENDING_RESETS: usize = 20;
+const ERROR_RESETS: usize = 128;
+
+/// Bytes that hyper may hold unsent or unparsed per connection (HTTP/1.1) or stream (HTTP/2).
+const BUFFER: usize = 128 * 1024;
+
+/// Answers requests.
+///
+/// The future lives in memory that its connection keeps between requests, so a large one should be boxed. It is
+/// dropped, at any await, when the client goes. A panic in it is answered with 500 and hurts no other request.
+pub trait Handler: Clone + Send + Sync + 'static {
+    /// Answers one request from `peer`.
+    fn handle(
+        &self,
+        request: Request<Incoming>,
+        peer: SocketAddr,
+    ) -> impl Future<Output = Response<Body>> + Send;
+}
+
+impl<F, Fut> Handler for F
+where
+    F: Fn(Request<Incoming>, SocketAddr) -> Fut + Clone + Send + Sync + 'static,
+    Fut: Future<Output = Response<Body>> + Send + 'static,
+{
+    fn handle(
+        &self,
+        request: Request<Incoming>,
+        peer: SocketAddr,
+    ) -> impl Future<Output = Response<Body>> + Send {
+        self(request, peer)
+    }
+}
+
+/// hyper's settings, made once per shard.
+pub(super) struct Protocols {
+    http1: http1::Builder,
+    http2: http2::Builder<TokioExecutor>,
+    tls: Option<tokio_rustls::TlsAcceptor>,
+}
+
+impl Protocols {
+    pub(super) fn new(limits: &ServerLimits) -> Self {
+        let mut http1 = http1::Builder::new();
+        // The roster keeps the time for reading heads: hyper's own timer would also count idle time.
+        http1
+            .header_read_timeout(None)
+            .max_headers(limits.max_headers)
+            .max_header_size(limits.max_header_bytes)
+            .max_buf_size(BUFFER.max(limits.max_header_bytes))
+            .keep_alive(true)
+            .half_close(false);
+        let mut http2 = http2::Builder::new(TokioExecutor::new());
+        http2
+            .timer(TokioTimer::new())
+            .keep_alive_interval(PING_EVERY)
+            .keep_alive_timeout(PING_TIMEOUT)
+            .max_concurrent_streams(limits.max_streams)
+            .max_header_list_size(u32::try_from(limits.max_header_bytes).unwrap_or(u32::MAX))
+            .max_pending_accept_reset_streams(PENDING_RESETS)
+            .max_local_error_reset_streams(ERROR_RESETS)
+            .max_send_buf_size(BUFFER);
+        Self { http1, http2, tls: limits.tls.clone().map(Into::into) }
+    }
+}
+
+/// Serves one connection until it ends or is ordered to. Errors concern this peer alone and are only traced.
+pub(super) async fn connection<H: Handler>(
+    stream: TcpStream,
+    peer: SocketAddr,
+    handler: H,
+    protocols: Arc<Protocols>,
+    place: Place,
+) {
+    let served = match &protocols.tls {
+        None => plain(stream, peer, handler, &protocols, &place.progress).await,
+        // Boxed: connections without TLS should not be as big as those with it.
+        Some(tls) => Box::pin(secured(tls, stream, peer, handler, &protocols, &place.progress)).await,
+    };
+    if let Err(error) = served {
+        tracing::debug!(%peer, %error, "connection ended");
+    }
+}
+
+async fn plain<H: Handler>(
+    stream: TcpStream,
+    peer: SocketAddr,
+    handler: H,
+    protocols: &Protocols,
+    progress: &Arc<Progress>,
+) -> Result<(), EndError> {
+    let mut stream = Watched::new(stream, progress.clone());
+    let http2 = obeying(progress, |cx| stream.poll_is_http2(cx)).await??;
+    http(stream, http2, peer, handler, protocols, progress)?.await
+}
+
+async fn secured<H: Handler>(
+    tls: &tokio_rustls::TlsAcceptor,
+    stream: TcpStream,
+    peer: SocketAddr,
+    handler: H,
+    protocols: &Protocols,
+    progress: &Arc<Progress>,
+) -> Result<(), EndError> {
+    let mut handshake = tls.accept(stream);
+    let stream = obeying(progress, |cx| Pin::new(&mut handshake).poll(cx)).await??;
+    let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+    http(Watched::new(stream, progress.clone()), http2, peer, handler, protocols, progress)?.await
+}
+
+/// How a connection ends that does not end well.
+#[derive(Debug, thiserror::Error)]
+enum EndError {
+    #[error("ended by us: too slow, idle too long, or we are stopping")]
+    Ordered,
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    Http(#[from] hyper::Error),
+}
+
+/// Waits for `poll`, but not beyond any order to end.
+async fn obeying<R>(
+    progress: &Progress,
+    mut poll: impl FnMut(&mut Context<'_>) -> Poll<R>,
+) -> Result<R, EndError> {
+    let mut known = false;
+    poll_fn(|cx| {
+        if !std::mem::replace(&mut known, true) {
+            progress.wake_by(cx.waker());
+        }
+        match progress.order() {
+            Order::Serve => poll(cx).map(Ok),
+            // Those that have sent something already are let in.
+            Order::Drain => Poll::Ready(match poll(cx) {
+                Poll::Ready(ready) => Ok(ready),
+                Poll::Pending => Err(EndError::Ordered),
+            }),
+            Order::Close => Poll::Ready(Err(EndError::Ordered)),
+        }
+    })
+    .await
+}
+
+type Driven = Pin<Box<dyn Future<Output = Result<(), EndError>> + Send>>;
+
+fn http<T, H>(
+    stream: Watched<T>,
+    http2: bool,
+    peer: SocketAddr,
+    handler: H,
+    protocols: &Protocols,
+    progress: &Arc<Progress>,
+) -> Result<Driven, EndError>
+where
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    H: Handler,
+{
+    if progress.order() == Order::Close {
+        return Err(EndError::Ordered);
+    }
+    let counted = progress.clone();
+    let service = service_fn(move |request| {
+        let running = Running::new(&counted);
+        let handler = handler.clone();
+        async move { Ok::<_, Infallible>(running.answer(contained(&handler, request, peer).await)) }
+    });
+    let progress = progress.clone();
+    Ok(if http2 {
+        progress.enter(Phase::Http2);
+        let connection = protocols.http2.serve_connection(stream, service);
+        Box::pin(Supervised { connection: Box::pin(connection), progress, known: false, draining: false })
+    } else {
+        progress.enter(Phase::Http1);
+        let connection = protocols.http1.serve_connection(stream, service);
+        Box::pin(Supervised { connection: Box::pin(connection), progress, known: false, draining: false })
+    })
+}
+
+/// The handler's answer, or 500 when it panics: the other requests of the connection go on.
+async fn contained<H: Handler>(handler: &H, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
+    let mut answer = std::pin::pin!(handler.handle(request, peer));
+    poll_fn(|cx| {
+        catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx))).unwrap_or_else(|panic| {
+            tracing::error!(%peer, panic = message(panic.as_ref()), "a request's handler panicked");
+            let mut response =
+                Response::new(Body::from("Dragoman failed on this request; its log says how.\n"));
+            *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+            Poll::Ready(response)
+        })
+    })
+    .await
+}
+
+/// A connection of either protocol.
+trait Graceful: Future<Output = Result<(), hyper::Error>> {
+    /// Finish the requests that have begun, take no more.
+    fn drain(self: Pin<&mut Self>);
+}
+
+impl<T, S> Graceful for http1::Connection<T, S>
+where
+    Self: Future<Output = Result<(), hyper::Error>>,
+    T: hyper::rt::Read + hyper::rt::Write + Unpin + 'static,
+    S: hyper::service::HttpService<Incoming, ResBody = Answer>,
+    S::Error: Into<super::runtime::BoxError>,
+{
+    fn drain(self: Pin<&mut Self>) {
+        self.graceful_shutdown();
+    }
+}
+
+impl<T, S, E> Graceful for http2::Connection<T, S, E>
+where
+    Self: Future<Output = Result<(), hyper::Error>>,
+    T: hyper::rt::Read + hyper::rt::Write + Unpin,
+    S: hyper::service::HttpService<Incoming, ResBody = Answer>,
+    S::Error: Into<super::runtime::BoxError>,
+    E: hyper::rt::bounds::Http2ServerConnExec<S::Future, Answer>,
+{
+    fn drain(self: Pin<&mut Self>) {
+        self.graceful_shutdown();
+    }
+}
+
+/// A connection that obeys orders.
+struct Supervised<C> {
+    connection: Pin<Box<C>>,
+    progress: Arc<Progress>,
+    known: bool,
+    draining: bool,
+}
+
+impl<C: Graceful> Future for Supervised<C> {
+    type Output = Result<(), EndError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if !self.known {
+            self.known = true;
+            self.progress.wake_by(cx.waker());
+        }
+        loop {
+            if let Poll::Ready(result) = self.connection.as_mut().poll(cx) {
+                return Poll::Ready(result.map_err(EndError::from));
+            }
+            match self.progress.order() {
+                Order::Close => return Poll::Ready(Err(EndError::Ordered)),
+                Order::Drain if !self.draining => {
+                    self.draining = true;
+                    self.connection.as_mut().drain();
+                }
+                Order::Serve | Order::Drain => return Poll::Pending,
+            }
+        }
+    }
+}
+
+/// A request that has begun; ends when its answer's body has been handed over or is dropped.
+struct Running(Arc<Progress>);
+
+impl Running {
+    fn new(progress: &Arc<Progress>) -> Self {
+        progress.request_begins();
+        Self(progress.clone())
+    }
+
+    fn answer(self, response: Response<Body>) -> Response<Answer> {
+        response.map(|body| Answer { body, _running: self })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.request_ends();
+    }
+}
+
+/// An answer's body, for as long as the request counts as running.
+struct Answer {
+    body: Body,
+    _running: Running,
+}
+
+impl http_body::Body for Answer {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,36 @@
+//! The stop signal: raised once, seen by everybody who holds a clone, on any thread.
+
+use tokio::sync::watch;
+
+/// A signal that goes from "running" to "stopping" once and never back. Clones share it.
+#[derive(Clone, Debug)]
+pub struct Stop(watch::Sender<bool>);
+
+impl Stop {
+    /// A signal that has not been raised.
+    pub fn new() -> Self {
+        Self(watch::Sender::new(false))
+    }
+
+    /// Raises the signal. Raising it again changes nothing.
+    pub fn stop(&self) {
+        self.0.send_replace(true);
+    }
+
+    /// Whether the signal has been raised.
+    pub fn is_stopped(&self) -> bool {
+        *self.0.borrow()
+    }
+
+    /// Waits until the signal is raised; returns at once if it already is.
+    pub async fn stopped(&self) {
+        // The wait can only fail when no sender is left, and we hold one.
+        let _ = self.0.subscribe().wait_for(|stopped| *stopped).await;
+    }
+}
+
+impl Default for Stop {
+    fn default() -> Self {
+        Self::new()
+    }
+}
