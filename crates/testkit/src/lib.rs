@@ -1,3 +1,4 @@
 //! Peers for tests and measurements: fixture upstreams, odd upstreams, load.
 
 pub mod bench;
+pub mod fixture;
