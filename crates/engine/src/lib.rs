@@ -1,3 +1,19 @@
-//! What the gateway decides: configuration, catalogue, names, one exchange's life. Pure.
+//! What the gateway decides: configuration, catalogue, names, one exchange's life.
+//!
+//! Pure: no runtime, clock, randomness or files. Time is an argument; what is random or secret comes in through a port.
+//!
+//! | module | is for |
+//! |---|---|
+//! | [`config`] | the configuration's text, checked, as values |
+//! | [`catalogue`] | what upstreams offer, merged into what a client sees |
+//! | [`exchange`] | one client request from its arrival to its answer |
+//! | [`session`] | what a handshake era keeps for a client: open questions, events to replay |
+//! | [`fault`] | an error as a client gets it |
 
+pub mod catalogue;
 pub mod config;
+pub mod exchange;
+pub mod fault;
+pub mod session;
+
+pub use fault::{Blame, Fault};

@@ -1,0 +1,121 @@
+//! Merging what servers can do into what the gateway declares.
+
+use proto::json::{Members, Span};
+
+/// Merges server capabilities, JSON objects each: a capability is declared when any server declares it, and of what
+/// is not known here nothing is lost. Of two servers that set the same thing, the first counts, but `true` wins.
+pub(super) fn merge<'a>(all: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let mut merged: Vec<(String, Value<'a>)> = Vec::new();
+    for text in all {
+        if let Ok(members) = Members::of_document(text, proto::json::MAX_DEPTH) {
+            add(&mut merged, text, &members, 0);
+        }
+    }
+    let mut out = String::new();
+    write(&merged, &mut out);
+    out
+}
+
+/// Whether a capability is declared, and with it a flag of its own set.
+pub(super) fn declares(capabilities: &[u8], name: &str, flag: Option<&str>) -> bool {
+    let inner = |text: &[u8], span: Span| Members::of_value(text, span);
+    let Ok(members) = Members::of_document(capabilities, proto::json::MAX_DEPTH) else { return false };
+    let Some(found) = members.get(capabilities, name) else { return false };
+    match (flag, inner(capabilities, found)) {
+        (None, _) => true,
+        (Some(flag), Some(own)) => own.get(capabilities, flag).is_some_and(|v| v.of(capabilities) == b"true"),
+        (Some(_), None) => false,
+    }
+}
+
+/// Whether an extension or an experiment is declared whose id ends in `family`, or a capability of that name.
+pub(super) fn names_extension(capabilities: &[u8], family: &str) -> bool {
+    let Ok(members) = Members::of_document(capabilities, proto::json::MAX_DEPTH) else { return false };
+    let within = |place: &str| {
+        let own = members.get(capabilities, place).and_then(|span| Members::of_value(capabilities, span));
+        own.is_some_and(|own| {
+            own.iter().any(|m| {
+                let id = String::from_utf8_lossy(m.key.of(capabilities));
+                id == family || id.rsplit('/').next() == Some(family)
+            })
+        })
+    };
+    members.get(capabilities, family).is_some() || within("extensions") || within("experimental")
+}
+
+enum Value<'a> {
+    Object(Vec<(String, Value<'a>)>),
+    Plain(&'a [u8]),
+}
+
+/// Deeper objects than this are settings of one extension and not merged into each other.
+const MERGE_DEPTH: usize = 2;
+
+fn add<'a>(into: &mut Vec<(String, Value<'a>)>, text: &'a [u8], members: &Members, depth: usize) {
+    for member in members.iter() {
+        let key = String::from_utf8_lossy(member.key.of(text)).into_owned();
+        let nested = if depth < MERGE_DEPTH { Members::of_value(text, member.value) } else { None };
+        let place = into.iter().position(|(k, _)| *k == key);
+        match (place, nested) {
+            (None, Some(nested)) => {
+                let mut own = Vec::new();
+                add(&mut own, text, &nested, depth + 1);
+                into.push((key, Value::Object(own)));
+            }
+            (None, None) => into.push((key, Value::Plain(member.value.of(text)))),
+            (Some(at), Some(nested)) => {
+                if let Value::Object(own) = &mut into[at].1 {
+                    add(own, text, &nested, depth + 1);
+                }
+            }
+            (Some(at), None) => {
+                if matches!(into[at].1, Value::Plain(b"false")) {
+                    into[at].1 = Value::Plain(member.value.of(text));
+                }
+            }
+        }
+    }
+}
+
+fn write(members: &[(String, Value<'_>)], out: &mut String) {
+    out.push('{');
+    for (at, (key, value)) in members.iter().enumerate() {
+        if at > 0 {
+            out.push(',');
+        }
+        out.push('"');
+        out.push_str(key);
+        out.push_str("\":");
+        match value {
+            Value::Object(own) => write(own, out),
+            Value::Plain(text) => out.push_str(&String::from_utf8_lossy(text)),
+        }
+    }
+    out.push('}');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merges_without_losing_what_is_not_known() {
+        let a: &[u8] = br#"{"tools":{"listChanged":false},"x":{"y":[1e2]},"logging":{}}"#;
+        let b: &[u8] =
+            br#"{"tools":{"listChanged":true},"resources":{"subscribe":true},"extensions":{"a/b":{"c":{}}}}"#;
+        assert_eq!(
+            merge([a, b]),
+            r#"{"tools":{"listChanged":true},"x":{"y":[1e2]},"logging":{},"resources":{"subscribe":true},"extensions":{"a/b":{"c":{}}}}"#
+        );
+        assert_eq!(merge([]), "{}");
+    }
+
+    #[test]
+    fn flags_are_read() {
+        let text = br#"{"resources":{"subscribe":true},"tools":{}}"#;
+        assert!(declares(text, "tools", None));
+        assert!(declares(text, "resources", Some("subscribe")));
+        assert!(!declares(text, "tools", Some("listChanged")));
+        assert!(!declares(text, "prompts", None));
+    }
+}

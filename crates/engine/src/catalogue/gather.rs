@@ -1,0 +1,166 @@
+//! Fetching an upstream's lists, page after page, as a state machine: requests out, answers in.
+
+use std::collections::{HashSet, VecDeque};
+
+use bytes::Bytes;
+use proto::era::{CacheHint, Era, ServerHello, own_meta};
+use proto::json::{Elements, Members, quote};
+use proto::rpc::{Frame, Id, Kind, RpcError, code};
+
+use super::{Item, ListKind, Offer};
+
+/// Caps on what is fetched.
+#[derive(Debug, Clone, Copy)]
+pub struct GatherLimits {
+    /// Pages of one list.
+    pub pages: usize,
+    /// Items of all lists together.
+    pub entries: usize,
+}
+
+/// Why an upstream's list cannot be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GatherFault {
+    /// It answered with an error.
+    #[error("{method} was answered with error {code}: {message}")]
+    Refused {
+        /// What was asked.
+        method: &'static str,
+        /// The error's code.
+        code: i32,
+        /// The error's message.
+        message: String,
+    },
+    /// The answer has no such list.
+    #[error("the answer to {0} has no array of {1}")]
+    NoList(&'static str, &'static str),
+}
+
+/// One run through an upstream's lists.
+#[derive(Debug)]
+pub struct Gather {
+    limits: GatherLimits,
+    client_info: String,
+    todo: VecDeque<(ListKind, Option<String>)>,
+    pages: usize,
+    entries: usize,
+    seen: HashSet<String>,
+    hint: Option<CacheHint>,
+    offer: Offer,
+}
+
+impl Gather {
+    /// A run through the lists that the upstream announced. `client_info` is the gateway's own, as JSON.
+    pub fn new(hello: ServerHello, limits: GatherLimits, client_info: &str) -> Self {
+        let announced = Members::of_document(&hello.capabilities, proto::json::MAX_DEPTH).ok();
+        let has = |kind: &ListKind| {
+            announced.as_ref().is_some_and(|m| m.get(&hello.capabilities, kind.capability()).is_some())
+        };
+        let todo = ListKind::ALL.into_iter().filter(has).map(|kind| (kind, None)).collect();
+        let offer = Offer { hello, cache: CacheHint::NONE, notes: Vec::new(), lists: Default::default() };
+        let client_info = client_info.to_owned();
+        Self { limits, client_info, todo, pages: 0, entries: 0, seen: HashSet::new(), hint: None, offer }
+    }
+
+    /// The list that the next request asks for; `None` when all are there.
+    pub fn wants(&self) -> Option<ListKind> {
+        self.todo.front().map(|(kind, _)| *kind)
+    }
+
+    /// The next request.
+    pub fn request(&self, id: &Id) -> Option<Bytes> {
+        let (kind, cursor) = self.todo.front()?;
+        let meta = own_meta(self.era(), "{}", &self.client_info);
+        let cursor = cursor.as_ref().map(|c| format!("\"cursor\":{c}")).unwrap_or_default();
+        let comma = if meta.is_empty() || cursor.is_empty() { "" } else { "," };
+        let method = quote(kind.method().name());
+        Some(Bytes::from(format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":{method},\"params\":{{{meta}{comma}{cursor}}}}}"
+        )))
+    }
+
+    /// Takes the answer to the last request.
+    ///
+    /// # Errors
+    /// [`GatherFault`]; a template list that the upstream does not know is empty, not a fault.
+    pub fn feed(&mut self, answer: &Frame) -> Result<(), GatherFault> {
+        let Some((kind, _)) = self.todo.pop_front() else { return Ok(()) };
+        let method = kind.method().name();
+        let text = answer.text();
+        let refused = answer.payload().filter(|_| answer.kind() == Kind::Error);
+        if let Some(error) = refused.and_then(|span| RpcError::of_value(text, span)) {
+            if kind == ListKind::Templates && error.code == code::METHOD_NOT_FOUND {
+                return Ok(());
+            }
+            let message = error.message.and_then(|m| answer.string(m)).unwrap_or_default().into_owned();
+            return Err(GatherFault::Refused { method, code: error.code, message });
+        }
+        let result = answer.payload().and_then(|span| Members::of_value(text, span));
+        let list = result.as_ref().and_then(|r| r.get(text, kind.member()));
+        let (Some(result), Some(items)) = (result, list.and_then(|span| Elements::of_value(text, span)))
+        else {
+            return Err(GatherFault::NoList(method, kind.member()));
+        };
+        for span in items.iter() {
+            self.take(kind, span.share(text));
+        }
+        let hint = CacheHint::of_result(text, &result);
+        self.hint = Some(self.hint.map_or(hint, |h| h.and(hint)));
+        let next = result.get(text, "nextCursor").filter(|span| span.of(text)[0] == b'"');
+        self.turn(kind, next.map(|span| String::from_utf8_lossy(span.of(text)).into_owned()));
+        Ok(())
+    }
+
+    fn take(&mut self, kind: ListKind, text: Bytes) {
+        if self.entries == self.limits.entries {
+            return self.note(format!("more than {} entries; the rest is left out", self.limits.entries));
+        }
+        // The page's buffer goes when its items are merged, so an item keeps its own bytes.
+        let own = Bytes::copy_from_slice(&text);
+        let Some(item) = Item::read(kind, own) else {
+            return self.note(format!("an entry of {} without a {} is left out", kind.member(), kind.key()));
+        };
+        if !self.seen.insert(format!("{} {}", kind.member(), item.key)) {
+            return self.note(format!("{} {:?} is listed twice; the first counts", kind.member(), item.key));
+        }
+        self.entries += 1;
+        self.offer.lists[kind.index()].push(item);
+    }
+
+    /// Goes on to the next page, unless the upstream leads in circles.
+    fn turn(&mut self, kind: ListKind, next: Option<String>) {
+        self.pages += 1;
+        let Some(cursor) = next else {
+            self.pages = 0;
+            return;
+        };
+        if !self.seen.insert(format!("{} page {cursor}", kind.member())) {
+            self.pages = 0;
+            return self.note(format!("{} pages lead in a circle; stopped there", kind.member()));
+        }
+        if self.pages >= self.limits.pages {
+            self.pages = 0;
+            return self.note(format!(
+                "more than {} pages of {}; stopped there",
+                self.limits.pages,
+                kind.member()
+            ));
+        }
+        self.todo.push_front((kind, Some(cursor)));
+    }
+
+    fn note(&mut self, text: String) {
+        if self.offer.notes.len() < 32 && !self.offer.notes.contains(&text) {
+            self.offer.notes.push(text);
+        }
+    }
+
+    fn era(&self) -> &'static Era {
+        self.offer.hello.era
+    }
+
+    /// What was gathered.
+    pub fn finish(self) -> Offer {
+        Offer { cache: self.hint.unwrap_or(CacheHint::NONE), ..self.offer }
+    }
+}

@@ -1,0 +1,31 @@
+//! The catalogue: what the upstreams offer, kept, and merged into the view that a client sees.
+//!
+//! ```text
+//!  upstream's hello ─► Gather ─► Offer ─┐
+//!  (every page)                         ├─► View (names ↔ upstreams, ready lists) ─► requests
+//!  profile rules ───────────────────────┘
+//! ```
+//!
+//! Pure: links feed pages in, and a view is built anew when an offer changes. It must not know transports.
+
+mod capabilities;
+mod gather;
+mod item;
+mod mirrored;
+mod names;
+mod offer;
+mod pages;
+mod template;
+mod validator;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+pub use gather::{Gather, GatherFault, GatherLimits};
+pub use item::{Item, ListKind};
+pub use mirrored::MirroredParam;
+pub use offer::Offer;
+pub use pages::Pages;
+pub use validator::Invalid;
+pub use view::{Absence, PromptEntry, ToolEntry, UpstreamId, UpstreamOffer, View, ViewSpec};

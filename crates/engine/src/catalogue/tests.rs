@@ -1,0 +1,169 @@
+//! From pages to a view: gathering with its guards, merging with its rules.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use proto::era::{CacheHint, Era, ServerHello, V2025_11_25, V2026_07_28};
+use proto::rpc::{Frame, FrameLimits, Id};
+
+use super::*;
+use crate::config::{Naming, Profile};
+
+fn hello(era: &'static Era) -> ServerHello {
+    ServerHello {
+        era,
+        capabilities: Bytes::from_static(br#"{"tools":{},"prompts":{},"resources":{"subscribe":true}}"#),
+        info: Bytes::from_static(b"{}"),
+        instructions: Some("Be kind.".to_owned()),
+    }
+}
+
+fn answer(result: &str) -> Frame {
+    let text = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
+    Frame::parse(Bytes::from(text), FrameLimits::default()).unwrap()
+}
+
+const LIMITS: GatherLimits = GatherLimits { pages: 5, entries: 100 };
+
+/// An offer of a server whose lists are these (tools, prompts, resources, templates).
+fn offer(era: &'static Era, lists: [&str; 4]) -> Arc<Offer> {
+    let mut gather = Gather::new(hello(era), LIMITS, "{}");
+    while let Some(kind) = gather.wants() {
+        let at = ListKind::ALL.iter().position(|k| *k == kind).unwrap();
+        gather.feed(&answer(&format!("{{\"{}\":[{}]}}", kind.member(), lists[at]))).unwrap();
+    }
+    Arc::new(gather.finish())
+}
+
+fn upstream(id: u32, name: &str, offer: Result<Arc<Offer>, Absence>) -> UpstreamOffer {
+    UpstreamOffer { id: UpstreamId(id), name: name.into(), over_http: true, offer }
+}
+
+fn view(era: &'static Era, profile: &Profile, upstreams: Vec<UpstreamOffer>) -> View {
+    View::build(ViewSpec { era, profile, server_info: "{}", schema_bytes: 4096 }, upstreams)
+}
+
+#[test]
+fn all_pages_are_followed_and_circles_are_left() {
+    let mut gather = Gather::new(hello(&V2025_11_25), LIMITS, "{}");
+    assert_eq!(
+        gather.request(&Id::number(1)).unwrap(),
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#
+    );
+    gather.feed(&answer(r#"{"tools":[{"name":"a"}],"nextCursor":"x\u0031"}"#)).unwrap();
+    assert!(gather.request(&Id::number(2)).unwrap().ends_with(br#""params":{"cursor":"x\u0031"}}"#));
+    gather.feed(&answer(r#"{"tools":[{"name":"b"},{"name":"a"},{"x":1}],"nextCursor":"x\u0031"}"#)).unwrap();
+    assert_eq!(gather.wants(), Some(ListKind::Prompts));
+    gather.feed(&answer(r#"{"prompts":[]}"#)).unwrap();
+    gather.feed(&answer(r#"{"resources":[]}"#)).unwrap();
+    let refused = br#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}"#;
+    gather.feed(&Frame::parse(Bytes::from_static(refused), FrameLimits::default()).unwrap()).unwrap();
+    assert_eq!(gather.wants(), None);
+    let offer = gather.finish();
+    let names: Vec<&str> = offer.list(ListKind::Tools).iter().map(|i| i.key.as_str()).collect();
+    assert_eq!(names, ["a", "b"]);
+    assert_eq!(offer.notes.len(), 3, "{:?}", offer.notes);
+}
+
+#[test]
+fn endless_pages_and_endless_lists_end() {
+    let mut gather = Gather::new(hello(&V2025_11_25), GatherLimits { pages: 3, entries: 4 }, "{}");
+    let mut n = 0;
+    while gather.wants() == Some(ListKind::Tools) {
+        n += 1;
+        gather
+            .feed(&answer(&format!(
+                r#"{{"tools":[{{"name":"a{n}"}},{{"name":"b{n}"}}],"nextCursor":"{n}"}}"#
+            )))
+            .unwrap();
+    }
+    assert_eq!(n, 3);
+    assert_eq!(gather.finish().list(ListKind::Tools).len(), 4);
+}
+
+#[test]
+fn stateless_requests_carry_an_envelope() {
+    let gather = Gather::new(hello(&V2026_07_28), LIMITS, r#"{"name":"g"}"#);
+    let request = gather.request(&Id::number(1)).unwrap();
+    let frame = Frame::parse(request, FrameLimits::default()).unwrap();
+    assert!(proto::era::read_envelope(&frame, None).is_ok());
+}
+
+#[test]
+fn prefix_names_map_both_ways_and_keep_every_other_byte() {
+    let files = offer(
+        &V2025_11_25,
+        [r#"{"odd":1e2, "name" : "read" }"#, r#"{"name":"p"}"#, r#"{"uri":"f://1"}"#, ""],
+    );
+    let view = view(&V2025_11_25, &Profile::default(), vec![upstream(7, "files", Ok(files))]);
+    let tool = view.tool("files__read").unwrap();
+    assert_eq!((tool.upstream, tool.real_name.as_deref()), (UpstreamId(7), Some(b"\"read\"".as_slice())));
+    assert!(view.tool("read").is_none());
+    let page = view.pages(ListKind::Tools).page(None).unwrap();
+    assert_eq!(page.as_ref(), br#"{"tools":[{"odd":1e2, "name" : "files__read" }]}"#);
+    assert_eq!(view.prompt("files__p").unwrap().upstream, UpstreamId(7));
+    assert_eq!(view.resource_owner("f://1"), Some(UpstreamId(7)));
+    assert_eq!(view.instructions(), Some("Be kind."));
+}
+
+#[test]
+fn plain_names_are_prefixed_only_where_they_clash() {
+    let one = || {
+        offer(
+            &V2025_11_25,
+            [r#"{"name":"x"},{"name":"y"}"#, "", r#"{"uri":"u://1"}"#, r#"{"uriTemplate":"a://{b}"}"#],
+        )
+    };
+    let two = offer(&V2025_11_25, [r#"{"name":"y"},{"name":"z"}"#, "", r#"{"uri":"u://1"}"#, ""]);
+    let mut profile = Profile { names: Naming::Plain, ..Profile::default() };
+    profile.tools.rename.insert("z".to_owned(), "zed".to_owned());
+    let view = view(&V2025_11_25, &profile, vec![upstream(1, "one", Ok(one())), upstream(2, "two", Ok(two))]);
+    let owner = |name: &str| view.tool(name).map(|t| t.upstream.0);
+    assert_eq!(
+        [owner("x"), owner("one__y"), owner("two__y"), owner("zed")],
+        [Some(1), Some(1), Some(2), Some(2)]
+    );
+    assert_eq!([owner("y"), owner("z")], [None, None]);
+    assert!(view.tool("x").unwrap().real_name.is_none());
+    assert_eq!(view.resource_owner("u://1"), Some(UpstreamId(1)));
+    assert_eq!(view.resource_owner("a://1"), Some(UpstreamId(1)));
+    assert_eq!(view.resource_owner("b://1"), None);
+    assert_eq!(view.notes().len(), 1);
+}
+
+#[test]
+fn tools_with_bad_header_annotations_are_left_out() {
+    let bad = r#"{"name":"bad","inputSchema":{"properties":{"a":{"type":"number","x-mcp-header":"A"}}}},{"name":"good"}"#;
+    let of = |era| view(era, &Profile::default(), vec![upstream(1, "u", Ok(offer(era, [bad, "", "", ""])))]);
+    assert!(of(&V2026_07_28).tool("u__bad").is_none());
+    assert!(of(&V2026_07_28).tool("u__good").is_some());
+    assert!(of(&V2025_11_25).tool("u__bad").is_some());
+}
+
+#[test]
+fn an_absent_upstream_is_named_and_disturbs_nobody() {
+    let gone = Absence { reason: "connection refused".to_owned(), retry: true };
+    let here = offer(&V2025_11_25, [r#"{"name":"x"}"#, "", "", ""]);
+    let view = view(
+        &V2025_11_25,
+        &Profile::default(),
+        vec![upstream(1, "here", Ok(here)), upstream(2, "gone", Err(gone.clone()))],
+    );
+    assert!(view.tool("here__x").is_some());
+    assert_eq!(view.absence_behind("gone__y"), Some(("gone", &gone)));
+    assert_eq!(view.absence_behind("other"), None);
+}
+
+#[test]
+fn long_lists_are_paged() {
+    let items: Vec<Item> = (0..4500)
+        .map(|n| Item::read(ListKind::Tools, Bytes::from(format!(r#"{{"name":"t{n}"}}"#))).unwrap())
+        .collect();
+    let shown: Vec<_> = items.iter().map(|i| (i, None)).collect();
+    let pages = Pages::lay_out(ListKind::Tools, &shown, &V2026_07_28, CacheHint::NONE, "{}");
+    let text = |cursor| std::str::from_utf8(pages.page(cursor).unwrap()).unwrap();
+    assert!(text(None).contains(r#""nextCursor":"p1""#) && text(None).contains("\"t1999\""));
+    assert!(text(Some("p2")).contains("\"t4499\"") && !text(Some("p2")).contains("nextCursor"));
+    assert!(text(Some("p2")).contains(r#""ttlMs":0,"cacheScope":"private""#));
+    assert!([Some("p3"), Some("p0"), Some("x"), Some("")].into_iter().all(|c| pages.page(c).is_none()));
+}

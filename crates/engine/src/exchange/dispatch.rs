@@ -1,0 +1,232 @@
+//! What a request asks for: something the gateway answers from its view, or something that an upstream does.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use proto::era::{Era, complete};
+use proto::json::{Members, Span};
+use proto::mcp::Method;
+use proto::rpc::{Frame, code};
+
+use crate::catalogue::{ListKind, ToolEntry, UpstreamId, View};
+use crate::fault::Fault;
+
+/// What is to be done with a request.
+#[derive(Debug)]
+pub enum Dispatch<'v> {
+    /// The result is at hand, a JSON object.
+    Local(Bytes),
+    /// The session's log level changes to this JSON string.
+    SetLevel(Bytes),
+    /// A stream of notices is to be opened.
+    Listen,
+    /// An upstream has to be asked.
+    Forward(Route<'v>),
+}
+
+/// Where a request goes, and what is changed in it on the way.
+#[derive(Debug)]
+pub struct Route<'v> {
+    /// Whose it is.
+    pub upstream: UpstreamId,
+    /// The place of a public name, and the name for the upstream, a JSON string.
+    pub rename: Option<(Span, Bytes)>,
+    /// The tool, for calls.
+    pub tool: Option<&'v ToolEntry>,
+    /// The request's method.
+    pub method: Cow<'static, str>,
+}
+
+/// Decides what is to be done with a request. `server_info` is the gateway's own, a JSON object.
+///
+/// # Errors
+/// The fault to answer with.
+pub fn dispatch<'v>(frame: &Frame, view: &'v View, server_info: &str) -> Result<Dispatch<'v>, Fault> {
+    let era = view.era();
+    let name = frame.method();
+    let Some(method) = Method::from_name(&name) else {
+        return extension(&name, view).map(Dispatch::Forward);
+    };
+    if !era.knows(method) {
+        return Err(unknown(method, era));
+    }
+    if let Some(capability) = needed(method)
+        && !view.declares(capability, None)
+    {
+        return Err(undeclared(method, capability, view));
+    }
+    if let Some(kind) = ListKind::of_method(method) {
+        return list(frame, view, kind).map(Dispatch::Local);
+    }
+    match method {
+        Method::Ping => Ok(Dispatch::Local(complete(era, b"", None, server_info))),
+        Method::Discover => Ok(Dispatch::Local(view.discover().clone())),
+        Method::Listen => Ok(Dispatch::Listen),
+        Method::SetLevel => set_level(frame).map(Dispatch::SetLevel),
+        Method::ToolsCall => tool_call(frame, view).map(Dispatch::Forward),
+        Method::PromptsGet => prompt(frame, view).map(Dispatch::Forward),
+        Method::ResourcesRead | Method::Subscribe | Method::Unsubscribe => {
+            resource(frame, view, method).map(Dispatch::Forward)
+        }
+        Method::Complete => completion(frame, view).map(Dispatch::Forward),
+        _ => Err(unknown(method, era)),
+    }
+}
+
+fn unknown(method: Method, era: &Era) -> Fault {
+    Fault::unknown_method(method.name(), &format!("is not a client's request in protocol version {era}"))
+}
+
+/// The capability that a server declares for a method.
+fn needed(method: Method) -> Option<&'static str> {
+    match method {
+        Method::ToolsList | Method::ToolsCall => Some("tools"),
+        Method::PromptsList | Method::PromptsGet => Some("prompts"),
+        Method::ResourcesList
+        | Method::TemplatesList
+        | Method::ResourcesRead
+        | Method::Subscribe
+        | Method::Unsubscribe => Some("resources"),
+        Method::Complete => Some("completions"),
+        Method::SetLevel => Some("logging"),
+        _ => None,
+    }
+}
+
+fn undeclared(method: Method, capability: &str, view: &View) -> Fault {
+    let absent: Vec<String> = view
+        .upstreams()
+        .iter()
+        .filter_map(|u| Some(format!("{} ({})", u.name, u.offer.as_ref().err()?.reason)))
+        .collect();
+    let mut why = format!("is not served here: no server of this profile offers {capability}");
+    if !absent.is_empty() {
+        why = format!("{why}; not there at the moment: {}", absent.join(", "));
+    }
+    Fault::unknown_method(method.name(), &why)
+}
+
+fn list(frame: &Frame, view: &View, kind: ListKind) -> Result<Bytes, Fault> {
+    let cursor = frame.param("cursor")?;
+    let cursor = match cursor {
+        Some(span) => Some(frame.string(span).ok_or_else(|| param_fault("cursor", "must be a string"))?),
+        None => None,
+    };
+    let page = view.pages(kind).page(cursor.as_deref());
+    page.cloned().ok_or_else(|| param_fault("cursor", "is not one of this server; start again without it"))
+}
+
+fn param_fault(member: &str, what: &str) -> Fault {
+    Fault::client(code::INVALID_PARAMS, format!("params.{member} {what}"))
+}
+
+/// A member of params that must be a string: its place and its meaning.
+fn text<'f>(frame: &'f Frame, key: &'static str) -> Result<(Span, Cow<'f, str>), Fault> {
+    let span = frame.param(key)?.ok_or_else(|| param_fault(key, "is required"))?;
+    let text = frame.string(span).ok_or_else(|| param_fault(key, "must be a string"))?;
+    Ok((span, text))
+}
+
+fn set_level(frame: &Frame) -> Result<Bytes, Fault> {
+    let (span, level) = text(frame, "level")?;
+    const LEVELS: [&str; 8] =
+        ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+    if !LEVELS.contains(&level.as_ref()) {
+        return Err(param_fault("level", &format!("must be one of {}", LEVELS.join(", "))));
+    }
+    Ok(span.share(frame.text()))
+}
+
+fn tool_call<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
+    let (span, name) = text(frame, "name")?;
+    let tool = view.tool(&name).ok_or_else(|| missing("tool", &name, view))?;
+    Ok(Route {
+        upstream: tool.upstream,
+        rename: tool.real_name.clone().map(|real| (span, real)),
+        tool: Some(tool),
+        method: Cow::Borrowed(Method::ToolsCall.name()),
+    })
+}
+
+fn prompt<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
+    let (span, name) = text(frame, "name")?;
+    let prompt = view.prompt(&name).ok_or_else(|| missing("prompt", &name, view))?;
+    let rename = prompt.real_name.clone().map(|real| (span, real));
+    Ok(Route {
+        upstream: prompt.upstream,
+        rename,
+        tool: None,
+        method: Cow::Borrowed(Method::PromptsGet.name()),
+    })
+}
+
+fn resource<'v>(frame: &Frame, view: &'v View, method: Method) -> Result<Route<'v>, Fault> {
+    let (span, uri) = text(frame, "uri")?;
+    let upstream = view.resource_owner(&uri).ok_or_else(|| {
+        let data = format!("{{\"uri\":{}}}", String::from_utf8_lossy(span.of(frame.text())));
+        Fault::client(
+            view.era().resource_not_found,
+            format!("no server of this profile has the resource {uri}"),
+        )
+        .with_data(data)
+    })?;
+    Ok(Route { upstream, rename: None, tool: None, method: Cow::Borrowed(method.name()) })
+}
+
+fn missing(what: &str, name: &str, view: &View) -> Fault {
+    match view.absence_behind(name) {
+        Some((server, absence)) => {
+            let message = format!("{what} {name:?} cannot be reached: server {server:?} {}", absence.reason);
+            Fault::upstream(server, absence.retry, message)
+        }
+        None => {
+            let message = format!("unknown {what} {name:?}; {what}s/list names what there is");
+            Fault::client(code::INVALID_PARAMS, message)
+        }
+    }
+}
+
+fn completion<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
+    let reference = frame.param("ref")?.ok_or_else(|| param_fault("ref", "is required"))?;
+    let members =
+        Members::of_value(frame.text(), reference).ok_or_else(|| param_fault("ref", "must be an object"))?;
+    let member = |key| -> Result<Option<(Span, Cow<'_, str>)>, Fault> {
+        let found = members.unique(frame.text(), key)?;
+        Ok(found.and_then(|span| Some((span, frame.string(span)?))))
+    };
+    let method = Cow::Borrowed(Method::Complete.name());
+    if let Some((span, name)) = member("name")? {
+        let prompt = view.prompt(&name).ok_or_else(|| missing("prompt", &name, view))?;
+        let rename = prompt.real_name.clone().map(|real| (span, real));
+        return Ok(Route { upstream: prompt.upstream, rename, tool: None, method });
+    }
+    let Some((_, uri)) = member("uri")? else {
+        return Err(param_fault(
+            "ref",
+            "needs a \"name\" (of a prompt) or a \"uri\" (of a resource template)",
+        ));
+    };
+    let upstream = view
+        .resource_owner(&uri)
+        .ok_or_else(|| param_fault("ref", &format!("names {uri}, which no server of this profile has")))?;
+    Ok(Route { upstream, rename: None, tool: None, method })
+}
+
+/// Methods outside the core go to the one upstream that declares something outside the core.
+fn extension<'v>(name: &str, view: &'v View) -> Result<Route<'v>, Fault> {
+    let owners = view.extension_owners(name);
+    match owners.as_slice() {
+        [(upstream, _)] => {
+            Ok(Route { upstream: *upstream, rename: None, tool: None, method: Cow::Owned(name.to_owned()) })
+        }
+        [] => Err(Fault::unknown_method(
+            name,
+            "is not part of the protocol, and no server here declares an extension for it",
+        )),
+        many => {
+            let names: Vec<&str> = many.iter().map(|(_, name)| *name).collect();
+            let why = format!("could belong to any of {}; use a profile with one of them", names.join(", "));
+            Err(Fault::unknown_method(name, &why))
+        }
+    }
+}

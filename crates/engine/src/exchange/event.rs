@@ -1,0 +1,67 @@
+//! What happens to an exchange, and what it wants done.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use proto::rpc::Frame;
+
+use super::Outbound;
+
+/// How long an exchange may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Timeouts {
+    /// Without an answer or a sign of progress.
+    pub idle: Duration,
+    /// In all.
+    pub overall: Duration,
+}
+
+/// A link that broke, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkFailure {
+    /// What happened and what to do.
+    pub message: String,
+    /// Whether the request was certainly not acted on.
+    pub retry: bool,
+}
+
+/// What the shell brings.
+#[derive(Debug)]
+pub enum Event {
+    /// A message from the upstream on this exchange's stream; with its HTTP status when it was the whole answer.
+    Frame(Box<Frame>, Option<u16>),
+    /// The upstream's stream ended without an answer, or could not be had.
+    Failed(LinkFailure),
+    /// The client wants it no more, and said so. Its notification, if there was one.
+    Cancelled(Option<Frame>),
+    /// The deadline has passed.
+    Expired,
+}
+
+/// What the shell has to do next.
+#[derive(Debug)]
+pub enum Step {
+    /// Send this to its upstream.
+    Send(Outbound),
+    /// Give this notification to the client, on the stream of its request.
+    Relay(Bytes),
+    /// Put this question of the upstream to the client, on the stream of its request.
+    Ask(Box<Frame>),
+    /// Tell the upstream that the request is over.
+    Cancel(Bytes),
+    /// Answer the client; the exchange is over.
+    Answer(Answer),
+    /// The exchange is over, and nobody waits for an answer.
+    End,
+}
+
+/// A response for the client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// The HTTP status, where there is HTTP.
+    pub status: u16,
+    /// The response.
+    pub body: Bytes,
+    /// Whether it is the upstream's result, rather than an error of anybody.
+    pub ok: bool,
+}

@@ -1,0 +1,109 @@
+//! Results that ask for input: the upstream's state goes to the client only inside a sealed one of ours
+//! (MCP 2026-07-28, multi round-trip requests).
+
+use proto::era::Era;
+use proto::json::{quote, quote_into};
+use proto::rpc::{Frame, code};
+use serde_json::Value;
+
+use crate::fault::Fault;
+
+/// Authenticated encryption with the gateway's key; the shell provides it, as it needs randomness.
+pub trait Sealer {
+    /// Seals `plain` for whoever shows the same `bound` again; the text is safe in JSON and headers.
+    fn seal(&self, plain: &[u8], bound: &[u8]) -> String;
+
+    /// Opens what [`Sealer::seal`] sealed; `None` for anything else.
+    fn open(&self, sealed: &str, bound: &[u8]) -> Option<Vec<u8>>;
+}
+
+/// What a sealed state is bound to, besides the request itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Binding<'a> {
+    /// Who asked.
+    pub principal: &'a str,
+    /// Whom.
+    pub server: &'a str,
+    /// Milliseconds since 1970, now.
+    pub now_ms: u64,
+    /// Milliseconds for which a state may be used.
+    pub lifetime_ms: u64,
+}
+
+/// The text that a state is bound to: principal, server, method, name and arguments, whatever their spelling.
+fn bound(frame: &Frame, binding: Binding<'_>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(128);
+    for part in [binding.principal, binding.server, &frame.method()] {
+        out.extend_from_slice(part.as_bytes());
+        out.push(0);
+    }
+    for key in ["name", "uri", "arguments"] {
+        let value = frame.param(key).ok().flatten().map(|span| span.of(frame.text()));
+        let value = value.and_then(|text| serde_json::from_slice(text).ok()).unwrap_or(Value::Null);
+        canonical(&value, &mut out);
+        out.push(0);
+    }
+    out
+}
+
+/// Writes a value so that neither spelling nor the order of members matters.
+fn canonical(value: &Value, out: &mut Vec<u8>) {
+    match value {
+        Value::Object(members) => {
+            let mut keys: Vec<&String> = members.keys().collect();
+            keys.sort();
+            out.push(b'{');
+            for key in keys {
+                quote_into(out, key);
+                out.push(b':');
+                canonical(&members[key], out);
+            }
+            out.push(b'}');
+        }
+        Value::Array(items) => {
+            out.push(b'[');
+            for item in items {
+                canonical(item, out);
+                out.push(b',');
+            }
+            out.push(b']');
+        }
+        other => out.extend_from_slice(other.to_string().as_bytes()),
+    }
+}
+
+/// The upstream's state behind the one of a client's retry, a JSON string; `None` when the request carries none.
+///
+/// # Errors
+/// Invalid params for a state that is not ours, was altered, is too old, or belongs to somebody or something else.
+pub(super) fn unwrap_state(
+    frame: &Frame,
+    sealer: &dyn Sealer,
+    binding: Binding<'_>,
+) -> Result<Option<String>, Fault> {
+    let Some(span) = frame.param("requestState")? else { return Ok(None) };
+    let refuse = |why: &str| Fault::client(code::INVALID_PARAMS, format!("params.requestState {why}"));
+    let sealed = frame.string(span).ok_or_else(|| refuse("must be a string"))?;
+    let plain = sealer.open(&sealed, &bound(frame, binding)).ok_or_else(|| {
+        refuse("was not given for this request, or was altered; send the request without it")
+    })?;
+    let (expiry, state) = plain.split_at_checked(8).ok_or_else(|| refuse("is too short"))?;
+    let expiry = u64::from_be_bytes(expiry.try_into().unwrap_or_default());
+    if binding.now_ms >= expiry {
+        return Err(refuse("is too old; send the request without it"));
+    }
+    Ok(Some(String::from_utf8_lossy(state).into_owned()))
+}
+
+/// Wraps the upstream's state, a JSON string as written, for the client; the result is a JSON string too.
+pub(super) fn wrap_state(state: &[u8], frame: &Frame, sealer: &dyn Sealer, binding: Binding<'_>) -> String {
+    let mut plain = binding.now_ms.saturating_add(binding.lifetime_ms).to_be_bytes().to_vec();
+    plain.extend_from_slice(state);
+    quote(&sealer.seal(&plain, &bound(frame, binding)))
+}
+
+/// Whether requests of this method may be answered with a question.
+pub(super) fn may_ask(era: &Era, frame: &Frame) -> bool {
+    era.asks == proto::era::Asks::InputRequired
+        && matches!(frame.method().as_ref(), "tools/call" | "prompts/get" | "resources/read")
+}

@@ -1,0 +1,25 @@
+//! One client request from its arrival to its answer, without IO.
+//!
+//! ```text
+//!  frame ─► dispatch ─► Local (answered from the view)
+//!                   └─► Route ─► Exchange::begin ─► poll ─► Send, Relay, Ask, Cancel, Answer, End
+//!                                        ▲           │
+//!                                        └── feed ◄──┘ what the upstream or the clock brought
+//! ```
+//!
+//! The shell owns the loop; an exchange is tested by replaying events. It must not know sockets or sessions.
+
+mod dispatch;
+mod event;
+mod input;
+mod outbound;
+mod run;
+
+#[cfg(test)]
+mod tests;
+
+pub use dispatch::{Dispatch, Route, dispatch};
+pub use event::{Answer, Event, LinkFailure, Step, Timeouts};
+pub use input::{Binding, Sealer};
+pub use outbound::{Mirror, Outbound};
+pub use run::{Exchange, Start};

@@ -1,0 +1,93 @@
+//! A request as its upstream gets it.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use proto::codec::headers::encode_value;
+use proto::json::Span;
+use proto::mcp::Method;
+use proto::rpc::{Frame, code};
+
+use crate::catalogue::{MirroredParam, ToolEntry, UpstreamId};
+use crate::fault::Fault;
+
+/// A message for an upstream.
+#[derive(Debug, Clone)]
+pub struct Outbound {
+    /// For whom.
+    pub upstream: UpstreamId,
+    /// Our own id of it, which is also its progress token: unique in the process.
+    pub key: u64,
+    /// The message.
+    pub body: Bytes,
+    /// What its HTTP headers mirror, in eras where they do.
+    pub mirror: Option<Mirror>,
+}
+
+/// What the headers of a stateless HTTP request repeat from its body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mirror {
+    /// `Mcp-Method`
+    pub method: Cow<'static, str>,
+    /// `Mcp-Name`, encoded.
+    pub name: Option<String>,
+    /// `Mcp-Param-*` headers: names in lower case, values encoded.
+    pub params: Vec<(String, String)>,
+}
+
+impl Mirror {
+    /// The mirror of a message of our own that names nothing.
+    pub fn of_method(method: Method) -> Self {
+        Self { method: Cow::Borrowed(method.name()), name: None, params: Vec::new() }
+    }
+
+    /// The mirror of a client's request as the upstream gets it. `real_name` is a JSON string.
+    pub(super) fn of_request(
+        frame: &Frame,
+        method: Cow<'static, str>,
+        real_name: Option<&[u8]>,
+        tool: Option<&ToolEntry>,
+    ) -> Self {
+        let text = frame.text();
+        let key = match Method::from_name(&method) {
+            Some(Method::ToolsCall | Method::PromptsGet) => Some("name"),
+            Some(Method::ResourcesRead) => Some("uri"),
+            Some(_) => None,
+            None => Some("taskId"),
+        };
+        let named = key.and_then(|key| frame.param(key).ok().flatten());
+        let name = match real_name {
+            Some(real) => {
+                proto::json::unquote(&real[1..real.len() - 1]).map(|n| encode_value(&n).into_owned())
+            }
+            None => named.and_then(|span| frame.string(span)).map(|n| encode_value(&n).into_owned()),
+        };
+        let arguments = frame.param("arguments").ok().flatten();
+        let value = |p: &MirroredParam| {
+            let value = p.value(text, arguments?)?;
+            Some((p.header.clone(), MirroredParam::encode(value.of(text))?))
+        };
+        let params = tool.map(|t| t.mirrored.iter().filter_map(value).collect()).unwrap_or_default();
+        Self { method, name, params }
+    }
+}
+
+/// Checks the `Mcp-Param-*` headers of a client's call; `header` looks one up by its name in lower case.
+///
+/// # Errors
+/// A header mismatch, as the specification wants it (2026-07-28, Streamable HTTP: custom headers).
+pub(super) fn check_param_headers<'h>(
+    frame: &Frame,
+    tool: &ToolEntry,
+    arguments: Option<Span>,
+    header: &dyn Fn(&str) -> Option<&'h [u8]>,
+) -> Result<(), Fault> {
+    for param in &tool.mirrored {
+        let value = arguments.and_then(|span| param.value(frame.text(), span));
+        let value = value.map(|span| span.of(frame.text()));
+        param.agrees(header(&param.header), value).map_err(|what| {
+            Fault::client(code::HEADER_MISMATCH, format!("header {} {what}", param.header)).with_status(400)
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,286 @@
+//! The state machine of one forwarded request.
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use bytes::Bytes;
+use proto::era::{Era, InvalidArguments, complete, is_input_required};
+use proto::json::{Span, Splice, quote};
+use proto::mcp::{Notice, meta};
+use proto::rpc::{Frame, Id, Kind, RpcError, code, result_response};
+
+use super::input::{may_ask, unwrap_state, wrap_state};
+use super::outbound::check_param_headers;
+use super::{Answer, Binding, Event, LinkFailure, Mirror, Outbound, Route, Sealer, Step, Timeouts};
+use crate::fault::Fault;
+
+/// What an exchange starts with.
+pub struct Start<'a> {
+    /// The client's request.
+    pub frame: Frame,
+    /// The era that both sides speak.
+    pub era: &'static Era,
+    /// Where it goes.
+    pub route: Route<'a>,
+    /// Our own id for it: unique in the process.
+    pub key: u64,
+    /// What states are bound to.
+    pub binding: Binding<'a>,
+    /// Seals states.
+    pub sealer: &'a dyn Sealer,
+    /// Looks up a header of the client's request; `None` where there is no HTTP.
+    pub header: Option<&'a dyn Fn(&str) -> Option<&'a [u8]>>,
+    /// How long it may take.
+    pub timeouts: Timeouts,
+    /// The gateway's own name and version, a JSON object.
+    pub server_info: &'a str,
+    /// Now.
+    pub now: Instant,
+}
+
+/// One forwarded request, from its first step to its last.
+#[derive(Debug)]
+pub struct Exchange {
+    request: Frame,
+    era: &'static Era,
+    id: Id,
+    key: u64,
+    token: Option<Bytes>,
+    server: String,
+    timeouts: Timeouts,
+    started: Instant,
+    heard: Instant,
+    steps: VecDeque<Step>,
+    open: bool,
+}
+
+impl Exchange {
+    /// Checks the request and makes its first step.
+    ///
+    /// # Errors
+    /// The fault to answer with, when nothing is sent.
+    pub fn begin(start: Start<'_>) -> Result<Self, Fault> {
+        let Start { frame, era, route, key, now, .. } = &start;
+        let id = frame.id().cloned().ok_or_else(|| Fault::gateway("only requests are forwarded"))?;
+        let arguments = frame.param("arguments")?;
+        let mut steps = VecDeque::with_capacity(2);
+        let mut open = true;
+        if let (Some(tool), Some(header)) = (route.tool, start.header) {
+            check_param_headers(frame, tool, arguments, header)?;
+        }
+        match check_arguments(&start, arguments)? {
+            Some(misfit) => {
+                let body = result_response(&id, &misfit);
+                steps.push_back(Step::Answer(Answer { status: 200, body, ok: false }));
+                open = false;
+            }
+            None => steps.push_back(Step::Send(outbound(&start)?)),
+        }
+        let token = frame.meta(meta::PROGRESS_TOKEN)?.map(|span| span.share(frame.text()));
+        let (era, key, now) = (*era, *key, *now);
+        Ok(Self {
+            server: start.binding.server.to_owned(),
+            timeouts: start.timeouts,
+            request: start.frame,
+            era,
+            id,
+            key,
+            token,
+            started: now,
+            heard: now,
+            steps,
+            open,
+        })
+    }
+
+    /// The next step, if there is one now.
+    pub fn poll(&mut self) -> Option<Step> {
+        self.steps.pop_front()
+    }
+
+    /// When [`Event::Expired`] is due.
+    pub fn deadline(&self) -> Instant {
+        (self.heard + self.timeouts.idle).min(self.started + self.timeouts.overall)
+    }
+
+    /// The id that the client gave the request.
+    pub fn id(&self) -> &Id {
+        &self.id
+    }
+
+    /// Takes what happened. `sealer` and `binding` are those that the exchange began with, the time apart.
+    pub fn feed(&mut self, event: Event, sealer: &dyn Sealer, binding: Binding<'_>, now: Instant) {
+        if !self.open {
+            return;
+        }
+        match event {
+            Event::Frame(frame, status) => self.frame(frame, status, sealer, binding, now),
+            Event::Failed(LinkFailure { message, retry }) => {
+                let fault =
+                    Fault::upstream(&self.server, retry, format!("server {:?} {message}", self.server));
+                self.fail(&fault);
+            }
+            Event::Cancelled(notice) => {
+                self.cancel_upstream(notice.as_ref());
+                self.steps.push_back(Step::End);
+                self.open = false;
+            }
+            Event::Expired if now >= self.deadline() => self.expire(now),
+            Event::Expired => {}
+        }
+    }
+
+    fn frame(
+        &mut self,
+        frame: Box<Frame>,
+        status: Option<u16>,
+        sealer: &dyn Sealer,
+        binding: Binding<'_>,
+        now: Instant,
+    ) {
+        match frame.kind() {
+            Kind::Response | Kind::Error => {
+                // An id that is not ours answers nothing of ours. A missing one is an answer to what could not be read.
+                if frame.id().is_some_and(|id| id.as_number() != Some(self.key)) {
+                    return;
+                }
+                let answer = self.answer(&frame, status, sealer, binding);
+                self.steps.push_back(Step::Answer(answer));
+                self.open = false;
+            }
+            Kind::Notification => {
+                self.heard = now;
+                if frame.method() != Notice::Progress.name() {
+                    self.steps.push_back(Step::Relay(frame.text().clone()));
+                } else if let Some(text) = self.progress(&frame) {
+                    self.steps.push_back(Step::Relay(text));
+                }
+            }
+            Kind::Request => {
+                self.heard = now;
+                self.steps.push_back(Step::Ask(frame));
+            }
+        }
+    }
+
+    /// A progress notification under the client's own token; `None` when it belongs to something else.
+    fn progress(&self, frame: &Frame) -> Option<Bytes> {
+        let token = self.token.as_ref()?;
+        let span = frame.param(meta::PROGRESS_TOKEN).ok().flatten()?;
+        if span.of(frame.text()) != self.key.to_string().as_bytes() {
+            return None;
+        }
+        let mut splice = Splice::new(frame.text());
+        splice.replace(span, token);
+        Some(splice.finish())
+    }
+
+    /// The client's answer: the upstream's, with the client's id and, where it asks for input, with a sealed state.
+    fn answer(
+        &self,
+        frame: &Frame,
+        status: Option<u16>,
+        sealer: &dyn Sealer,
+        binding: Binding<'_>,
+    ) -> Answer {
+        let text = frame.text();
+        let state = is_input_required(self.era, frame)
+            .filter(|_| may_ask(self.era, &self.request))
+            .and_then(|result| result.get(text, "requestState"));
+        let sealed = state.map(|span| (span, wrap_state(span.of(text), &self.request, sealer, binding)));
+        let mut splice = Splice::new(text);
+        match frame.id_span() {
+            Some(span) => splice.replace(span, self.id.json()),
+            None => splice.set(frame.members(), b"id", self.id.json()),
+        };
+        if let Some((span, sealed)) = &sealed {
+            splice.replace(*span, sealed.as_bytes());
+        }
+        let error = frame.payload().filter(|_| frame.kind() == Kind::Error);
+        let error = error.and_then(|span| RpcError::of_value(text, span));
+        let status = match (&error, status) {
+            (None, _) => 200,
+            (Some(_), Some(status @ 400..=499)) => status,
+            (Some(error), _) => self.era.status(error.code),
+        };
+        Answer { status, body: splice.finish(), ok: error.is_none() }
+    }
+
+    fn expire(&mut self, now: Instant) {
+        let waited = now.duration_since(self.started).as_secs();
+        self.cancel_upstream(None);
+        let message = format!(
+            "server {:?} did not answer {:?} within {waited} s; it may be overloaded or stuck (raise its `timeout` if it \
+             needs longer)",
+            self.server,
+            self.request.method()
+        );
+        self.fail(&Fault::upstream(&self.server, false, message));
+    }
+
+    fn fail(&mut self, fault: &Fault) {
+        let status = fault.http_status(self.era);
+        self.steps.push_back(Step::Answer(Answer {
+            status,
+            body: fault.response(Some(&self.id)),
+            ok: false,
+        }));
+        self.open = false;
+    }
+
+    /// Tells the upstream under our own id; the client's notification keeps its other members.
+    fn cancel_upstream(&mut self, notice: Option<&Frame>) {
+        let key = self.key.to_string();
+        let known = notice.and_then(|n| Some((n, n.param("requestId").ok().flatten()?)));
+        let text = match known {
+            Some((notice, span)) => {
+                let mut splice = Splice::new(notice.text());
+                splice.replace(span, key.as_bytes());
+                splice.finish()
+            }
+            None => proto::era::notice(Notice::Cancelled.name(), format!("\"requestId\":{key}").as_bytes()),
+        };
+        self.steps.push_back(Step::Cancel(text));
+    }
+}
+
+/// Checks a call's arguments. A misfit is either the fault or the tool result to answer with, as the era has it.
+fn check_arguments(start: &Start<'_>, arguments: Option<Span>) -> Result<Option<Bytes>, Fault> {
+    let Some(tool) = start.route.tool else { return Ok(None) };
+    let Err(misfit) = tool.check(arguments.map(|span| span.of(start.frame.text()))) else { return Ok(None) };
+    match start.era.invalid_arguments {
+        InvalidArguments::Error => Err(Fault::client(code::INVALID_PARAMS, misfit.to_string())),
+        InvalidArguments::ToolResult => {
+            let text = quote(&misfit.to_string());
+            let members = format!("\"content\":[{{\"type\":\"text\",\"text\":{text}}}],\"isError\":true");
+            Ok(Some(complete(start.era, members.as_bytes(), None, start.server_info)))
+        }
+    }
+}
+
+/// The request as its upstream gets it: our id, the real name, our progress token, the upstream's own state.
+fn outbound(start: &Start<'_>) -> Result<Outbound, Fault> {
+    let Start { frame, era, route, key, .. } = start;
+    let key_text = key.to_string();
+    let state = match may_ask(era, frame) {
+        true => unwrap_state(frame, start.sealer, start.binding)?,
+        false => None,
+    };
+    let mut splice = Splice::new(frame.text());
+    if let Some(span) = frame.id_span() {
+        splice.replace(span, key_text.as_bytes());
+    }
+    if let Some((span, real)) = &route.rename {
+        splice.replace(*span, real);
+    }
+    if let Some(span) = frame.meta(meta::PROGRESS_TOKEN)? {
+        splice.replace(span, key_text.as_bytes());
+    }
+    if let (Some(state), Some(span)) = (&state, frame.param("requestState")?) {
+        splice.replace(span, state.as_bytes());
+    }
+    let real = route.rename.as_ref().map(|(_, real)| real.as_ref());
+    let mirror =
+        era.mirrored_headers.then(|| Mirror::of_request(frame, route.method.clone(), real, route.tool));
+    Ok(Outbound { upstream: route.upstream, key: *key, body: splice.finish(), mirror })
+}

@@ -1,0 +1,236 @@
+//! Exchanges replayed from events, without a runtime.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use proto::era::{Era, ServerHello, V2025_06_18, V2025_11_25, V2026_07_28};
+use proto::rpc::{Frame, FrameLimits};
+
+use super::*;
+use crate::Fault;
+use crate::catalogue::{Gather, GatherLimits, UpstreamId, UpstreamOffer, View, ViewSpec};
+use crate::config::Profile;
+
+fn frame(text: &str) -> Frame {
+    Frame::parse(Bytes::copy_from_slice(text.as_bytes()), FrameLimits::default()).unwrap()
+}
+
+fn view(era: &'static Era) -> View {
+    let hello = ServerHello {
+        era,
+        capabilities: Bytes::from_static(br#"{"tools":{},"logging":{},"completions":{},"prompts":{}}"#),
+        info: Bytes::from_static(b"{}"),
+        instructions: None,
+    };
+    let mut gather = Gather::new(hello, GatherLimits { pages: 9, entries: 9 }, "{}");
+    let tools = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"t","inputSchema":{"type":"object","properties":{
+        "n":{"type":"integer"},"h":{"type":"string","x-mcp-header":"H"}}}}]}}"#;
+    gather.feed(&frame(tools)).unwrap();
+    gather.feed(&frame(r#"{"jsonrpc":"2.0","id":1,"result":{"prompts":[{"name":"p"}]}}"#)).unwrap();
+    let offer = Ok(Arc::new(gather.finish()));
+    let upstream = UpstreamOffer { id: UpstreamId(3), name: "up".into(), over_http: true, offer };
+    let spec =
+        ViewSpec { era, profile: &Profile::default(), server_info: "{\"name\":\"d\"}", schema_bytes: 4096 };
+    View::build(spec, vec![upstream])
+}
+
+/// Seals by writing plainly what it is given.
+struct Plain;
+
+impl Sealer for Plain {
+    fn seal(&self, plain: &[u8], bound: &[u8]) -> String {
+        plain.iter().chain(b"|").chain(bound).map(|b| format!("{b:02x}")).collect()
+    }
+
+    fn open(&self, sealed: &str, bound: &[u8]) -> Option<Vec<u8>> {
+        let bytes: Option<Vec<u8>> = (0..sealed.len() / 2)
+            .map(|i| u8::from_str_radix(sealed.get(i * 2..i * 2 + 2)?, 16).ok())
+            .collect();
+        let bytes = bytes?;
+        bytes.strip_suffix(bound)?.strip_suffix(b"|").map(<[u8]>::to_vec)
+    }
+}
+
+fn binding(principal: &str, now_ms: u64) -> Binding<'_> {
+    Binding { principal, server: "up", now_ms, lifetime_ms: 1000 }
+}
+
+const TIMEOUTS: Timeouts = Timeouts { idle: Duration::from_secs(60), overall: Duration::from_secs(600) };
+
+fn begin(view: &View, text: &str, principal: &str, now_ms: u64, now: Instant) -> Result<Exchange, Fault> {
+    let frame = frame(text);
+    let Dispatch::Forward(route) = dispatch(&frame, view, "{}")? else { panic!("not forwarded") };
+    Exchange::begin(Start {
+        frame,
+        era: view.era(),
+        route,
+        key: 77,
+        binding: binding(principal, now_ms),
+        sealer: &Plain,
+        header: None,
+        timeouts: TIMEOUTS,
+        server_info: "{}",
+        now,
+    })
+}
+
+fn sent(exchange: &mut Exchange) -> Outbound {
+    match exchange.poll() {
+        Some(Step::Send(outbound)) => outbound,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn answered(exchange: &mut Exchange) -> Answer {
+    match exchange.poll() {
+        Some(Step::Answer(answer)) => answer,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn feed(exchange: &mut Exchange, text: &str) {
+    exchange.feed(Event::Frame(Box::new(frame(text)), None), &Plain, binding("me", 0), Instant::now());
+}
+
+const CALL: &str = r#"{"id":"c\u0031", "jsonrpc":"2.0","method":"tools/call","params":{"odd":1.0,"name":"up__t","arguments":{"n":1e0},"_meta":{"x":[{}],"progressToken":"P"}}}"#;
+
+#[test]
+fn only_the_spliced_spans_change() {
+    let view = view(&V2025_11_25);
+    let mut x = begin(&view, CALL, "me", 0, Instant::now()).unwrap();
+    let out = sent(&mut x);
+    assert_eq!(out.upstream, UpstreamId(3));
+    assert_eq!(out.mirror, None);
+    assert_eq!(
+        out.body,
+        r#"{"id":77, "jsonrpc":"2.0","method":"tools/call","params":{"odd":1.0,"name":"t","arguments":{"n":1e0},"_meta":{"x":[{}],"progressToken":77}}}"#
+    );
+    feed(
+        &mut x,
+        r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":77,"progress":1e0}}"#,
+    );
+    let Some(Step::Relay(progress)) = x.poll() else { panic!("no progress") };
+    assert!(progress.ends_with(br#"{"progressToken":"P","progress":1e0}}"#));
+    feed(&mut x, r#"{"jsonrpc":"2.0","id":78,"result":{"not":"ours"}}"#);
+    assert!(x.poll().is_none());
+    feed(&mut x, r#"{"result":{"content":[],"new":1e2},"jsonrpc":"2.0","id":77}"#);
+    let answer = answered(&mut x);
+    assert_eq!(answer.body, r#"{"result":{"content":[],"new":1e2},"jsonrpc":"2.0","id":"c\u0031"}"#);
+    feed(&mut x, r#"{"result":{},"jsonrpc":"2.0","id":77}"#);
+    assert!(x.poll().is_none(), "a second answer is dropped");
+}
+
+#[test]
+fn ill_fitting_arguments_never_leave() {
+    let text =
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"up__t","arguments":{"n":"x"}}}"#;
+    let mut x = begin(&view(&V2025_11_25), text, "me", 0, Instant::now()).unwrap();
+    let answer = answered(&mut x);
+    assert!(std::str::from_utf8(&answer.body).unwrap().contains(r#""isError":true"#));
+    let fault = begin(&view(&V2025_06_18), text, "me", 0, Instant::now()).unwrap_err();
+    assert_eq!(fault.code, -32602);
+}
+
+#[test]
+fn a_silent_upstream_is_cancelled_and_answered_for() {
+    let now = Instant::now();
+    let mut x = begin(&view(&V2025_11_25), CALL, "me", 0, now).unwrap();
+    sent(&mut x);
+    assert_eq!(x.deadline(), now + Duration::from_secs(60));
+    x.feed(Event::Expired, &Plain, binding("me", 0), now + Duration::from_secs(59));
+    assert!(x.poll().is_none());
+    x.feed(Event::Expired, &Plain, binding("me", 0), now + Duration::from_secs(60));
+    assert!(matches!(x.poll(), Some(Step::Cancel(text)) if text.ends_with(br#"{"requestId":77}}"#)));
+    let body = answered(&mut x).body;
+    assert!(std::str::from_utf8(&body).unwrap().contains("did not answer"));
+}
+
+#[test]
+fn progress_moves_the_idle_deadline_but_not_the_last_one() {
+    let now = Instant::now();
+    let mut x = begin(&view(&V2025_11_25), CALL, "me", 0, now).unwrap();
+    for minute in 1..=20 {
+        let note = frame(r#"{"jsonrpc":"2.0","method":"notifications/message","params":{}}"#);
+        let at = now + Duration::from_secs(50 * minute);
+        x.feed(Event::Frame(Box::new(note), None), &Plain, binding("me", 0), at);
+    }
+    assert_eq!(x.deadline(), now + Duration::from_secs(600));
+}
+
+#[test]
+fn a_client_that_cancels_gets_no_answer() {
+    let mut x = begin(&view(&V2025_11_25), CALL, "me", 0, Instant::now()).unwrap();
+    sent(&mut x);
+    let notice = frame(
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"r","requestId":"c\u0031"}}"#,
+    );
+    x.feed(Event::Cancelled(Some(notice)), &Plain, binding("me", 0), Instant::now());
+    assert!(
+        matches!(x.poll(), Some(Step::Cancel(text)) if text.ends_with(br#"{"reason":"r","requestId":77}}"#))
+    );
+    assert!(matches!(x.poll(), Some(Step::End)));
+    feed(&mut x, r#"{"result":{},"jsonrpc":"2.0","id":77}"#);
+    assert!(x.poll().is_none());
+}
+
+const MODERN: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"up__t","arguments":{"h":"é"}STATE,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+
+fn asked_state(view: &View) -> String {
+    let mut x = begin(view, &MODERN.replace("STATE", ""), "me", 0, Instant::now()).unwrap();
+    let mirror = sent(&mut x).mirror.unwrap();
+    assert_eq!((mirror.method.as_ref(), mirror.name.as_deref()), ("tools/call", Some("t")));
+    assert_eq!(mirror.params, [("mcp-param-h".to_owned(), "=?base64?w6k=?=".to_owned())]);
+    feed(
+        &mut x,
+        r#"{"jsonrpc":"2.0","id":77,"result":{"resultType":"input_required","inputRequests":{},"requestState":"a\u0062"}}"#,
+    );
+    let body = answered(&mut x).body;
+    let frame = frame(std::str::from_utf8(&body).unwrap());
+    let result = proto::json::Members::of_value(&body, frame.payload().unwrap()).unwrap();
+    frame.string(result.get(&body, "requestState").unwrap()).unwrap().into_owned()
+}
+
+#[test]
+fn an_upstreams_state_comes_back_only_for_the_same_request() {
+    let view = view(&V2026_07_28);
+    let state = asked_state(&view);
+    let retry = MODERN.replace("STATE", &format!(r#","requestState":"{state}""#));
+    let mut x = begin(&view, &retry, "me", 999, Instant::now()).unwrap();
+    let body = sent(&mut x).body;
+    assert!(std::str::from_utf8(&body).unwrap().contains(r#""requestState":"a\u0062""#), "byte for byte");
+    let refused = |text: &str, who: &str, now: u64| begin(&view, text, who, now, Instant::now()).unwrap_err();
+    assert_eq!(refused(&retry, "other", 0).code, -32602);
+    assert!(refused(&retry, "me", 1000).message.contains("too old"));
+    assert!(
+        refused(&retry.replace("\"é\"", "\"e\""), "me", 0).message.contains("not given for this request")
+    );
+    assert!(
+        refused(&MODERN.replace("STATE", r#","requestState":"forged""#), "me", 0).message.contains("altered")
+    );
+}
+
+#[test]
+fn what_is_not_offered_is_refused_with_a_reason() {
+    let fault = |era, text: &str| dispatch(&frame(text), &view(era), "{}").unwrap_err();
+    let request =
+        |method: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"uri":"x"}}}}"#);
+    assert_eq!(fault(&V2025_11_25, &request("resources/read")).code, -32601);
+    assert_eq!(fault(&V2026_07_28, &request("ping")).code, -32601);
+    assert_eq!(fault(&V2025_11_25, &request("server/discover")).code, -32601);
+    assert_eq!(fault(&V2025_11_25, &request("made/up")).code, -32601);
+    assert_eq!(fault(&V2025_11_25, &request("tools/call")).message, "params.name is required");
+    let unknown = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}"#;
+    assert!(fault(&V2025_11_25, unknown).message.contains("tools/list"));
+    let cursor = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"x"}}"#;
+    assert_eq!(fault(&V2025_11_25, cursor).code, -32602);
+    let twice = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"up__t","name":"x"}}"#;
+    assert!(fault(&V2025_11_25, twice).message.contains("stands twice"));
+}
+
+#[test]
+fn completion_of_a_prompt_is_renamed() {
+    let text = r#"{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"up__p"}}}"#;
+    let mut x = begin(&view(&V2025_11_25), text, "me", 0, Instant::now()).unwrap();
+    assert!(sent(&mut x).body.ends_with(br#""ref":{"type":"ref/prompt","name":"p"}}}"#));
+}

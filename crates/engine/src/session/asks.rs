@@ -1,0 +1,186 @@
+//! Questions of upstreams to a client (sampling, elicitation, roots), under ids that are the client session's own.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use proto::json::Splice;
+use proto::mcp::meta;
+use proto::rpc::{Frame, Id};
+
+/// A question that waits for the client's answer; `L` names the link that it came from.
+#[derive(Debug)]
+struct Open<L> {
+    link: L,
+    id: Id,
+    token: Option<Bytes>,
+    expires: Instant,
+}
+
+/// A message for the link that once asked.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Asked<L> {
+    /// The link.
+    pub link: L,
+    /// The message under the link's own id or token.
+    pub text: Bytes,
+}
+
+/// Why a question cannot be put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum AskFault {
+    /// It has no id.
+    #[error("the question has no id")]
+    NoId,
+    /// Too many wait already.
+    #[error("{0} questions already wait for this client's answers")]
+    Full(usize),
+}
+
+/// The open questions to one client.
+#[derive(Debug)]
+pub struct Asks<L> {
+    next: u64,
+    cap: usize,
+    lifetime: Duration,
+    open: HashMap<u64, Open<L>>,
+}
+
+impl<L: Clone + PartialEq> Asks<L> {
+    /// No questions; at most `cap` may wait, each for `lifetime`.
+    pub fn new(cap: usize, lifetime: Duration) -> Self {
+        Self { next: 0, cap, lifetime, open: HashMap::new() }
+    }
+
+    /// Puts a question: the same request under an id of this session.
+    ///
+    /// # Errors
+    /// [`AskFault`] when it cannot be put; the link must then be answered for the client.
+    pub fn ask(&mut self, link: L, frame: &Frame, now: Instant) -> Result<Bytes, AskFault> {
+        let (id, span) = frame.id().cloned().zip(frame.id_span()).ok_or(AskFault::NoId)?;
+        if self.open.len() >= self.cap {
+            self.open.retain(|_, ask| ask.expires > now);
+        }
+        if self.open.len() >= self.cap {
+            return Err(AskFault::Full(self.cap));
+        }
+        self.next += 1;
+        let own = self.next.to_string();
+        let token_span = frame.meta(meta::PROGRESS_TOKEN).ok().flatten();
+        let token = token_span.map(|span| span.share(frame.text()));
+        let mut splice = Splice::new(frame.text());
+        splice.replace(span, own.as_bytes());
+        if let Some(span) = token_span {
+            splice.replace(span, own.as_bytes());
+        }
+        self.open.insert(self.next, Open { link, id, token, expires: now + self.lifetime });
+        Ok(splice.finish())
+    }
+
+    /// Takes the client's answer; `None` when nothing waits for it (answered before, withdrawn, or never asked).
+    pub fn answer(&mut self, frame: &Frame) -> Option<Asked<L>> {
+        let ask = self.open.remove(&frame.id()?.as_number()?)?;
+        let mut splice = Splice::new(frame.text());
+        splice.replace(frame.id_span()?, ask.id.json());
+        Some(Asked { text: splice.finish(), link: ask.link })
+    }
+
+    /// Takes the client's progress on a question.
+    pub fn progress(&self, frame: &Frame) -> Option<Asked<L>> {
+        let span = frame.param(meta::PROGRESS_TOKEN).ok().flatten()?;
+        let own: u64 = std::str::from_utf8(span.of(frame.text())).ok()?.parse().ok()?;
+        let ask = self.open.get(&own)?;
+        let mut splice = Splice::new(frame.text());
+        splice.replace(span, ask.token.as_ref()?);
+        Some(Asked { link: ask.link.clone(), text: splice.finish() })
+    }
+
+    /// Withdraws a question that its link cancels: the notification as the client has to see it.
+    pub fn withdraw(&mut self, link: &L, frame: &Frame) -> Option<Bytes> {
+        let span = frame.param("requestId").ok().flatten()?;
+        let id = span.of(frame.text());
+        let (&own, _) = self.open.iter().find(|(_, ask)| ask.link == *link && ask.id.json() == id)?;
+        self.open.remove(&own);
+        let own = own.to_string();
+        let mut splice = Splice::new(frame.text());
+        splice.replace(span, own.as_bytes());
+        Some(splice.finish())
+    }
+
+    /// Forgets the questions of a link that is gone.
+    pub fn forget(&mut self, link: &L) {
+        self.open.retain(|_, ask| ask.link != *link);
+    }
+
+    /// How many wait.
+    pub fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proto::rpc::FrameLimits;
+
+    use super::*;
+
+    fn frame(text: &str) -> Frame {
+        Frame::parse(Bytes::copy_from_slice(text.as_bytes()), FrameLimits::default()).unwrap()
+    }
+
+    fn asks(now: Instant) -> (Asks<u8>, Bytes) {
+        let mut asks = Asks::new(2, Duration::from_secs(60));
+        let question = frame(
+            r#"{"jsonrpc":"2.0","id":"up","method":"elicitation/create","params":{"x":1e2,"_meta":{"progressToken":"p"}}}"#,
+        );
+        let put = asks.ask(7, &question, now).unwrap();
+        (asks, put)
+    }
+
+    #[test]
+    fn answers_go_back_once_under_the_upstreams_id() {
+        let (mut asks, put) = asks(Instant::now());
+        assert_eq!(
+            put.as_ref(),
+            br#"{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"x":1e2,"_meta":{"progressToken":1}}}"#
+        );
+        let progress = frame(
+            r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#,
+        );
+        assert!(asks.progress(&progress).unwrap().text.windows(19).any(|w| w == br#""progressToken":"p""#));
+        let answer = frame(r#"{"result":{},"id":1,"jsonrpc":"2.0"}"#);
+        let back = asks.answer(&answer).unwrap();
+        assert_eq!(
+            (back.link, back.text.as_ref()),
+            (7, br#"{"result":{},"id":"up","jsonrpc":"2.0"}"#.as_slice())
+        );
+        assert_eq!(asks.answer(&answer), None);
+    }
+
+    #[test]
+    fn withdrawn_and_forgotten_questions_take_no_answers() {
+        let (mut asks, _) = asks(Instant::now());
+        let cancel =
+            frame(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"up"}}"#);
+        assert_eq!(asks.withdraw(&8, &cancel), None);
+        assert!(asks.withdraw(&7, &cancel).unwrap().ends_with(br#""requestId":1}}"#));
+        assert!(asks.is_empty());
+    }
+
+    #[test]
+    fn the_cap_holds_until_old_questions_expire() {
+        let now = Instant::now();
+        let (mut asks, _) = asks(now);
+        let question = frame(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#);
+        asks.ask(1, &question, now).unwrap();
+        assert_eq!(asks.ask(1, &question, now), Err(AskFault::Full(2)));
+        assert!(asks.ask(1, &question, now + Duration::from_secs(61)).is_ok());
+        asks.forget(&1);
+        assert_eq!(asks.len(), 0);
+    }
+}
