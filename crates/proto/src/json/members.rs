@@ -103,14 +103,14 @@ impl Members {
     /// The value of `key`, the last one when it stands twice, as most readers take it. `text` is the buffer that was
     /// scanned. For a decision use [`Members::unique`].
     pub fn get(&self, text: &[u8], key: &str) -> Option<Span> {
-        self.list.iter().rev().find(|m| key_is(m.key.of(text), key)).map(|m| m.value)
+        self.list.iter().rev().find(|m| key_is(m.key.of(text), key.as_bytes())).map(|m| m.value)
     }
 
     /// The value of `key`, refused when it stands twice.
     pub fn unique(&self, text: &[u8], key: &'static str) -> Result<Option<Span>, Duplicate> {
         let mut found = None;
         for m in &self.list {
-            if key_is(m.key.of(text), key) && found.replace(m.value).is_some() {
+            if key_is(m.key.of(text), key.as_bytes()) && found.replace(m.value).is_some() {
                 return Err(Duplicate(key));
             }
         }
@@ -119,11 +119,11 @@ impl Members {
 }
 
 /// Whether a key as written means `name`; escapes are resolved only where there are some.
-fn key_is(written: &[u8], name: &str) -> bool {
+pub(super) fn key_is(written: &[u8], name: &[u8]) -> bool {
     if memchr::memchr(b'\\', written).is_none() {
-        return written == name.as_bytes();
+        return written == name;
     }
-    unquote(written).is_some_and(|key| key == name)
+    unquote(written).is_some_and(|key| key.as_bytes() == name)
 }
 
 /// The elements of one array, in the order of the text.
@@ -142,6 +142,9 @@ impl Elements {
     pub(crate) fn scan(scanner: Scanner<'_>, open: usize, max: usize) -> Result<(Self, usize), JsonError> {
         if scanner.peek(open)? != b'[' {
             return Err(Scanner::unexpected(open));
+        }
+        if scanner.max_depth() == 0 {
+            return Err(JsonError { at: open, problem: Problem::Depth });
         }
         let mut list = Vec::new();
         let mut at = scanner.space(open + 1);

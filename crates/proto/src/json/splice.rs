@@ -1,15 +1,48 @@
 //! Edits of JSON text as replaced ranges; every other byte stays as it is.
 
+use std::cmp::Reverse;
+
 use bytes::Bytes;
 use smallvec::SmallVec;
 
-use super::{Members, Span};
+use super::members::key_is;
+use super::{Member, Members, Span};
 
 /// A set of edits of one buffer, applied in one pass with one allocation.
+///
+/// Edits may be given in any order. Where two are about the same value or member the later one holds; one that lies
+/// inside of what another replaces or removes is void.
 #[derive(Debug)]
 pub struct Splice<'a> {
     source: &'a [u8],
-    edits: SmallVec<[(Span, SmallVec<[&'a [u8]; 3]>); 6]>,
+    edits: SmallVec<[Edit<'a>; 6]>,
+}
+
+#[derive(Debug)]
+struct Edit<'a> {
+    /// What is edited: a value, a whole member, or the empty place behind an opening brace.
+    span: Span,
+    what: What<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum What<'a> {
+    Replace(&'a [u8]),
+    /// A new member of an object that has `members` of its own.
+    Add {
+        key: &'a [u8],
+        value: &'a [u8],
+        members: usize,
+    },
+    /// A member goes, and a comma with it: which one depends on what else goes.
+    Remove {
+        /// Where the object starts.
+        object: usize,
+        /// The end of the member in front.
+        before: Option<usize>,
+        /// The start of the member behind.
+        behind: Option<usize>,
+    },
 }
 
 impl<'a> Splice<'a> {
@@ -18,48 +51,54 @@ impl<'a> Splice<'a> {
         Self { source, edits: SmallVec::new() }
     }
 
-    /// Puts `with` in the place of `span`. Ranges of different edits must not overlap.
+    /// Puts `with` in the place of `span`. Ranges that are replaced must be the same or not overlap, unless one lies in
+    /// the other.
     pub fn replace(&mut self, span: Span, with: &'a [u8]) -> &mut Self {
-        self.edits.push((span, SmallVec::from_slice(&[with])));
+        let same = |edit: &&mut Edit<'a>| edit.span == span && matches!(edit.what, What::Replace(_));
+        match self.edits.iter_mut().find(same) {
+            Some(edit) => edit.what = What::Replace(with),
+            None => self.edits.push(Edit { span, what: What::Replace(with) }),
+        }
         self
     }
 
-    /// Sets the member `key` (a key that needs no escapes) of an object to `value`: in its place when it is there, else
-    /// as the first member. Only one member may be added to the same object.
+    /// Sets the member `key` (a key that needs no escapes) of an object to `value`: in its place when it is there,
+    /// however its key is spelled and as often as it stands there, else in front of the object's own members.
     pub fn set(&mut self, object: &Members, key: &'a [u8], value: &'a [u8]) -> &mut Self {
-        let same = |written: &[u8]| written == key;
-        if let Some(member) = object.iter().find(|m| same(m.key.of(self.source))) {
-            return self.replace(member.value, value);
+        let mut found = false;
+        for member in object.iter().filter(|member| key_is(member.key.of(self.source), key)) {
+            let whole = whole(member);
+            self.edits.retain(|edit| edit.span != whole);
+            self.replace(member.value, value);
+            found = true;
+        }
+        if found {
+            return self;
         }
         let inside = object.span().start() + 1;
-        let comma: &[u8] = if object.is_empty() { b"" } else { b"," };
-        self.edits
-            .push((Span::new(inside, inside), SmallVec::from_vec(vec![b"\"", key, b"\":", value, comma])));
+        let span = Span::new(inside, inside);
+        let same = |edit: &&mut Edit<'a>| edit.span == span && edit.adds(key);
+        let what = What::Add { key, value, members: object.len() };
+        match self.edits.iter_mut().find(same) {
+            Some(edit) => edit.what = what,
+            None => self.edits.push(Edit { span, what }),
+        }
         self
     }
 
-    /// Removes every member `key` of an object, with the comma that belongs to it.
+    /// Removes every member `key` of an object, however its key is spelled, with the comma that belongs to it.
     pub fn remove(&mut self, object: &Members, key: &[u8]) -> &mut Self {
-        let members: SmallVec<[super::Member; 8]> = object.iter().collect();
-        let gone = |i: usize| members[i].key.of(self.source) == key;
-        let mut kept_before = false;
-        let mut ranges: SmallVec<[Span; 2]> = SmallVec::new();
+        let start = object.span().start();
+        self.edits.retain(|edit| edit.span.start() != start + 1 || !edit.adds(key));
+        let members: SmallVec<[Member; 8]> = object.iter().collect();
         for (i, member) in members.iter().enumerate() {
-            if !gone(i) {
-                kept_before = true;
+            let span = whole(*member);
+            if !key_is(member.key.of(self.source), key) || self.edits.iter().any(|edit| edit.span == span) {
                 continue;
             }
-            // With a kept member in front the comma before goes, otherwise the one behind.
-            let range = if kept_before {
-                Span::new(members[i - 1].value.end(), member.value.end())
-            } else {
-                let end = members.get(i + 1).map_or(member.value.end(), |next| next.key.start() - 1);
-                Span::new(member.key.start() - 1, end)
-            };
-            ranges.push(range);
-        }
-        for range in ranges {
-            self.replace(range, b"");
+            let before = i.checked_sub(1).map(|i| members[i].value.end());
+            let behind = members.get(i + 1).map(|next| whole(*next).start());
+            self.edits.push(Edit { span, what: What::Remove { object: start, before, behind } });
         }
         self
     }
@@ -71,20 +110,80 @@ impl<'a> Splice<'a> {
 
     /// The edited text.
     pub fn finish(mut self) -> Bytes {
-        self.edits.sort_by_key(|(span, _)| span.start());
-        let added: usize = self.edits.iter().flat_map(|(_, pieces)| pieces).map(|p| p.len()).sum();
-        let removed: usize = self.edits.iter().map(|(span, _)| span.len()).sum();
-        let mut out = Vec::with_capacity(self.source.len() + added - removed);
+        // What is added goes in front of what starts at the same place; of two others the wider one is first.
+        self.edits.sort_by_key(|edit| {
+            (edit.span.start(), !matches!(edit.what, What::Add { .. }), Reverse(edit.span.end()))
+        });
+        let mut out = Vec::with_capacity(self.capacity());
         let mut at = 0;
-        for (span, pieces) in &self.edits {
-            debug_assert!(span.start() >= at, "edits overlap");
-            out.extend_from_slice(&self.source[at..span.start()]);
-            for piece in pieces {
-                out.extend_from_slice(piece);
+        // The end of the last member that was removed together with all in front of it.
+        let mut cleared = None;
+        for (i, edit) in self.edits.iter().enumerate() {
+            if edit.span.start() < at {
+                continue;
             }
-            at = span.end();
+            let mut range = edit.span.start()..edit.span.end();
+            if let What::Remove { before, behind, .. } = edit.what {
+                if let Some(before) = before.filter(|before| cleared != Some(*before)) {
+                    range.start = before;
+                } else {
+                    cleared = Some(range.end);
+                    range.end = behind.unwrap_or(range.end);
+                }
+            }
+            out.extend_from_slice(&self.source[at..range.start]);
+            at = range.end;
+            match edit.what {
+                What::Replace(with) => out.extend_from_slice(with),
+                What::Add { key, value, members } => {
+                    let comma: &[u8] = if self.comma_behind(i, members) { b"," } else { b"" };
+                    for piece in [b"\"", key, b"\":", value, comma] {
+                        out.extend_from_slice(piece);
+                    }
+                }
+                What::Remove { .. } => {}
+            }
         }
         out.extend_from_slice(&self.source[at..]);
         Bytes::from(out)
     }
+
+    /// Whether a member follows the one that edit `i` adds to an object which has `members` of its own.
+    fn comma_behind(&self, i: usize, members: usize) -> bool {
+        let span = self.edits[i].span;
+        let another = |edit: &Edit<'_>| edit.span == span && matches!(edit.what, What::Add { .. });
+        let removed =
+            |edit: &&Edit<'_>| matches!(edit.what, What::Remove { object, .. } if object + 1 == span.start());
+        self.edits.get(i + 1).is_some_and(another) || self.edits.iter().filter(removed).count() < members
+    }
+
+    /// Room for the edited text; more than enough when something is removed.
+    fn capacity(&self) -> usize {
+        let (mut added, mut replaced) = (0, 0);
+        for (i, edit) in self.edits.iter().enumerate() {
+            match edit.what {
+                What::Replace(with) => {
+                    added += with.len();
+                    replaced += edit.span.len();
+                }
+                What::Add { key, value, members } => {
+                    added += key.len() + value.len() + 3 + usize::from(self.comma_behind(i, members));
+                }
+                What::Remove { .. } => {}
+            }
+        }
+        // Void edits may replace more than there is.
+        (self.source.len() + added).saturating_sub(replaced)
+    }
+}
+
+impl Edit<'_> {
+    fn adds(&self, wanted: &[u8]) -> bool {
+        matches!(self.what, What::Add { key, .. } if key == wanted)
+    }
+}
+
+/// The place of a member from the opening quote of its key.
+fn whole(member: Member) -> Span {
+    Span::new(member.key.start() - 1, member.value.end())
 }

@@ -137,6 +137,51 @@ fn remove_takes_one_comma_along() {
 }
 
 #[test]
+fn edits_go_by_the_meaning_of_a_key_and_hold_for_each_time_that_it_stands() {
+    let text = br#"{"na\u006de":1,"b":2,"name":3}"#;
+    assert_eq!(
+        spliced(text, |s, m| {
+            s.set(m, b"name", b"9");
+        }),
+        r#"{"na\u006de":9,"b":2,"name":9}"#
+    );
+    assert_eq!(
+        spliced(text, |s, m| {
+            s.remove(m, b"name");
+        }),
+        r#"{"b":2}"#
+    );
+}
+
+#[test]
+fn several_edits_of_one_object_agree_on_commas() {
+    assert_eq!(
+        spliced(br#"{"a":1,"b":2}"#, |s, m| {
+            s.remove(m, b"a").remove(m, b"b");
+        }),
+        "{}"
+    );
+    assert_eq!(
+        spliced(br#"{"a":1}"#, |s, m| {
+            s.remove(m, b"a").set(m, b"x", b"8").set(m, b"y", b"9");
+        }),
+        r#"{"x":8,"y":9}"#
+    );
+    assert_eq!(
+        spliced(br#"{"a":1,"b":2,"c":3,"d":4}"#, |s, m| {
+            s.remove(m, b"c").remove(m, b"a").set(m, b"b", b"5").remove(m, b"d").set(m, b"x", b"8");
+        }),
+        r#"{"x":8,"b":5}"#
+    );
+    assert_eq!(
+        spliced(br#"{"a":1}"#, |s, m| {
+            s.set(m, b"a", b"2").remove(m, b"a").set(m, b"x", b"8").set(m, b"x", b"9");
+        }),
+        r#"{"x":9}"#
+    );
+}
+
+#[test]
 fn quotes_and_unquotes() {
     for text in ["", "plain", "\"\\/\u{8}\u{c}\n\r\t\u{1}", "é😀"] {
         let quoted = quote(text);
