@@ -1,0 +1,52 @@
+//! The line codec against a naive reading of the whole stream.
+
+use bytes::Bytes;
+use dragoman_proto::codec::line::{LineDecoder, LineError};
+
+use super::Cut;
+
+type Line = Result<Bytes, LineError>;
+
+/// The fuzzer's entry.
+pub fn fuzz(input: &[u8]) {
+    let (cut, stream) = Cut::take(input);
+    check(stream, &cut);
+}
+
+/// However a stream is cut, the same lines come out, and no more is held than one line of the permitted length.
+pub fn check(stream: &[u8], cut: &Cut) {
+    let expected = reference(stream, cut.limit);
+    for sizes in [&[][..], &[1], &cut.sizes] {
+        let cut = Cut { sizes: sizes.to_vec(), limit: cut.limit };
+        assert_eq!(decode(stream, &cut), expected, "{cut:?}");
+    }
+}
+
+fn decode(stream: &[u8], cut: &Cut) -> Vec<Line> {
+    let mut decoder = LineDecoder::new(cut.limit);
+    let mut lines = Vec::new();
+    for chunk in cut.chunks(stream) {
+        decoder.push(chunk);
+        lines.extend(std::iter::from_fn(|| decoder.next_line()));
+        // One more for a CR that may belong to the line ending.
+        assert!(decoder.buffered() <= cut.limit + 1);
+    }
+    lines.extend(std::iter::from_fn(|| decoder.finish()));
+    assert_eq!(decoder.buffered(), 0);
+    lines
+}
+
+fn reference(stream: &[u8], limit: usize) -> Vec<Line> {
+    stream
+        .split(|byte| *byte == b'\n')
+        .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+        .filter(|line| !line.is_empty())
+        .map(|line| {
+            if line.len() > limit {
+                Err(LineError::TooLong { limit })
+            } else {
+                Ok(Bytes::copy_from_slice(line))
+            }
+        })
+        .collect()
+}
