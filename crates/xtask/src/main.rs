@@ -2,26 +2,38 @@
 //!
 //! Knows the repository and how to run its tools; knows nothing of the product's code.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command for the terminal speaks on it")]
-#![allow(clippy::disallowed_methods, reason = "starting other programs is what this crate is for")]
 
 use std::process::ExitCode;
 
+mod conformance;
+mod peers;
 mod root;
+mod run;
+mod stage;
+mod tally;
+mod test;
 mod tidy;
+mod tools;
 
 const USAGE: &str = "\
 cargo xtask COMMAND
 
+  test                 everything, as CI runs it; --quick for the pure part in seconds
   tidy                 the repository's rules: sizes, import directions, words, paths
+  conformance          the official MCP suite through Dragoman (--help for more)
+  peers                real SDKs, clients and servers of others through Dragoman
 ";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let Some((command, _rest)) = args.split_first() else {
+    let Some((command, rest)) = args.split_first() else {
         eprint!("{USAGE}");
         return ExitCode::from(2);
     };
     let passed = match command.as_str() {
+        "conformance" => conformance::run(rest),
+        "peers" => peers::run(rest),
+        "test" => test::run(rest),
         "tidy" => tidy::run(),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

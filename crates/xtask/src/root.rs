@@ -1,4 +1,4 @@
-//! Where things are: the checkout, the target folder, installed tools, logs.
+//! Where things are: the checkout, the target folder, installed tools, built programs.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -7,4 +7,36 @@ use std::path::{Path, PathBuf};
 pub(crate) fn checkout() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.ancestors().nth(2).unwrap_or(here).to_path_buf()
+}
+
+/// Cargo's target folder; `CARGO_TARGET_DIR` moves it, as it does for cargo.
+pub(crate) fn target() -> PathBuf {
+    let top = checkout();
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| top.join("target"), |set| top.join(set))
+}
+
+/// The folder that installed tools go to.
+pub(crate) fn tools() -> PathBuf {
+    target().join("tools")
+}
+
+/// Built programs of one cargo profile.
+#[derive(Debug, Clone)]
+pub(crate) struct Programs(PathBuf);
+
+impl Programs {
+    /// Those of `cargo build --profile NAME` (`dev` builds into `debug`).
+    pub(crate) fn of_profile(name: &str) -> Self {
+        Self(target().join(if name == "dev" { "debug" } else { name }))
+    }
+
+    /// The gateway.
+    pub(crate) fn dragoman(&self) -> PathBuf {
+        self.0.join("dragoman")
+    }
+
+    /// The fixture upstream that has what the conformance suite asks for.
+    pub(crate) fn fixture(&self) -> PathBuf {
+        self.0.join("fixture")
+    }
 }

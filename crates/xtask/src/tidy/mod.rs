@@ -7,6 +7,8 @@ mod repo;
 mod rules;
 mod source;
 
+use std::fmt;
+
 pub(crate) use repo::Repo;
 pub(crate) use source::Source;
 
@@ -25,18 +27,26 @@ pub(crate) struct Fault {
     pub(crate) mend: &'static str,
 }
 
-/// Checks the whole checkout, prints every fault; true when there is none.
-pub(crate) fn run() -> Result<bool, String> {
-    let repo = Repo::read(&crate::root::checkout())?;
-    let mut faults = rules::check(&repo);
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, line, rule, what, mend } = self;
+        write!(f, "{path}:{line}: {rule}: {what}. Mend: {mend}.")
+    }
+}
+
+/// All faults of the checkout, in order of place.
+pub(crate) fn faults() -> Result<Vec<Fault>, String> {
+    let mut faults = rules::check(&Repo::read(&crate::root::checkout())?);
     faults.sort();
-    for Fault { path, line, rule, what, mend } in &faults {
-        println!("{path}:{line}: {rule}: {what}. Mend: {mend}.");
+    Ok(faults)
+}
+
+/// Checks the checkout and prints every fault; true when there is none.
+pub(crate) fn run() -> Result<bool, String> {
+    let faults = faults()?;
+    for fault in &faults {
+        println!("{fault}");
     }
-    if faults.is_empty() {
-        println!("tidy: {} Rust files, {} tracked files, no fault", repo.sources.len(), repo.texts.len());
-    } else {
-        println!("tidy: {} faults", faults.len());
-    }
+    println!("tidy: {} faults", faults.len());
     Ok(faults.is_empty())
 }

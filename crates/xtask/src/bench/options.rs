@@ -1,0 +1,149 @@
+//! The command's flags.
+
+use super::contestant::Contestant;
+use super::scenario::{ALL, FOOTPRINT, RUNTIMES};
+use std::path::PathBuf;
+use std::time::Duration;
+
+pub(crate) const USAGE: &str = "\
+cargo xtask bench [FLAGS]
+
+  Measures what Dragoman costs beside nginx as a plain reverse proxy, on this machine.
+
+  --only A,B        some scenarios (see below); all when absent
+  --rounds N        rounds, each of which measures everyone once (3)
+  --seconds S       length of one measurement (2)
+  --quick           one round of half a second: does everything work?
+  --ab              Dragoman's two runtimes against each other, instead of nginx
+  --contestants A,B some of direct, nginx, dragoman; all when absent
+  --dragoman FILE   measure this program instead of building one
+  --no-build        measure what was built before
+  --json FILE       write every figure to a file
+";
+
+/// What was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Options {
+    /// Names of scenarios, `footprint` among them.
+    pub(crate) only: Vec<String>,
+    pub(crate) rounds: usize,
+    pub(crate) seconds: f64,
+    pub(crate) quick: bool,
+    pub(crate) ab: bool,
+    pub(crate) contestants: Vec<Contestant>,
+    pub(crate) dragoman: Option<PathBuf>,
+    pub(crate) build: bool,
+    pub(crate) json: Option<PathBuf>,
+}
+
+impl Options {
+    /// Reads the flags; `None` when help was asked for.
+    pub(crate) fn read(args: &[String]) -> Result<Option<Self>, String> {
+        let mut options = Self {
+            only: Vec::new(),
+            rounds: 3,
+            seconds: 2.0,
+            quick: false,
+            ab: false,
+            contestants: Contestant::BESIDE_NGINX.to_vec(),
+            dragoman: None,
+            build: true,
+            json: None,
+        };
+        let mut args = args.iter();
+        while let Some(flag) = args.next() {
+            let mut value = || args.next().ok_or_else(|| format!("{flag} needs a value\n\n{}", help()));
+            match flag.as_str() {
+                "--only" => options.only = scenarios(value()?)?,
+                "--rounds" => options.rounds = number(flag, value()?, 1.0, 100.0)? as usize,
+                "--seconds" => options.seconds = number(flag, value()?, 0.1, 60.0)?,
+                "--quick" => (options.quick, options.rounds, options.seconds) = (true, 1, 0.5),
+                "--ab" => options.ab = true,
+                "--contestants" => options.contestants = contestants(value()?)?,
+                "--dragoman" => options.dragoman = Some(value()?.into()),
+                "--no-build" => options.build = false,
+                "--json" => options.json = Some(value()?.into()),
+                "--help" | "-h" => return Ok(None),
+                other => return Err(format!("no flag `{other}`\n\n{}", help())),
+            }
+        }
+        if options.ab {
+            options.contestants = Contestant::RUNTIMES.to_vec();
+        }
+        if options.only.is_empty() {
+            options.only = if options.ab {
+                RUNTIMES.map(str::to_owned).to_vec()
+            } else {
+                ALL.iter().map(|scenario| scenario.name).chain([FOOTPRINT]).map(str::to_owned).collect()
+            };
+        }
+        Ok(Some(options))
+    }
+
+    /// The length of one measurement.
+    pub(crate) fn length(&self) -> Duration {
+        Duration::from_secs_f64(self.seconds)
+    }
+}
+
+/// The flags, and the scenarios that there are.
+pub(crate) fn help() -> String {
+    let rows = ALL.iter().map(|scenario| (scenario.name, scenario.title));
+    let rows = rows.chain([(FOOTPRINT, "start time and memory, idle and with 1000 sessions")]);
+    let rows: Vec<_> = rows.map(|(name, title)| format!("  {name:<16}  {title}\n")).collect();
+    format!("{USAGE}\n{}", rows.concat())
+}
+
+fn scenarios(list: &str) -> Result<Vec<String>, String> {
+    let known = |name: &&str| *name == FOOTPRINT || ALL.iter().any(|scenario| scenario.name == *name);
+    list.split(',')
+        .map(|name| Some(name).filter(known).map(str::to_owned))
+        .collect::<Option<_>>()
+        .ok_or_else(|| format!("--only {list}: an unknown scenario\n\n{}", help()))
+}
+
+fn contestants(list: &str) -> Result<Vec<Contestant>, String> {
+    list.split(',')
+        .map(|name| Contestant::BESIDE_NGINX.into_iter().find(|contestant| contestant.name() == name))
+        .collect::<Option<_>>()
+        .ok_or_else(|| format!("--contestants {list}: there are direct, nginx and dragoman"))
+}
+
+fn number(flag: &str, text: &str, least: f64, most: f64) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+    number.ok_or_else(|| format!("{flag} {text}: give a number from {least} to {most}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Contestant, Options};
+
+    fn read(line: &str) -> Result<Option<Options>, String> {
+        Options::read(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn flags_are_read() {
+        let all = read("").unwrap().unwrap();
+        assert!(all.only.len() > 10 && all.only.contains(&"footprint".to_owned()) && all.build);
+        let some = read("--only echo-1,footprint --rounds 5 --seconds 0.5 --contestants direct,nginx").unwrap().unwrap();
+        assert_eq!((some.only.len(), some.rounds, some.seconds), (2, 5, 0.5));
+        assert_eq!(some.contestants, [Contestant::Direct, Contestant::Nginx]);
+        assert_eq!(read("--ab").unwrap().unwrap().only, ["echo-1", "echo-16", "echo-128", "stdio-16"]);
+        assert_eq!(read("--help").unwrap(), None);
+    }
+
+    #[test]
+    fn faults_say_what_there_is() {
+        for (line, why) in [
+            ("--only nothing", "echo-16"),
+            ("--rounds", "needs a value"),
+            ("--rounds 0", "from 1 to 100"),
+            ("--seconds x", "from 0.1 to 60"),
+            ("--contestants apache", "direct, nginx and dragoman"),
+            ("--fast", "no flag `--fast`"),
+        ] {
+            assert!(read(line).unwrap_err().contains(why), "{line}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What is measured: a table.
+
+/// What the gateway has behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Behind {
+    /// So many upstreams over HTTP.
+    Http(usize),
+    /// One upstream over stdio.
+    Stdio,
+}
+
+/// What the gateway may cost at most.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Limit {
+    /// So many times what nginx costs.
+    Times(f64),
+    /// So many microseconds of CPU per call.
+    Micros(f64),
+}
+
+/// One line of the table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    pub(crate) title: &'static str,
+    pub(crate) behind: Behind,
+    /// Flags of `bench_upstream`.
+    pub(crate) upstream: &'static [&'static str],
+    /// The tool that is called.
+    pub(crate) tool: &'static str,
+    /// Flags of `bench_load`.
+    pub(crate) load: &'static [&'static str],
+    pub(crate) limit: Option<Limit>,
+}
+
+const PLAIN: Scenario = Scenario {
+    name: "",
+    title: "",
+    behind: Behind::Http(1),
+    upstream: &["--era", "legacy"],
+    tool: "echo",
+    load: &[],
+    limit: None,
+};
+
+/// All scenarios, in the order in which they run.
+pub(crate) const ALL: &[Scenario] = &[
+    Scenario {
+        name: "echo-1",
+        title: "echo, 1 session",
+        load: &["--scenario", "echo", "--sessions", "1"],
+        ..PLAIN
+    },
+    Scenario {
+        name: "echo-16",
+        title: "echo, 16 sessions",
+        load: &["--scenario", "echo", "--sessions", "16"],
+        limit: Some(Limit::Times(1.7)),
+        ..PLAIN
+    },
+    Scenario {
+        name: "echo-128",
+        title: "echo, 128 sessions",
+        load: &["--scenario", "echo", "--sessions", "128"],
+        limit: Some(Limit::Times(1.7)),
+        ..PLAIN
+    },
+    Scenario {
+        name: "modern-16",
+        title: "echo, 2026-07-28 (no sessions), 16",
+        upstream: &["--era", "modern"],
+        load: &["--scenario", "modern-echo", "--sessions", "16"],
+        limit: Some(Limit::Times(1.7)),
+        ..PLAIN
+    },
+    Scenario {
+        name: "events-16",
+        title: "echo, event-stream upstream, 16",
+        upstream: &["--era", "legacy", "--sse"],
+        load: &["--scenario", "echo", "--sessions", "16"],
+        limit: Some(Limit::Times(1.9)),
+        ..PLAIN
+    },
+    Scenario {
+        name: "payload-100k",
+        title: "100 KB answer, 16",
+        tool: "payload",
+        load: &["--scenario", "payload", "--bytes", "100000", "--sessions", "16"],
+        limit: Some(Limit::Times(0.8)),
+        ..PLAIN
+    },
+    Scenario {
+        name: "payload-1m",
+        title: "1 MB answer, 4",
+        tool: "payload",
+        load: &["--scenario", "payload", "--bytes", "1000000", "--sessions", "4"],
+        limit: Some(Limit::Times(0.8)),
+        ..PLAIN
+    },
+    Scenario {
+        name: "list-1000",
+        title: "tools/list of 1000 tools (300 KB), 16",
+        upstream: &["--era", "legacy", "--tools", "1000"],
+        load: &["--scenario", "list", "--expect-tools", "1000", "--sessions", "16"],
+        limit: Some(Limit::Times(0.65)),
+        ..PLAIN
+    },
+    Scenario {
+        name: "session-16",
+        title: "session of 4 requests (initialize, initialized, echo, DELETE), 16",
+        load: &["--scenario", "session", "--sessions", "16"],
+        limit: Some(Limit::Times(2.2)),
+        ..PLAIN
+    },
+    Scenario {
+        name: "stdio-16",
+        title: "echo, stdio upstream, 16",
+        behind: Behind::Stdio,
+        load: &["--scenario", "echo", "--sessions", "16"],
+        limit: Some(Limit::Micros(45.0)),
+        ..PLAIN
+    },
+    Scenario {
+        name: "mux-16",
+        title: "echo, 4 upstreams behind one endpoint, 16",
+        behind: Behind::Http(4),
+        load: &["--scenario", "mux-echo", "--sessions", "16"],
+        limit: Some(Limit::Micros(45.0)),
+        ..PLAIN
+    },
+];
+
+/// What the comparison of two runtimes runs.
+pub(crate) const RUNTIMES: [&str; 4] = ["echo-1", "echo-16", "echo-128", "stdio-16"];
+
+/// Start time and memory: no row of `ALL`, but it can be chosen like one.
+pub(crate) const FOOTPRINT: &str = "footprint";
+
+#[cfg(test)]
+mod tests {
+    use super::{ALL, RUNTIMES};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_and_known() {
+        let names: BTreeSet<_> = ALL.iter().map(|scenario| scenario.name).collect();
+        assert_eq!(names.len(), ALL.len());
+        assert!(RUNTIMES.iter().all(|name| names.contains(name)));
+    }
+}

@@ -1,0 +1,175 @@
+//! Programs that run beside us in process groups of their own, so that a group can be stopped and ended at once.
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A program may take so long to end after it was asked to.
+const ENDS_WITHIN: Duration = Duration::from_secs(5);
+
+/// Ends a group when we are gone, however we went: its stdin closes with our end.
+const WATCH: &str = "read line; kill -CONT -- -$0; kill -TERM -- -$0; sleep 5; kill -KILL -- -$0";
+
+/// A running program; dropping it ends its whole group.
+#[derive(Debug)]
+pub(crate) struct Service {
+    child: Child,
+    guard: Child,
+    what: String,
+    log: PathBuf,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<String>,
+}
+
+impl Service {
+    /// Starts a program. Its stderr goes to the file `log`; stdin and stdout can be spoken over.
+    pub(crate) fn start(command: &mut Command, log: &Path) -> Result<Self, String> {
+        let what = command.get_program().to_string_lossy().into_owned();
+        let failed = |error: std::io::Error| format!("`{what}` did not start: {error}");
+        let words = File::create(log).map_err(failed)?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(words).process_group(0);
+        let mut child = command.spawn().map_err(failed)?;
+        let guard = Command::new("sh")
+            .args(["-c", WATCH, &child.id().to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn();
+        let guard = match guard {
+            Ok(guard) => guard,
+            Err(error) => {
+                let _ = child.kill().and_then(|()| child.wait());
+                return Err(format!("`sh` did not start: {error}"));
+            }
+        };
+        let (said, lines) = mpsc::channel();
+        if let Some(out) = child.stdout.take() {
+            thread::spawn(move || {
+                // Ends with the program; a receiver that is gone wants no more lines.
+                for line in BufReader::new(out).lines().map_while(Result::ok) {
+                    let _ = said.send(line);
+                }
+            });
+        }
+        let stdin = child.stdin.take();
+        Ok(Self { child, guard, what, log: log.to_owned(), stdin, lines })
+    }
+
+    /// The process id, which is the group's too.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for the next line on stdout.
+    pub(crate) fn line(&self, within: Duration) -> Result<String, String> {
+        self.lines.recv_timeout(within).map_err(|error| match error {
+            mpsc::RecvTimeoutError::Timeout => self.fault(&format!("said nothing for {} s", within.as_secs())),
+            mpsc::RecvTimeoutError::Disconnected => self.fault("ended"),
+        })
+    }
+
+    /// Sends an empty line to stdin: the sign to go on.
+    pub(crate) fn go_on(&mut self) -> Result<(), String> {
+        let sent = self.stdin.as_mut().map(|stdin| stdin.write_all(b"\n"));
+        if matches!(sent, Some(Ok(()))) { Ok(()) } else { Err(self.fault("does not listen")) }
+    }
+
+    /// Waits until it has ended by itself.
+    pub(crate) fn ended(&mut self, within: Duration) -> bool {
+        let until = Instant::now() + within;
+        while Instant::now() < until {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return true;
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+        false
+    }
+
+    /// An error about this program, with the end of what it said on stderr.
+    pub(crate) fn fault(&self, what: &str) -> String {
+        let words = fs::read(&self.log).unwrap_or_default();
+        let words = String::from_utf8_lossy(&words[words.len().saturating_sub(2000)..]).trim().to_owned();
+        let words = if words.is_empty() { "it wrote nothing to stderr".to_owned() } else { words };
+        format!("`{}` {what}: {words}", self.what)
+    }
+
+    /// Halts the group, so that it costs nothing.
+    pub(crate) fn halt(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Lets a halted group go on.
+    pub(crate) fn resume(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            // A group that has ended already needs no signal.
+            let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.resume();
+        drop(self.stdin.take());
+        if !matches!(self.child.try_wait(), Ok(Some(_))) {
+            self.signal(Signal::TERM);
+            self.ended(ENDS_WITHIN);
+        }
+        // Even when the first process has ended, others of its group may be left.
+        self.signal(Signal::KILL);
+        let _ = self.child.wait();
+        let _ = self.guard.kill();
+        let _ = self.guard.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Service;
+    use std::path::{Path, PathBuf};
+    use std::process::Command;
+    use std::time::Duration;
+
+    const SOON: Duration = Duration::from_secs(20);
+
+    fn start(name: &str, script: &str) -> (Service, PathBuf) {
+        let log = std::env::temp_dir().join(format!("xtask-bench-{}-{name}", std::process::id()));
+        (Service::start(Command::new("sh").args(["-c", script]), &log).unwrap(), log)
+    }
+
+    #[test]
+    fn a_group_is_ended_whole() {
+        let (service, log) = start("group", "sleep 60 & echo $!; wait");
+        let child = format!("/proc/{}", service.line(SOON).unwrap());
+        assert!(Path::new(&child).exists());
+        service.halt();
+        drop(service);
+        // The grandchild is init's to reap, which may take a moment: then it is a zombie without memory.
+        let left = std::fs::read_to_string(format!("{child}/cmdline")).unwrap_or_default();
+        assert_eq!(left, "");
+        std::fs::remove_file(log).unwrap();
+    }
+
+    #[test]
+    fn lines_go_both_ways_and_faults_quote_stderr() {
+        let (mut service, log) = start("lines", "echo one; read x; echo two; echo why >&2");
+        assert_eq!(service.line(SOON).unwrap(), "one");
+        service.go_on().unwrap();
+        assert_eq!(service.line(SOON).unwrap(), "two");
+        assert!(service.ended(SOON));
+        assert!(service.line(SOON).unwrap_err().contains("ended: why"));
+        std::fs::remove_file(log).unwrap();
+    }
+}

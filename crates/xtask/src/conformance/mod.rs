@@ -1,0 +1,96 @@
+//! `cargo xtask conformance`: the official MCP suite, pinned in `tests/peers/npm`, through Dragoman.
+//!
+//! Server mode: the suite is the client, a fixture the upstream. Client mode: the suite is the upstream.
+
+mod checks;
+mod client;
+mod expected;
+mod server;
+mod suite;
+
+use crate::root::Programs;
+use crate::run::Log;
+use crate::tally::Tally;
+use crate::tools::Node;
+use std::process::Command;
+use std::time::Duration;
+
+pub(crate) use client::through_client;
+pub(crate) use server::{Upstream, through_server};
+
+const DEADLINE: Duration = Duration::from_mins(15);
+
+/// What `cargo xtask conformance` takes.
+pub(crate) const USAGE: &str = "\
+cargo xtask conformance [--upstream http|stdio|direct] [--spec VERSION] [--scenario NAME] [--profile CARGO-PROFILE]
+cargo xtask conformance --client [--scenario NAME] [--profile CARGO-PROFILE]
+
+  --upstream  only this fixture behind Dragoman; `direct` runs the suite against the fixture itself
+  --spec      only the sweep of this protocol version
+  --scenario  only this scenario
+  --client    the suite's client scenarios: it plays the upstream and judges what Dragoman sends
+  --profile   which cargo profile the programs are built with (dev)
+";
+
+/// Which runs are wanted.
+#[derive(Debug, Default)]
+pub(crate) struct Wanted {
+    client: bool,
+    upstream: Option<Upstream>,
+    pub(crate) spec: Option<String>,
+    pub(crate) scenario: Option<String>,
+    profile: Option<String>,
+}
+
+impl Wanted {
+    fn parse(args: &[String]) -> Result<Self, String> {
+        let mut wanted = Self::default();
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            let mut value = || args.next().cloned().ok_or(format!("{arg} needs a value\n\n{USAGE}"));
+            match arg.as_str() {
+                "--client" => wanted.client = true,
+                "--upstream" => wanted.upstream = Some(value()?.parse()?),
+                "--spec" => wanted.spec = Some(value()?),
+                "--scenario" => wanted.scenario = Some(value()?),
+                "--profile" => wanted.profile = Some(value()?),
+                _ => return Err(format!("no option `{arg}`\n\n{USAGE}")),
+            }
+        }
+        Ok(wanted)
+    }
+}
+
+/// Runs what the arguments ask for and prints each scenario run; true when nothing failed unexpectedly.
+pub(crate) fn run(args: &[String]) -> Result<bool, String> {
+    let wanted = Wanted::parse(args)?;
+    let log = Log::create("conformance", DEADLINE)?;
+    let programs = build(wanted.profile.as_deref().unwrap_or("dev"), &log)?;
+    let node = Node::install(&log)?;
+    let mut tally = Tally::default();
+    if wanted.client {
+        tally += through_client(&node, &programs, &wanted, &log)?;
+    } else {
+        for upstream in wanted.upstream.map_or(vec![Upstream::Http, Upstream::Stdio], |only| vec![only]) {
+            tally += through_server(&node, &programs, upstream, &wanted, &log)?;
+        }
+    }
+    print!("{}", scenario_lines(&log.text()));
+    println!("{} passed, {} failed (log: {})", tally.passed, tally.failed, log.path().display());
+    Ok(tally.good())
+}
+
+/// Builds the gateway and the fixture.
+pub(crate) fn build(profile: &str, log: &Log) -> Result<Programs, String> {
+    let packages =
+        ["build", "--bins", "--package", "dragoman", "--package", "dragoman-testkit", "--profile", profile];
+    log.run(Command::new("cargo").args(packages).current_dir(crate::root::checkout()))?;
+    Ok(Programs::of_profile(profile))
+}
+
+/// The lines of a log that judge a scenario run or sum up.
+pub(crate) fn scenario_lines(log: &str) -> String {
+    let judged =
+        |line: &&str| ["ok    ", "FAIL  ", "known ", "==    "].iter().any(|word| line.starts_with(word));
+    log.lines().filter(judged).flat_map(|line| [line, "\n"]).collect()
+}

@@ -1,0 +1,148 @@
+//! The gateway on a free port with upstreams behind it, for runs against real peers.
+//!
+//! Knows how to start our programs and what a configuration looks like; knows nothing of who calls.
+
+use crate::root::{self, Programs};
+use crate::run::{Log, Service};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// A fixture upstream over HTTP.
+#[derive(Debug)]
+pub(crate) struct HttpUpstream {
+    /// Its endpoint.
+    pub(crate) url: String,
+    service: Service,
+}
+
+impl HttpUpstream {
+    /// Starts a program and waits for a line in which `ready` finds its endpoint.
+    pub(crate) fn start(
+        command: &mut Command,
+        ready: impl Fn(&str) -> Option<String>,
+        log: &Log,
+    ) -> Result<Self, String> {
+        let (service, url) = Service::start(command, log, ready)?;
+        Ok(Self { url, service })
+    }
+
+    /// The conformance fixture on a free port.
+    pub(crate) fn fixture(programs: &Programs, log: &Log) -> Result<Self, String> {
+        let mut command = Command::new(programs.fixture());
+        Self::start(
+            command.args(["--http", "127.0.0.1:0"]),
+            |line| address(line).map(|url| endpoint(&url, line)),
+            log,
+        )
+    }
+
+    /// How a configuration names it.
+    pub(crate) fn server(&self) -> Value {
+        json!({ "url": self.url })
+    }
+
+    pub(crate) fn tell(&self, log: &Log) {
+        self.service.tell(log);
+    }
+}
+
+/// The fixture as a child of the gateway.
+pub(crate) fn stdio_fixture(programs: &Programs) -> Value {
+    json!({ "command": programs.fixture(), "args": ["--stdio"] })
+}
+
+/// How the default profile names what it shows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Naming {
+    /// `server__tool`.
+    Prefix,
+    /// `tool`.
+    Plain,
+}
+
+/// A running gateway.
+#[derive(Debug)]
+pub(crate) struct Gateway {
+    /// The endpoint of the default profile.
+    pub(crate) url: String,
+    service: Service,
+}
+
+impl Gateway {
+    /// Starts `dragoman serve` with these servers, all in the default profile.
+    pub(crate) fn start(
+        programs: &Programs,
+        name: &str,
+        servers: &Value,
+        naming: Naming,
+        log: &Log,
+    ) -> Result<Self, String> {
+        let names = match naming {
+            Naming::Prefix => "prefix",
+            Naming::Plain => "plain",
+        };
+        let config = json!({ "mcpServers": servers, "profiles": { "default": { "names": names } } });
+        let file = scratch(name)?.join("dragoman.json");
+        fs::write(&file, config.to_string()).map_err(|error| format!("{}: {error}", file.display()))?;
+        let mut command = Command::new(programs.dragoman());
+        command.args(["serve", "--listen", "127.0.0.1:0", "--config"]).arg(file);
+        let (service, url) = Service::start(&mut command, log, address)?;
+        Ok(Self { url: format!("{url}/mcp"), service })
+    }
+
+    pub(crate) fn tell(&self, log: &Log) {
+        self.service.tell(log);
+    }
+}
+
+/// An empty folder for one run's files.
+pub(crate) fn scratch(name: &str) -> Result<PathBuf, String> {
+    let folder = root::target().join("test-work").join(name);
+    let said = |error: std::io::Error| format!("{}: {error}", folder.display());
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(said)?;
+    }
+    fs::create_dir_all(&folder).map_err(said)?;
+    Ok(folder)
+}
+
+/// `http://127.0.0.1:PORT` out of a line that names it.
+fn address(line: &str) -> Option<String> {
+    let start = ["http://127.0.0.1:", "http://localhost:"]
+        .iter()
+        .find_map(|prefix| Some(line.find(prefix)? + prefix.len()))?;
+    let port: String = line[start..].chars().take_while(char::is_ascii_digit).collect();
+    port.parse::<u16>().ok().filter(|port| *port > 0).map(|port| format!("http://127.0.0.1:{port}"))
+}
+
+/// The endpoint that a line names; `/mcp` when it names only the address.
+fn endpoint(url: &str, line: &str) -> String {
+    let port = url.rsplit(':').next().unwrap_or_default();
+    let path: String = line
+        .split_once(&format!(":{port}"))
+        .map(|(_, rest)| {
+            rest.chars().take_while(|c| c.is_ascii_alphanumeric() || "/_-".contains(*c)).collect()
+        })
+        .unwrap_or_default();
+    format!("{url}{}", if path.len() > 1 { path.as_str() } else { "/mcp" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{address, endpoint};
+
+    #[test]
+    fn an_address_is_found_in_a_line() {
+        for (line, url) in [
+            ("listening http://127.0.0.1:4312/mcp", Some("http://127.0.0.1:4312/mcp")),
+            ("MCP server on http://localhost:80.", Some("http://127.0.0.1:80/mcp")),
+            ("http://127.0.0.1:0", None),
+            ("http://127.0.0.1:x", None),
+            ("starting", None),
+        ] {
+            assert_eq!(address(line).map(|found| endpoint(&found, line)).as_deref(), url, "{line}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The steps that cargo does.
+
+use super::context::{Context, PROFILE};
+use super::counts;
+use crate::root;
+use crate::run::Log;
+use crate::tally::Tally;
+use crate::tools::gungraun_runner;
+use std::fs;
+use std::process::{Command, Stdio};
+
+/// The crates without runtime, clock or files.
+const PURE: [&str; 4] = ["--package", "dragoman-proto", "--package", "dragoman-engine"];
+
+fn cargo(args: &[&str]) -> Command {
+    let mut command = Command::new("cargo");
+    command.args(args).current_dir(root::checkout()).env("CARGO_TERM_COLOR", "never");
+    command
+}
+
+fn check(log: &Log, command: &mut Command) -> Result<Tally, String> {
+    log.run(command).map(|_| Tally::one(true))
+}
+
+pub(super) fn format(_: &Context, log: &Log) -> Result<Tally, String> {
+    check(log, &mut cargo(&["fmt", "--all", "--check"]))
+}
+
+pub(super) fn lints(_: &Context, log: &Log) -> Result<Tally, String> {
+    check(
+        log,
+        &mut cargo(&["clippy", "--workspace", "--all-targets", "--profile", PROFILE, "--", "-D", "warnings"]),
+    )
+}
+
+/// Binaries and tests in one go: built apart, shared crates would get other features and be built twice.
+pub(super) fn build(_: &Context, log: &Log) -> Result<Tally, String> {
+    check(log, &mut cargo(&["build", "--workspace", "--bins", "--tests", "--profile", PROFILE]))
+}
+
+pub(super) fn tests(_: &Context, log: &Log) -> Result<Tally, String> {
+    run_tests(log, &["--workspace"], PROFILE)
+}
+
+pub(super) fn doc_tests(_: &Context, log: &Log) -> Result<Tally, String> {
+    let (good, said) =
+        log.status(&mut cargo(&["test", "--doc", "--workspace", "--no-fail-fast", "--profile", PROFILE]))?;
+    let tally = counts::libtest(&said);
+    // A crate without examples in its docs is well, too.
+    Ok(if good && tally.passed == 0 { Tally::one(true) } else { judged(good, tally) })
+}
+
+pub(super) fn docs(_: &Context, log: &Log) -> Result<Tally, String> {
+    let mut command = cargo(&["doc", "--workspace", "--no-deps", "--profile", PROFILE]);
+    check(log, command.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+pub(super) fn pure_lints(_: &Context, log: &Log) -> Result<Tally, String> {
+    check(log, cargo(&["clippy", "--all-targets"]).args(PURE).args(["--", "-D", "warnings"]))
+}
+
+pub(super) fn pure_tests(_: &Context, log: &Log) -> Result<Tally, String> {
+    run_tests(log, &PURE, "dev")
+}
+
+/// The instruction budgets: benches named `budget`.
+pub(super) fn budgets(context: &Context, log: &Log) -> Result<Tally, String> {
+    context.tools()?;
+    let runner = gungraun_runner(log)?.ok_or("there are budgets, but Cargo.lock has no gungraun")?;
+    let mut tally = Tally::default();
+    for package in with_budgets()? {
+        let mut command = cargo(&["bench", "--package", &package, "--bench", "budget"]);
+        let (good, said) = log.status(command.env("GUNGRAUN_RUNNER", &runner))?;
+        // A runner and a crate that do not fit count nothing and are content with it.
+        let counted = said.lines().any(|line| {
+            line.trim_start().starts_with("Instructions:") && line.chars().any(|c| ('1'..='9').contains(&c))
+        });
+        tally += Tally::one(good && counted);
+    }
+    Ok(tally)
+}
+
+/// Packages that have a bench named `budget`.
+pub(super) fn with_budgets() -> Result<Vec<String>, String> {
+    let crates = root::checkout().join("crates");
+    let said = |error: std::io::Error| format!("{}: {error}", crates.display());
+    let mut found = Vec::new();
+    for entry in fs::read_dir(&crates).map_err(said)? {
+        let manifest = fs::read_to_string(entry.map_err(said)?.path().join("Cargo.toml")).unwrap_or_default();
+        if manifest.split("[[bench]]").skip(1).any(|bench| bench.contains("name = \"budget\"")) {
+            found.extend(
+                manifest
+                    .lines()
+                    .find_map(|line| Some(line.strip_prefix("name = \"")?.trim_end_matches('"').to_owned())),
+            );
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn run_tests(log: &Log, packages: &[&str], profile: &str) -> Result<Tally, String> {
+    let probe = cargo(&["nextest", "--version"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    if probe.is_ok_and(|status| status.success()) {
+        let (good, said) = log.status(
+            cargo(&["nextest", "run", "--no-fail-fast", "--cargo-profile", profile]).args(packages),
+        )?;
+        return Ok(judged(good, counts::nextest(&said)));
+    }
+    let (good, said) = log.status(
+        cargo(&["test", "--bins", "--lib", "--tests", "--no-fail-fast", "--profile", profile]).args(packages),
+    )?;
+    Ok(judged(good, counts::libtest(&said)))
+}
+
+/// A runner that fails without naming a failed test failed itself.
+fn judged(good: bool, tally: Tally) -> Tally {
+    if good || tally.failed > 0 { tally } else { Tally { failed: 1, ..tally } }
+}

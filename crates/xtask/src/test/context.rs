@@ -1,0 +1,39 @@
+//! What the steps share: the installed tools, ready whenever the background installation is.
+
+use crate::root::Programs;
+use crate::run::Log;
+use crate::tools::Tools;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// The cargo profile that everything is built with, so that nothing is built twice.
+pub(super) const PROFILE: &str = "ci";
+
+const INSTALL_WITHIN: Duration = Duration::from_mins(15);
+
+/// Shared by all steps of one run.
+#[derive(Debug, Default)]
+pub(super) struct Context {
+    tools: OnceLock<Result<Tools, String>>,
+}
+
+impl Context {
+    /// Installs the tools; those who wait in [`Context::tools`] go on.
+    pub(super) fn install(&self) -> bool {
+        let installed = Log::create("install", INSTALL_WITHIN).and_then(|log| Tools::install(&log));
+        if let Err(why) = &installed {
+            println!("FAIL  install: {why}");
+        }
+        self.tools.get_or_init(|| installed).is_ok()
+    }
+
+    /// The tools, once they are installed.
+    pub(super) fn tools(&self) -> Result<&Tools, String> {
+        self.tools.wait().as_ref().map_err(|why| format!("not run, as tools are missing: {why}"))
+    }
+
+    /// The programs that the build step built.
+    pub(super) fn programs() -> Programs {
+        Programs::of_profile(PROFILE)
+    }
+}

@@ -1,0 +1,105 @@
+//! The steps, in order.
+
+use super::cargo;
+use super::context::Context;
+use crate::conformance::{Upstream, Wanted, through_client, through_server};
+use crate::run::Log;
+use crate::tally::Tally;
+use crate::{peers, tidy};
+use std::time::Duration;
+
+/// The step that builds what later steps run.
+pub(super) const BUILD: &str = "build";
+
+/// One step.
+pub(super) struct Step {
+    pub(super) name: &'static str,
+    pub(super) deadline: Duration,
+    pub(super) needs_build: bool,
+    pub(super) needs_tools: bool,
+    pub(super) work: fn(&Context, &Log) -> Result<Tally, String>,
+}
+
+const fn step(name: &'static str, minutes: u64, work: fn(&Context, &Log) -> Result<Tally, String>) -> Step {
+    Step { name, deadline: Duration::from_mins(minutes), needs_build: false, needs_tools: false, work }
+}
+
+const fn with_peers(
+    name: &'static str,
+    minutes: u64,
+    work: fn(&Context, &Log) -> Result<Tally, String>,
+) -> Step {
+    Step { needs_build: true, needs_tools: true, ..step(name, minutes, work) }
+}
+
+/// The pure part, in seconds.
+pub(super) fn quick() -> Vec<Step> {
+    vec![
+        step("format", 2, cargo::format),
+        step("tidy", 2, rules),
+        step("lints", 10, cargo::pure_lints),
+        step("tests", 10, cargo::pure_tests),
+    ]
+}
+
+/// Everything.
+pub(super) fn full() -> Result<Vec<Step>, String> {
+    let mut steps = vec![
+        step("format", 2, cargo::format),
+        step("tidy", 2, rules),
+        step("lints", 30, cargo::lints),
+        step(BUILD, 30, cargo::build),
+        step("tests", 20, cargo::tests),
+        step("doc-tests", 20, cargo::doc_tests),
+        step("docs", 20, cargo::docs),
+        with_peers("conformance-http", 15, |context, log| served(context, Upstream::Http, log)),
+        with_peers("conformance-stdio", 15, |context, log| served(context, Upstream::Stdio, log)),
+        with_peers("conformance-client", 10, |context, log| {
+            through_client(&context.tools()?.node, &Context::programs(), &Wanted::default(), log)
+        }),
+        with_peers("peers", 10, |context, log| peers::all(context.tools()?, &Context::programs(), None, log)),
+    ];
+    if !cargo::with_budgets()?.is_empty() {
+        steps.push(Step { needs_tools: true, ..step("budgets", 30, cargo::budgets) });
+    }
+    Ok(steps)
+}
+
+/// The named steps in their own order, with the build where one needs it; all when none is named.
+pub(super) fn chosen(steps: Vec<Step>, only: &[&str]) -> Result<Vec<Step>, String> {
+    if let Some(unknown) = only.iter().find(|name| !steps.iter().any(|step| step.name == **name)) {
+        let names: Vec<&str> = steps.iter().map(|step| step.name).collect();
+        return Err(format!("no step `{unknown}`; there are {}", names.join(", ")));
+    }
+    let named = |step: &Step| only.is_empty() || only.contains(&step.name);
+    let build = steps.iter().any(|step| named(step) && step.needs_build);
+    Ok(steps.into_iter().filter(|step| named(step) || (build && step.name == BUILD)).collect())
+}
+
+fn rules(_: &Context, log: &Log) -> Result<Tally, String> {
+    let faults = tidy::faults()?;
+    for fault in &faults {
+        log.note(&fault.to_string());
+    }
+    Ok(if faults.is_empty() { Tally::one(true) } else { Tally { passed: 0, failed: faults.len() } })
+}
+
+fn served(context: &Context, upstream: Upstream, log: &Log) -> Result<Tally, String> {
+    through_server(&context.tools()?.node, &Context::programs(), upstream, &Wanted::default(), log)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{chosen, full, quick};
+
+    #[test]
+    fn chosen_steps_bring_the_build_that_they_need() {
+        let names = |only: &[&str]| {
+            chosen(full().unwrap(), only).unwrap().iter().map(|step| step.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&["peers", "format"]), ["format", "build", "peers"]);
+        assert_eq!(names(&["tidy"]), ["tidy"]);
+        assert!(names(&[]).len() > 8);
+        assert!(chosen(quick(), &["peers"]).is_err());
+    }
+}

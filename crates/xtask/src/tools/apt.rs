@@ -1,0 +1,44 @@
+//! Debian packages, for what cannot be installed into a folder of ours.
+
+use crate::run::Log;
+use std::process::{Command, Stdio};
+
+/// What a package gives, and how to see that it is there.
+const PACKAGES: &[(&str, &[&str])] = &[
+    ("python3", &["python3", "--version"]),
+    ("python3-venv", &["python3", "-c", "import ensurepip, venv"]),
+    ("valgrind", &["valgrind", "--version"]),
+];
+
+/// Installs what is missing; asks apt only then.
+pub(super) fn debian_packages(log: &Log) -> Result<(), String> {
+    let missing: Vec<&str> =
+        PACKAGES.iter().filter(|(_, probe)| !answers(probe)).map(|(name, _)| *name).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let install = format!("apt-get install {}", missing.join(" "));
+    if !answers(&["sh", "-c", "test \"$(id -u)\" = 0 && command -v apt-get"]) {
+        return Err(format!("missing: {}. As root: {install}", missing.join(", ")));
+    }
+    log.run(Command::new("apt-get").args(["-q", "update"]))?;
+    log.run(
+        Command::new("apt-get")
+            .args(["-q", "-y", "--no-install-recommends", "install"])
+            .args(&missing)
+            .env("DEBIAN_FRONTEND", "noninteractive"),
+    )
+    .map(drop)
+}
+
+/// Whether a probe ends well.
+fn answers(probe: &[&str]) -> bool {
+    let Some((program, args)) = probe.split_first() else { return false };
+    let quiet = Command::new(program)
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    quiet.is_ok_and(|status| status.success())
+}

@@ -1,0 +1,46 @@
+//! The runner of the instruction budgets, of the same version as the crate that the lock file names.
+
+use super::stamp;
+use crate::root;
+use crate::run::Log;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Installs the runner if needed; none when no crate has budgets.
+pub(crate) fn gungraun_runner(log: &Log) -> Result<Option<PathBuf>, String> {
+    let lock = fs::read_to_string(root::checkout().join("Cargo.lock"))
+        .map_err(|error| format!("Cargo.lock: {error}"))?;
+    let Some(version) = locked(&lock, "gungraun") else { return Ok(None) };
+    let folder = root::tools().join("gungraun");
+    stamp::once(&folder, version, || {
+        // Built without optimisation: it only starts valgrind and reads what that counted.
+        let quiet = ["install", "--quiet", "--locked", "--debug", "--force", "--root"];
+        log.run(Command::new("cargo").args(quiet).arg(&folder).args([
+            "--version",
+            version,
+            "gungraun-runner",
+        ]))
+        .map(drop)
+    })?;
+    Ok(Some(folder.join("bin/gungraun-runner")))
+}
+
+/// The version of a crate in a lock file.
+fn locked<'a>(lock: &'a str, name: &str) -> Option<&'a str> {
+    let mut lines = lock.lines();
+    lines.find(|line| *line == format!("name = \"{name}\""))?;
+    lines.next()?.strip_prefix("version = \"")?.strip_suffix('"')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::locked;
+
+    #[test]
+    fn the_version_is_that_of_the_lock_file() {
+        let lock = "[[package]]\nname = \"gungraun-macros\"\nversion = \"0.1.0\"\n\n[[package]]\nname = \"gungraun\"\nversion = \"0.20.1\"\n";
+        assert_eq!(locked(lock, "gungraun"), Some("0.20.1"));
+        assert_eq!(locked(lock, "absent"), None);
+    }
+}

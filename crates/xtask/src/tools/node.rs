@@ -1,0 +1,96 @@
+//! Node and the pinned npm packages of `tests/peers/npm`.
+
+use super::stamp;
+use crate::root;
+use crate::run::Log;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The conformance suite needs it.
+const OLDEST: u32 = 22;
+
+/// A Node that is new enough, with the peers' packages.
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    program: PathBuf,
+    folder: PathBuf,
+}
+
+impl Node {
+    /// Installs what is missing: a current Node from npm where the system's is older, and the peers.
+    pub(crate) fn install(log: &Log) -> Result<Self, String> {
+        let program = match system_version() {
+            Some(major) if major >= OLDEST => PathBuf::from("node"),
+            Some(_) => {
+                let modules = npm_ci("node", log)?;
+                let arch = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
+                modules.join(format!("node-linux-{arch}/bin/node"))
+            }
+            None => {
+                return Err(
+                    "there is no node here; install Node with npm (Debian: apt-get install nodejs npm)"
+                        .to_owned(),
+                );
+            }
+        };
+        let modules = npm_ci("npm", log)?;
+        Ok(Self { program, folder: modules })
+    }
+
+    /// A command that runs a script of `tests/peers`.
+    pub(crate) fn script(&self, name: &str) -> Result<Command, String> {
+        let mut command = Command::new(&self.program);
+        command.arg(self.staged(name)?);
+        Ok(command)
+    }
+
+    /// A copy of `tests/peers` beside the packages, where Node finds them; the path of one of its scripts.
+    pub(crate) fn staged(&self, name: &str) -> Result<PathBuf, String> {
+        let (from, to) = (root::checkout().join("tests/peers"), self.folder.with_file_name("peers"));
+        let said = |error: std::io::Error| format!("{}: {error}", to.display());
+        fs::create_dir_all(&to).map_err(said)?;
+        for entry in fs::read_dir(&from).map_err(said)? {
+            let path = entry.map_err(said)?.path();
+            if let Some(file) = path.file_name().filter(|_| path.is_file()) {
+                fs::copy(&path, to.join(file)).map_err(said)?;
+            }
+        }
+        Ok(to.join(name))
+    }
+
+    /// The node program.
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// A file of an installed package.
+    pub(crate) fn module(&self, path: &str) -> PathBuf {
+        self.folder.join(path)
+    }
+}
+
+fn system_version() -> Option<u32> {
+    let said = Command::new("node").arg("--version").output().ok()?.stdout;
+    String::from_utf8_lossy(&said).trim().trim_start_matches('v').split('.').next()?.parse().ok()
+}
+
+/// Installs exactly what `tests/peers/NAME/package-lock.json` pins; the folder of the modules.
+fn npm_ci(name: &str, log: &Log) -> Result<PathBuf, String> {
+    let pins = root::checkout().join("tests/peers").join(name);
+    let folder = root::tools().join(name);
+    let read = |file: &str| {
+        fs::read_to_string(pins.join(file)).map_err(|error| format!("tests/peers/{name}/{file}: {error}"))
+    };
+    let (package, lock) = (read("package.json")?, read("package-lock.json")?);
+    stamp::once(&folder, &lock, || {
+        let write = |file: &str, text: &str| {
+            fs::write(folder.join(file), text).map_err(|error| format!("{file}: {error}"))
+        };
+        write("package.json", &package)?;
+        write("package-lock.json", &lock)?;
+        let quiet = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+        log.run(Command::new("npm").args(quiet).current_dir(&folder)).map(drop)
+    })?;
+    Ok(folder.join("node_modules"))
+}

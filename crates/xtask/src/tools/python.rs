@@ -1,0 +1,25 @@
+//! Python environments, one for each pinned SDK of `tests/peers/python`.
+
+use super::stamp;
+use crate::root;
+use crate::run::Log;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The pinned SDKs: `tests/peers/python/NAME.txt` lists the packages of each.
+pub(super) const SDKS: [&str; 2] = ["sdk-v1", "sdk-v2"];
+
+/// Installs one environment if needed; its interpreter.
+pub(super) fn python(name: &str, log: &Log) -> Result<PathBuf, String> {
+    let list = root::checkout().join("tests/peers/python").join(format!("{name}.txt"));
+    let pins = fs::read_to_string(&list).map_err(|error| format!("{}: {error}", list.display()))?;
+    let folder = root::tools().join(format!("py-{name}"));
+    stamp::once(&folder, &pins, || {
+        log.run(Command::new("python3").args(["-m", "venv", "--clear", "venv"]).current_dir(&folder))?;
+        let quiet =
+            ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--requirement"];
+        log.run(Command::new(folder.join("venv/bin/python")).args(quiet).arg(&list)).map(drop)
+    })?;
+    Ok(folder.join("venv/bin/python"))
+}
