@@ -2,3 +2,4 @@
 
 pub mod bench;
 pub mod fixture;
+pub mod odd;

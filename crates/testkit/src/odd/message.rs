@@ -1,0 +1,96 @@
+//! Messages in and out. What is passed on is kept as the bytes that arrived.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// A request, a notification (no id), or a response (no method). Of all else in it nothing is expected: whatever a
+/// field holds that should hold something else, it counts as absent.
+#[derive(Deserialize)]
+pub(super) struct Message<'a> {
+    #[serde(borrow)]
+    pub(super) id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) method: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) params: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Params<'a> {
+    #[serde(borrow)]
+    pub(super) name: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) arguments: Option<&'a RawValue>,
+    #[serde(rename = "protocolVersion", borrow)]
+    pub(super) version: Option<&'a RawValue>,
+    #[serde(rename = "_meta", borrow)]
+    pub(super) meta: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Meta<'a> {
+    #[serde(rename = "io.modelcontextprotocol/protocolVersion", borrow)]
+    pub(super) version: Option<&'a RawValue>,
+}
+
+/// The arguments of the tool `raw`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Verbatim<'a> {
+    #[serde(borrow)]
+    pub(super) reply: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) error: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) notify: Option<&'a RawValue>,
+}
+
+/// The arguments of all other tools; each has a default that makes the tool misbehave.
+#[derive(Deserialize)]
+#[serde(default)]
+pub(super) struct Arguments {
+    pub(super) text: String,
+    pub(super) ms: u64,
+    pub(super) bytes: Option<u64>,
+    pub(super) code: u8,
+    pub(super) half: bool,
+    pub(super) balanced: bool,
+    pub(super) then_answer: bool,
+}
+
+impl Default for Arguments {
+    fn default() -> Self {
+        Self {
+            text: "ok".into(),
+            ms: 1000,
+            bytes: None,
+            code: 3,
+            half: false,
+            balanced: false,
+            then_answer: false,
+        }
+    }
+}
+
+/// What `value` holds, if it is a `T`.
+pub(super) fn read<'a, T: Deserialize<'a> + Default>(value: Option<&'a RawValue>) -> T {
+    value.and_then(|value| serde_json::from_str(value.get()).ok()).unwrap_or_default()
+}
+
+/// A response with this result, both as they stand.
+pub(super) fn result(id: &RawValue, result: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
+}
+
+/// A response with this error object.
+pub(super) fn error(id: &str, code: i32, message: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{}}}}}"#, string(message))
+}
+
+/// A JSON string.
+pub(super) fn string(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}

@@ -1,0 +1,80 @@
+//! An upstream that misbehaves on request, to prove that nobody else notices.
+//!
+//! It initialises properly and lists one tool per misbehaviour ([`tools`]); calling the tool brings it about. One more
+//! tool, `raw`, proves losslessness: it returns the exact bytes that arrived and sends the exact bytes that it is told
+//! to. Speaks over stdio or HTTP, on plain threads. Must not use any of the product's code, whose judge it is.
+//!
+//! ```text
+//! odd --stdio | --http 127.0.0.1:0 [--modern] [--init silent|garbage|die|error] [--loop-pages [same|fresh]] [--banner]
+//! ```
+//!
+//! Over HTTP it prints `listening URL` first.
+
+mod act;
+mod http;
+mod message;
+mod program;
+mod request;
+mod server;
+mod stdio;
+pub mod tools;
+
+use std::{
+    io::{self, Write},
+    net::{SocketAddr, TcpListener},
+    sync::Arc,
+};
+
+pub use program::program;
+pub use server::{Init, Pages, Server};
+
+/// How the odd upstream is started.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Options {
+    #[command(flatten)]
+    place: Place,
+    /// Also speak the stateless era: answer `server/discover` and requests that carry their version.
+    #[arg(long)]
+    modern: bool,
+    /// What to answer the handshake (`initialize` or `server/discover`) with.
+    #[arg(long, value_enum, default_value_t = Init::Proper)]
+    init: Init,
+    /// Never come to the end of a list: give the same cursor, or a fresh one, with every page.
+    #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "same")]
+    loop_pages: Option<Pages>,
+    /// Print lines on stdout that are no messages before anything else, as many launchers do.
+    #[arg(long, requires = "stdio")]
+    banner: bool,
+}
+
+#[derive(Clone, Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+struct Place {
+    /// Speak over stdin and stdout.
+    #[arg(long)]
+    stdio: bool,
+    /// Listen on this address; port 0 takes a free one.
+    #[arg(long)]
+    http: Option<SocketAddr>,
+}
+
+/// Serves until stdin ends or for ever. Returns the exit code that was asked for.
+pub fn run(options: &Options) -> io::Result<u8> {
+    let server = Server::new(options.modern, options.init, options.loop_pages);
+    let Some(address) = options.place.http else {
+        if options.banner {
+            io::stdout().write_all(
+                b"\n> odd@1.0.0 start\n> node server.js\n\n[info] ready {\"not\":\"json-rpc\"}\n",
+            )?;
+        }
+        return stdio::run(&server, io::stdin().lock(), io::stdout());
+    };
+    let listener = TcpListener::bind(address)?;
+    writeln!(io::stdout(), "listening http://{}/mcp", listener.local_addr()?)?;
+    io::stdout().flush()?;
+    http::serve(&listener, &Arc::new(server))?;
+    Ok(0)
+}
+
+#[cfg(test)]
+mod tests;
