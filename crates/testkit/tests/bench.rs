@@ -78,6 +78,15 @@ fn every_scenario_runs_without_errors() {
 }
 
 #[test]
+fn an_upstream_of_one_era_serves_that_era() {
+    for (era, its_own, other) in [("legacy", "echo", "modern-echo"), ("modern", "modern-echo", "echo")] {
+        let (_upstream, url) = upstream(&["--era", era]);
+        assert_all_right(&url, &["--scenario", its_own]);
+        assert!(!load(&url, &["--scenario", other]).child.wait().unwrap().success(), "{era}");
+    }
+}
+
+#[test]
 fn wrong_answers_are_seen() {
     let (_upstream, url) = upstream(&[]);
     for args in [

@@ -5,6 +5,7 @@
 
 use std::process::ExitCode;
 
+mod bench;
 mod conformance;
 mod peers;
 mod root;
@@ -21,6 +22,7 @@ cargo xtask COMMAND
   test                 everything, as CI runs it; --quick for the pure part in seconds
   tidy                 the repository's rules: sizes, import directions, words, paths
   conformance          the official MCP suite through Dragoman (--help for more)
+  bench                what a call costs, beside nginx (--help for more)
   peers                real SDKs, clients and servers of others through Dragoman
 ";
 
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let passed = match command.as_str() {
+        "bench" => bench::run(rest),
         "conformance" => conformance::run(rest),
         "peers" => peers::run(rest),
         "test" => test::run(rest),

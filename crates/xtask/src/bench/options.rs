@@ -55,7 +55,7 @@ impl Options {
             let mut value = || args.next().ok_or_else(|| format!("{flag} needs a value\n\n{}", help()));
             match flag.as_str() {
                 "--only" => options.only = scenarios(value()?)?,
-                "--rounds" => options.rounds = number(flag, value()?, 1.0, 100.0)? as usize,
+                "--rounds" => options.rounds = number(flag, value()?, 1, 100)?,
                 "--seconds" => options.seconds = number(flag, value()?, 0.1, 60.0)?,
                 "--quick" => (options.quick, options.rounds, options.seconds) = (true, 1, 0.5),
                 "--ab" => options.ab = true,
@@ -109,8 +109,11 @@ fn contestants(list: &str) -> Result<Vec<Contestant>, String> {
         .ok_or_else(|| format!("--contestants {list}: there are direct, nginx and dragoman"))
 }
 
-fn number(flag: &str, text: &str, least: f64, most: f64) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number| (least..=most).contains(number));
+fn number<T>(flag: &str, text: &str, least: T, most: T) -> Result<T, String>
+where
+    T: std::str::FromStr + std::fmt::Display + PartialOrd,
+{
+    let number = text.parse().ok().filter(|number| (&least..=&most).contains(&number));
     number.ok_or_else(|| format!("{flag} {text}: give a number from {least} to {most}"))
 }
 
@@ -126,7 +129,9 @@ mod tests {
     fn flags_are_read() {
         let all = read("").unwrap().unwrap();
         assert!(all.only.len() > 10 && all.only.contains(&"footprint".to_owned()) && all.build);
-        let some = read("--only echo-1,footprint --rounds 5 --seconds 0.5 --contestants direct,nginx").unwrap().unwrap();
+        let some = read("--only echo-1,footprint --rounds 5 --seconds 0.5 --contestants direct,nginx")
+            .unwrap()
+            .unwrap();
         assert_eq!((some.only.len(), some.rounds, some.seconds), (2, 5, 0.5));
         assert_eq!(some.contestants, [Contestant::Direct, Contestant::Nginx]);
         assert_eq!(read("--ab").unwrap().unwrap().only, ["echo-1", "echo-16", "echo-128", "stdio-16"]);

@@ -23,8 +23,7 @@ fn precise(pid: u32) -> u64 {
 /// User and system time with that of ended threads, rounded down to whole ticks.
 fn coarse(pid: u32) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let times: u64 =
-        fields(&stat).skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    let times: u64 = fields(&stat).skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
     times * (1_000_000_000 / TICKS)
 }
 

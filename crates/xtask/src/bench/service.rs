@@ -70,7 +70,9 @@ impl Service {
     /// Waits for the next line on stdout.
     pub(crate) fn line(&self, within: Duration) -> Result<String, String> {
         self.lines.recv_timeout(within).map_err(|error| match error {
-            mpsc::RecvTimeoutError::Timeout => self.fault(&format!("said nothing for {} s", within.as_secs())),
+            mpsc::RecvTimeoutError::Timeout => {
+                self.fault(&format!("said nothing for {} s", within.as_secs()))
+            }
             mpsc::RecvTimeoutError::Disconnected => self.fault("ended"),
         })
     }

@@ -1,7 +1,7 @@
 //! What the upstream answers, as bytes. Knows no transport.
 
 use super::request::{LEGACY, MODERN, Request};
-use super::tools;
+use super::{Era, tools};
 use crate::bench::json::{member, unquoted};
 use crate::bench::payload_text;
 use bytes::Bytes;
@@ -31,23 +31,35 @@ pub(super) struct Answer {
 pub(super) struct Answers {
     list: Bytes,
     modern_list: Bytes,
+    era: Era,
     payloads: Mutex<Vec<(usize, bool, Bytes)>>,
 }
 
 impl Answers {
-    pub(super) fn new(count: u32) -> Self {
+    pub(super) fn new(count: u32, era: Era) -> Self {
         let list = tools::list(count);
         let hints = r#""resultType":"complete","ttlMs":3600000,"cacheScope":"public","#;
         Self {
             modern_list: format!(r#","result":{{{hints}"tools":{list}}}}}"#).into(),
             list: format!(r#","result":{{"tools":{list}}}}}"#).into(),
+            era,
             payloads: Mutex::default(),
         }
+    }
+
+    /// Reads a message as a server of these versions does: an old one does not know the new metadata.
+    pub(super) fn read<'a>(&self, message: &'a [u8]) -> Option<Request<'a>> {
+        let mut request = Request::read(message)?;
+        request.modern &= self.era != Era::Legacy;
+        Some(request)
     }
 
     /// The answer to a request; `None` for notifications and responses, which get none.
     pub(super) fn to(&self, request: &Request<'_>) -> Option<Answer> {
         let (id, method) = (request.id?, request.method?);
+        if !request.modern && self.era == Era::Modern {
+            return Some(Answer::error(id, -32022, "only 2026-07-28 is spoken here"));
+        }
         Some(match method {
             b"tools/call" => self.call(id, request),
             b"tools/list" => Answer::ready(id, if request.modern { &self.modern_list } else { &self.list }),
@@ -94,7 +106,9 @@ impl Answers {
 impl Answer {
     /// An error; `id` is `null` when the request's could not be read.
     pub(super) fn error(id: &[u8], code: i32, message: &str) -> Self {
-        let rest = format!(r#","error":{{"code":{code},"message":"{message}"}}}}"#);
+        let data =
+            if code == -32022 { format!(r#","data":{{"supported":["{MODERN}"]}}"#) } else { String::new() };
+        let rest = format!(r#","error":{{"code":{code},"message":"{message}"{data}}}}}"#);
         Self { head: [&start(id)[..], rest.as_bytes()].concat(), tail: Bytes::new(), code: Some(code) }
     }
 
@@ -163,13 +177,16 @@ fn discover(id: &[u8]) -> Answer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::request::Request;
-    use super::Answers;
+    use super::{Answers, Era};
     use serde_json::{Value, json};
 
     fn ask(message: &str) -> Value {
-        let answers = Answers::new(3);
-        let answer = answers.to(&Request::read(message.as_bytes()).unwrap()).unwrap();
+        ask_in(Era::Both, message)
+    }
+
+    fn ask_in(era: Era, message: &str) -> Value {
+        let answers = Answers::new(3, era);
+        let answer = answers.to(&answers.read(message.as_bytes()).unwrap()).unwrap();
         serde_json::from_slice(&[&answer.head[..], &answer.tail[..]].concat()).unwrap()
     }
 
@@ -227,7 +244,24 @@ mod tests {
         ] {
             assert_eq!(with_params("tools/call", &params)["error"]["code"], -32602);
         }
-        let note = Request::read(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).unwrap();
-        assert!(Answers::new(2).to(&note).is_none());
+        let answers = Answers::new(2, Era::Both);
+        let note = answers.read(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).unwrap();
+        assert!(answers.to(&note).is_none());
+    }
+
+    #[test]
+    fn a_server_of_one_era_does_not_know_the_other() {
+        let discover =
+            json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta()}});
+        assert_eq!(ask_in(Era::Legacy, &discover.to_string())["error"]["code"], -32601);
+        assert!(ask_in(Era::Modern, &discover.to_string())["result"].is_object());
+        let initialize =
+            r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}"#;
+        let refused = &ask_in(Era::Modern, initialize)["error"];
+        assert_eq!(
+            (&refused["code"], &refused["data"]["supported"][0]),
+            (&json!(-32022), &json!("2026-07-28"))
+        );
+        assert!(ask_in(Era::Legacy, initialize)["result"].is_object());
     }
 }

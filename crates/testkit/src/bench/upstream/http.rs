@@ -4,7 +4,7 @@ use super::answer::{Answer, Answers};
 use super::body::Content;
 use super::request::{MODERN, Request};
 use super::sessions::Sessions;
-use super::{LONGEST_MESSAGE, Options};
+use super::{Era, LONGEST_MESSAGE, Options};
 use bytes::{Bytes, BytesMut};
 use http_body::Body;
 use hyper::body::Incoming;
@@ -29,12 +29,14 @@ const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 struct Upstream {
     answers: Answers,
     sessions: Sessions,
+    era: Era,
     sse: bool,
 }
 
 /// Serves until the process ends, or stdin when that is asked for.
 pub(super) fn run(answers: Answers, options: &Options) -> io::Result<()> {
-    let upstream = Arc::new(Upstream { answers, sessions: Sessions::default(), sse: options.sse });
+    let (era, sse) = (options.era, options.sse);
+    let upstream = Arc::new(Upstream { answers, sessions: Sessions::default(), era, sse });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     runtime.block_on(async {
         let listener = TcpListener::bind(("127.0.0.1", options.port)).await?;
@@ -110,7 +112,7 @@ impl Upstream {
     }
 
     fn post(&self, headers: &HeaderMap, message: &[u8]) -> Response<Content> {
-        let Some(request) = Request::read(message) else {
+        let Some(request) = self.answers.read(message) else {
             return refusal(StatusCode::BAD_REQUEST, -32700, "no JSON-RPC message");
         };
         let opens = request.method == Some(b"initialize") && !request.modern;
@@ -118,7 +120,7 @@ impl Upstream {
             if let Err(why) = matches_headers(headers, &request) {
                 return refusal(StatusCode::BAD_REQUEST, -32020, why);
             }
-        } else if !opens {
+        } else if !opens && self.era != Era::Modern {
             match headers.get(SESSION) {
                 None => return refusal(StatusCode::BAD_REQUEST, -32600, "no Mcp-Session-Id"),
                 Some(id) if !self.sessions.has(id.as_bytes()) => return no_session(),
@@ -126,8 +128,9 @@ impl Upstream {
             }
         }
         let Some(answer) = self.answers.to(&request) else { return empty(StatusCode::ACCEPTED) };
+        let refused = answer.code.is_some();
         let mut response = self.answered(answer, request.modern, accepts_events(headers));
-        if opens {
+        if opens && !refused {
             let Some(id) = self.sessions.open().and_then(|id| HeaderValue::try_from(id).ok()) else {
                 return refusal(StatusCode::SERVICE_UNAVAILABLE, -32000, "too many sessions");
             };
@@ -139,6 +142,7 @@ impl Upstream {
     fn answered(&self, answer: Answer, modern: bool, accepts_events: bool) -> Response<Content> {
         let status = match answer.code {
             Some(-32601) if modern => StatusCode::NOT_FOUND,
+            Some(-32022) => StatusCode::BAD_REQUEST,
             _ => StatusCode::OK,
         };
         if self.sse && accepts_events && status == StatusCode::OK {

@@ -16,12 +16,26 @@ use std::io;
 /// The longest message that is read, in bytes.
 const LONGEST_MESSAGE: usize = 16 << 20;
 
+/// The protocol versions that the upstream speaks.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Era {
+    /// All of them, chosen by each message.
+    Both,
+    /// Those with a handshake.
+    Legacy,
+    /// 2026-07-28 only.
+    Modern,
+}
+
 /// How the upstream behaves.
 #[derive(clap::Args, Clone, Debug)]
 pub struct Options {
     /// The number of tools in the list, `echo` and `payload` among them.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(2..=100_000))]
     pub tools: u32,
+    /// The protocol versions to speak.
+    #[arg(long, value_enum, default_value_t = Era::Both)]
+    pub era: Era,
     /// Answer requests with event streams instead of JSON.
     #[arg(long)]
     pub sse: bool,
@@ -43,7 +57,7 @@ pub struct Options {
 /// # Errors
 /// When the port cannot be had, or stdin or stdout fail.
 pub fn run(options: &Options) -> io::Result<()> {
-    let answers = answer::Answers::new(options.tools);
+    let answers = answer::Answers::new(options.tools, options.era);
     if options.stdio {
         return stdio::serve(&answers, &mut io::stdin().lock(), &mut io::stdout().lock());
     }

@@ -2,7 +2,6 @@
 
 use super::LONGEST_MESSAGE;
 use super::answer::{Answer, Answers};
-use super::request::Request;
 use std::io::{self, Read, Write};
 
 /// How much is asked for in one read, in bytes.
@@ -44,7 +43,7 @@ fn answer(answers: &Answers, line: &[u8], out: &mut Vec<u8>) {
     if line.trim_ascii().is_empty() {
         return;
     }
-    let answer = match Request::read(line) {
+    let answer = match answers.read(line) {
         Some(request) => answers.to(&request),
         None => Some(Answer::error(b"null", -32700, "no JSON-RPC message")),
     };
@@ -57,6 +56,7 @@ fn answer(answers: &Answers, line: &[u8], out: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Era;
     use super::{Answers, serve};
     use std::io::Read;
 
@@ -82,7 +82,7 @@ mod tests {
             b"ng\"}\r\n\nx\n{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n",
         ]);
         let mut output = Vec::new();
-        serve(&Answers::new(2), &mut input, &mut output).unwrap();
+        serve(&Answers::new(2, Era::Both), &mut input, &mut output).unwrap();
         let lines: Vec<_> = std::str::from_utf8(&output).unwrap().lines().collect();
         assert_eq!(lines.len(), 3, "{lines:?}");
         assert_eq!(lines[0], r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);

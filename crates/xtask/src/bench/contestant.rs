@@ -1,0 +1,229 @@
+//! Who stands between client and upstream, and how each is configured and started.
+
+use super::programs::Programs;
+use super::service::Service;
+use serde_json::json;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A gateway must answer `/ready` within this.
+const READY_WITHIN: Duration = Duration::from_secs(20);
+/// How often it is asked.
+const ASK_AGAIN: Duration = Duration::from_micros(500);
+
+/// One column of the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Contestant {
+    /// Nobody: the client talks to the upstream.
+    Direct,
+    /// nginx as a plain reverse proxy.
+    Nginx,
+    /// Dragoman as it comes.
+    Dragoman,
+    /// Dragoman with one single-threaded runtime per core.
+    PerCore,
+    /// Dragoman with one runtime whose threads take work from each other.
+    WorkStealing,
+}
+
+impl Contestant {
+    pub(crate) const BESIDE_NGINX: [Self; 3] = [Self::Direct, Self::Nginx, Self::Dragoman];
+    pub(crate) const RUNTIMES: [Self; 2] = [Self::PerCore, Self::WorkStealing];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Direct => "direct",
+            Self::Nginx => "nginx",
+            Self::Dragoman => "dragoman",
+            Self::PerCore => "per-core",
+            Self::WorkStealing => "work-stealing",
+        }
+    }
+
+    /// Further flags of `dragoman serve`; `None` when this is no Dragoman.
+    pub(crate) fn runtime(self) -> Option<&'static [&'static str]> {
+        match self {
+            Self::Direct | Self::Nginx => None,
+            Self::Dragoman => Some(&[]),
+            Self::PerCore => Some(&["--runtime", "per-core"]),
+            Self::WorkStealing => Some(&["--runtime", "work-stealing"]),
+        }
+    }
+
+    /// What a tool of the upstream called `server` is called here.
+    pub(crate) fn tool(self, server: &str, tool: &str) -> String {
+        if self.runtime().is_some() { format!("{server}__{tool}") } else { tool.to_owned() }
+    }
+}
+
+/// What a gateway has behind it.
+#[derive(Clone, Debug)]
+pub(crate) enum Backend {
+    /// Addresses, `HOST:PORT`, whose endpoint is `/mcp`.
+    Http(Vec<String>),
+    /// `bench_upstream` with these flags.
+    Stdio(Vec<String>),
+}
+
+impl Backend {
+    /// The names of the upstreams in Dragoman's config.
+    pub(crate) fn names(&self) -> Vec<String> {
+        match self {
+            Self::Http(addresses) if addresses.len() > 1 => {
+                (1..=addresses.len()).map(|number| format!("up{number}")).collect()
+            }
+            Self::Http(_) | Self::Stdio(_) => vec!["up".to_owned()],
+        }
+    }
+}
+
+/// A running gateway.
+#[derive(Debug)]
+pub(crate) struct Gateway {
+    pub(crate) contestant: Contestant,
+    pub(crate) service: Service,
+    pub(crate) url: String,
+    /// From the start of the process to its first good answer on `/ready`.
+    pub(crate) ready: Duration,
+}
+
+impl Gateway {
+    /// Starts a gateway in `folder` and waits until it is ready.
+    pub(crate) fn start(
+        contestant: Contestant,
+        backend: &Backend,
+        programs: &Programs,
+        folder: &Path,
+    ) -> Result<Self, String> {
+        let folder = folder.join(contestant.name());
+        fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let address = free_address()?;
+        let mut command = match (contestant.runtime(), backend) {
+            (Some(flags), _) => dragoman(programs, backend, flags, address, &folder)?,
+            (None, Backend::Http(upstreams)) => nginx(programs, &upstreams[0], address, &folder)?,
+            (None, Backend::Stdio(_)) => return Err("nginx cannot front a stdio upstream".into()),
+        };
+        let started = Instant::now();
+        let mut service = Service::start(&mut command, &folder.join("stderr"))?;
+        let until = started + READY_WITHIN;
+        while !answers(address) {
+            if service.ended(Duration::ZERO) || service.ended(ASK_AGAIN) {
+                return Err(service.fault("ended before it was ready"));
+            }
+            if Instant::now() > until {
+                return Err(service.fault("did not answer 200 on /ready within 20 s"));
+            }
+        }
+        Ok(Self { contestant, service, url: format!("http://{address}/mcp"), ready: started.elapsed() })
+    }
+
+    /// The processes whose cost is the gateway's: not the children that it serves.
+    pub(crate) fn pids(&self) -> Vec<u32> {
+        let pid = self.service.pid();
+        match self.contestant {
+            Contestant::Nginx => super::procfs::with_children(pid),
+            _ => vec![pid],
+        }
+    }
+}
+
+/// An address that nobody listens on now. Somebody else may take it first, which then shows as a failed start.
+fn free_address() -> Result<SocketAddr, String> {
+    let listener = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+    listener.map_err(|error| format!("no free port: {error}"))
+}
+
+/// One try of `GET /ready`.
+fn answers(address: SocketAddr) -> bool {
+    let Ok(mut stream) = TcpStream::connect_timeout(&address, Duration::from_secs(1)) else { return false };
+    let _ = stream.set_read_timeout(Some(Duration::from_secs(5)));
+    let request = format!("GET /ready HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    let mut status = [0; 12];
+    stream.write_all(request.as_bytes()).and_then(|()| stream.read_exact(&mut status)).is_ok()
+        && status.ends_with(b" 200")
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn dragoman(
+    programs: &Programs,
+    backend: &Backend,
+    flags: &[&str],
+    address: SocketAddr,
+    folder: &Path,
+) -> Result<Command, String> {
+    let servers: serde_json::Map<_, _> = match backend {
+        Backend::Http(addresses) => backend
+            .names()
+            .into_iter()
+            .zip(addresses)
+            .map(|(name, address)| (name, json!({"url": format!("http://{address}/mcp")})))
+            .collect(),
+        Backend::Stdio(flags) => backend
+            .names()
+            .into_iter()
+            .map(|name| (name, json!({"command": programs.upstream, "args": flags})))
+            .collect(),
+    };
+    let config = folder.join("dragoman.json");
+    write(&config, &json!({ "mcpServers": servers }).to_string())?;
+    let mut command = Command::new(&programs.dragoman);
+    command.args(["serve", "--config"]).arg(config).args(["--listen", &address.to_string()]).args(flags);
+    Ok(command)
+}
+
+fn nginx(programs: &Programs, upstream: &str, address: SocketAddr, folder: &Path) -> Result<Command, String> {
+    let config = folder.join("nginx.conf");
+    write(&config, &nginx_config(upstream, address, folder))?;
+    let mut command = Command::new(&programs.nginx);
+    command.arg("-p").arg(folder).arg("-c").arg(&config).arg("-e").arg(folder.join("error.log"));
+    Ok(command)
+}
+
+/// A plain reverse proxy with nginx's defaults, but for what would close connections in the middle of a run.
+fn nginx_config(upstream: &str, address: SocketAddr, folder: &Path) -> String {
+    let folder = folder.display();
+    // As root its workers would become another user, who may not reach our folder.
+    let user = if rustix::process::geteuid().is_root() { "user root;" } else { "" };
+    format!(
+        "daemon off;
+{user}
+worker_processes auto;
+pid {folder}/pid;
+error_log {folder}/error.log;
+events {{ worker_connections 16384; }}
+http {{
+  access_log off;
+  keepalive_requests 1000000000;
+  client_body_temp_path {folder}/body;
+  proxy_temp_path {folder}/proxy;
+  fastcgi_temp_path {folder}/fastcgi;
+  uwsgi_temp_path {folder}/uwsgi;
+  scgi_temp_path {folder}/scgi;
+  upstream up {{ server {upstream}; keepalive 256; keepalive_requests 1000000000; }}
+  server {{
+    listen {address};
+    location = /ready {{ return 200; }}
+    location / {{
+      proxy_pass http://up;
+      proxy_http_version 1.1;
+      proxy_set_header Connection \"\";
+      proxy_read_timeout 600s;
+    }}
+  }}
+}}
+"
+    )
+}
+
+/// Lets what was just started settle down.
+pub(crate) fn settle(time: Duration) {
+    thread::sleep(time);
+}

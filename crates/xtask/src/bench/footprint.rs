@@ -1,0 +1,150 @@
+//! Start time and memory of a gateway: idle, with many sessions open, after they were closed.
+
+use super::contestant::{Contestant, Gateway, settle};
+use super::options::Options;
+use super::procfs::{Memory, memory};
+use super::programs::Programs;
+use super::scenario::Scenario;
+use super::service::Service;
+use super::stage::Stage;
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+/// Sessions opened at once.
+const SESSIONS: u32 = 1000;
+const SESSIONS_QUICK: u32 = 100;
+/// Starts whose median counts.
+const STARTS: usize = 7;
+/// Memory is read so long after something happened.
+const SETTLED: Duration = Duration::from_secs(2);
+const WITHIN: Duration = Duration::from_secs(90);
+
+/// What a gateway takes. Memory in KiB.
+#[derive(Clone, Debug)]
+pub(crate) struct Footprint {
+    pub(crate) contestant: Contestant,
+    /// Median from start to ready, in ms.
+    pub(crate) ready_ms: f64,
+    /// Sessions that were opened.
+    pub(crate) sessions: u32,
+    /// Each with its connection open.
+    pub(crate) plain: Course,
+    /// Each with its GET stream open too.
+    pub(crate) streams: Course,
+}
+
+/// Memory of one fresh process in the course of its sessions.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Course {
+    pub(crate) idle: Memory,
+    pub(crate) open: Memory,
+    pub(crate) closed: Memory,
+}
+
+impl Footprint {
+    /// Measures one gateway, with nobody else beside it.
+    pub(crate) fn of(
+        contestant: Contestant,
+        scenario: &Scenario,
+        options: &Options,
+        programs: &Programs,
+        folder: &Path,
+    ) -> Result<Self, String> {
+        let mut ready = Vec::new();
+        for _ in 0..if options.quick { 1 } else { STARTS } {
+            let stage = Stage::set(scenario, &[contestant], programs, folder)?;
+            ready.extend(stage.gateway(contestant).map(|gateway| gateway.ready.as_secs_f64() * 1e3));
+        }
+        let sessions = if options.quick { SESSIONS_QUICK } else { SESSIONS };
+        let course = |flags: &[&str]| {
+            let stage = Stage::set(scenario, &[contestant], programs, folder)?;
+            let gateway = stage.gateway(contestant).ok_or("the direct way has no footprint")?;
+            gateway.service.resume();
+            let settled = if options.quick { SETTLED / 4 } else { SETTLED };
+            Course::run(gateway, sessions, flags, settled, programs, folder)
+        };
+        Ok(Self {
+            contestant,
+            ready_ms: super::results::median(&mut ready),
+            sessions,
+            plain: course(&[])?,
+            streams: course(&["--stream"])?,
+        })
+    }
+}
+
+impl Course {
+    fn run(
+        gateway: &Gateway,
+        sessions: u32,
+        flags: &[&str],
+        settled: Duration,
+        programs: &Programs,
+        folder: &Path,
+    ) -> Result<Self, String> {
+        let now = || {
+            settle(settled);
+            memory(&gateway.pids())
+        };
+        let idle = now();
+        let mut command = Command::new(&programs.load);
+        command
+            .args([&gateway.url, "--scenario", "idle-sessions", "--sessions", &sessions.to_string()])
+            .args(flags);
+        let mut load = Service::start(&mut command, &folder.join("load"))?;
+        all_good(&load.line(WITHIN)?, "open", sessions)?;
+        let open = now();
+        load.go_on()?;
+        all_good(&load.line(WITHIN)?, "closed", sessions)?;
+        load.ended(WITHIN);
+        Ok(Self { idle, open, closed: now() })
+    }
+
+    /// PSS per session, in KiB.
+    pub(crate) fn each(&self, sessions: u32) -> f64 {
+        (kib(self.open.pss) - kib(self.idle.pss)) / f64::from(sessions)
+    }
+
+    /// PSS that is left of the closed sessions, in MiB.
+    pub(crate) fn left_mib(&self) -> f64 {
+        (kib(self.closed.pss) - kib(self.idle.pss)) / 1024.0
+    }
+}
+
+/// No process here holds 2^52 KiB.
+#[allow(clippy::cast_precision_loss)]
+pub(crate) fn kib(value: u64) -> f64 {
+    value as f64
+}
+
+/// The load must have opened or closed all sessions.
+fn all_good(line: &str, what: &str, sessions: u32) -> Result<(), String> {
+    let report: Value = serde_json::from_str(line).unwrap_or_default();
+    if report[what] == sessions && report["errors"] == 0 {
+        return Ok(());
+    }
+    Err(format!("idle sessions: not all {sessions} were {what}: {line}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Course, Memory, all_good};
+
+    #[test]
+    fn memory_is_counted_per_session() {
+        let memory = |pss| Memory { rss: 0, pss };
+        let course = Course { idle: memory(10_240), open: memory(30_240), closed: memory(11_264) };
+        assert!((course.each(1000) - 20.0).abs() < 1e-9);
+        assert!((course.left_mib() - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_lost_session_is_no_good() {
+        assert_eq!(all_good(r#"{"open":3,"errors":0,"first_error":null}"#, "open", 3), Ok(()));
+        for line in [r#"{"open":2,"errors":1}"#, r#"{"closed":3,"errors":0}"#, "x"] {
+            assert!(all_good(line, "open", 3).is_err(), "{line}");
+        }
+    }
+}

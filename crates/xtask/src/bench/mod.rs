@@ -1,0 +1,114 @@
+//! `cargo xtask bench`: what Dragoman costs per call, beside nginx and beside nobody, in one interleaved run.
+//!
+//! One upstream and one load generator, both on one thread, with a gateway between them on the same cores.
+//! CPU time per call is the figure to trust; calls a second and latencies swing with the machine's other work.
+
+mod contestant;
+mod footprint;
+mod measure;
+mod options;
+mod procfs;
+mod programs;
+mod report;
+mod results;
+mod scenario;
+mod service;
+mod stage;
+mod table;
+
+use contestant::{Contestant, settle};
+use footprint::Footprint;
+use options::Options;
+use programs::Programs;
+use results::{Results, Row};
+use scenario::{ALL, FOOTPRINT, Scenario};
+use stage::Stage;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Measures and prints; false when a call had a wrong answer or none.
+pub(crate) fn run(args: &[String]) -> Result<bool, String> {
+    let Some(options) = Options::read(args)? else {
+        print!("{}", options::help());
+        return Ok(true);
+    };
+    raise_open_files();
+    let programs = Programs::prepare(&options)?;
+    let folder = Folder::create()?;
+    let results = measure(&options, &programs, &folder.0)?;
+    println!("{}", table::markdown(&results));
+    if let Some(path) = &options.json {
+        report::write(path, &options, &results)?;
+    }
+    let errors = results.errors();
+    for error in &errors {
+        eprintln!("bench: {error}");
+    }
+    Ok(errors.is_empty())
+}
+
+fn measure(options: &Options, programs: &Programs, folder: &Path) -> Result<Results, String> {
+    let wanted = |scenario: &&Scenario| options.only.iter().any(|name| name == scenario.name);
+    let mut results =
+        Results { contestants: options.contestants.clone(), rows: Vec::new(), footprints: Vec::new() };
+    for scenario in ALL.iter().filter(wanted) {
+        let row = rounds(scenario, options, programs, folder)
+            .map_err(|why| format!("scenario {}: {why}", scenario.name))?;
+        results.rows.push(row);
+    }
+    if options.only.iter().any(|name| name == FOOTPRINT) {
+        for gateway in results.gateways() {
+            eprintln!("bench: {FOOTPRINT} of {}", gateway.name());
+            let footprint = Footprint::of(gateway, &ALL[0], options, programs, folder)
+                .map_err(|why| format!("{FOOTPRINT} of {}: {why}", gateway.name()))?;
+            results.footprints.push(footprint);
+        }
+    }
+    Ok(results)
+}
+
+/// All rounds of one scenario: everyone once, then everyone again.
+fn rounds(scenario: &Scenario, options: &Options, programs: &Programs, folder: &Path) -> Result<Row, String> {
+    let takes_part = |contestant: &Contestant| stage::takes_part(*contestant, scenario);
+    let contestants: Vec<_> = options.contestants.iter().copied().filter(takes_part).collect();
+    let mut samples: Vec<_> = contestants.iter().map(|contestant| (*contestant, Vec::new())).collect();
+    if samples.is_empty() {
+        return Ok(Row { scenario: *scenario, samples });
+    }
+    let stage = Stage::set(scenario, &contestants, programs, folder)?;
+    for round in 1..=options.rounds {
+        eprintln!("bench: {}, round {round} of {}", scenario.name, options.rounds);
+        for (contestant, its) in &mut samples {
+            its.push(measure::sample(&stage, *contestant, options, programs, folder)?);
+            // The connections of the last one are closed now, which costs the next one's time.
+            settle(Duration::from_millis(50));
+        }
+    }
+    Ok(Row { scenario: *scenario, samples })
+}
+
+/// A thousand sessions need several thousand sockets; what is started inherits the limit.
+fn raise_open_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    // Without it a big scenario fails with "too many open files", which says enough.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+}
+
+/// A folder for configs and logs, gone when dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn create() -> Result<Self, String> {
+        let path = crate::root::target().join("bench").join(std::process::id().to_string());
+        fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,161 @@
+//! Everything that was measured, and the figures that follow from it.
+
+use super::contestant::Contestant;
+use super::footprint::Footprint;
+use super::measure::Sample;
+use super::scenario::{Limit, Scenario};
+
+/// The outcome of a whole run.
+#[derive(Debug)]
+pub(crate) struct Results {
+    pub(crate) contestants: Vec<Contestant>,
+    pub(crate) rows: Vec<Row>,
+    pub(crate) footprints: Vec<Footprint>,
+}
+
+/// One scenario's samples: for each contestant that took part, one a round.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) scenario: Scenario,
+    pub(crate) samples: Vec<(Contestant, Vec<Sample>)>,
+}
+
+impl Results {
+    /// Those who stand between client and upstream.
+    pub(crate) fn gateways(&self) -> Vec<Contestant> {
+        self.contestants.iter().copied().filter(|contestant| *contestant != Contestant::Direct).collect()
+    }
+
+    /// The gateway that the others are compared with, and those others.
+    pub(crate) fn compared(&self) -> Option<(Contestant, Vec<Contestant>)> {
+        let gateways = self.gateways();
+        gateways.split_first().map(|(base, others)| (*base, others.to_vec()))
+    }
+
+    /// Wrong or missing answers, each with where it came.
+    pub(crate) fn errors(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for row in &self.rows {
+            for (contestant, samples) in &row.samples {
+                let errors: f64 = samples.iter().map(|sample| sample.errors).sum();
+                let first = samples.iter().find_map(|sample| sample.first_error.clone());
+                if let Some(first) = first {
+                    found.push(format!(
+                        "{}, {}: {errors} errors; {first}",
+                        row.scenario.name,
+                        contestant.name()
+                    ));
+                }
+            }
+        }
+        found
+    }
+
+    /// The most cores that others kept busy during a sample.
+    pub(crate) fn foreign(&self) -> f64 {
+        let samples = self.rows.iter().flat_map(|row| &row.samples).flat_map(|(_, samples)| samples);
+        samples.map(|sample| sample.foreign).fold(0.0, f64::max)
+    }
+}
+
+impl Row {
+    fn samples(&self, contestant: Contestant) -> &[Sample] {
+        self.samples.iter().find(|(its, _)| *its == contestant).map_or(&[], |(_, samples)| samples)
+    }
+
+    /// The median of one figure; `None` when the contestant has none.
+    pub(crate) fn median(
+        &self,
+        contestant: Contestant,
+        figure: impl Fn(&Sample) -> Option<f64>,
+    ) -> Option<f64> {
+        let mut values: Vec<f64> = self.samples(contestant).iter().filter_map(figure).collect();
+        (!values.is_empty()).then(|| median(&mut values))
+    }
+
+    /// CPU µs per call.
+    pub(crate) fn cpu(&self, contestant: Contestant) -> Option<f64> {
+        self.median(contestant, |sample| sample.cpu)
+    }
+
+    /// How often `one`'s CPU time is `other`'s.
+    pub(crate) fn cpu_ratio(&self, one: Contestant, other: Contestant) -> Option<f64> {
+        Some(self.cpu(one)? / self.cpu(other)?)
+    }
+
+    /// How often `one`'s calls a second are `other`'s: the median over the rounds, as neighbours saw like noise.
+    pub(crate) fn rate_ratio(&self, one: Contestant, other: Contestant) -> Option<f64> {
+        let pairs = self.samples(one).iter().zip(self.samples(other));
+        let mut ratios: Vec<f64> = pairs.map(|(one, other)| one.rate / other.rate).collect();
+        (!ratios.is_empty()).then(|| median(&mut ratios))
+    }
+
+    /// Whether Dragoman keeps the scenario's limit; `None` when it has none or cannot be judged.
+    pub(crate) fn within_limit(&self) -> Option<bool> {
+        match self.scenario.limit? {
+            Limit::Times(most) => Some(self.cpu_ratio(Contestant::Dragoman, Contestant::Nginx)? <= most),
+            Limit::Micros(most) => Some(self.cpu(Contestant::Dragoman)? <= most),
+        }
+    }
+}
+
+/// The middle value, or the mean of the two middle ones; NaN of none.
+pub(crate) fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => f64::NAN,
+        odd if odd % 2 == 1 => values[middle],
+        _ => f64::midpoint(values[middle - 1], values[middle]),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::{Contestant, Results, Row, Sample, median};
+    use crate::bench::scenario::ALL;
+
+    pub(crate) fn sample(rate: f64, cpu: Option<f64>) -> Sample {
+        let (p50, p99, errors, first_error) = (100.0, 2000.0, 0.0, None);
+        Sample { calls: rate, rate, cpu, p50, p99, errors, first_error, foreign: 0.25 }
+    }
+
+    /// Echo with 16 sessions: Dragoman takes 1.5 times nginx's CPU.
+    pub(crate) fn results() -> Results {
+        let of = |rates: [f64; 3], cpu: Option<f64>| rates.map(|rate| sample(rate, cpu)).to_vec();
+        let samples = vec![
+            (Contestant::Direct, of([100.0, 50.0, 80.0], None)),
+            (Contestant::Nginx, of([50.0, 20.0, 40.0], Some(20.0))),
+            (Contestant::Dragoman, of([40.0, 18.0, 32.0], Some(30.0))),
+        ];
+        let contestants = Contestant::BESIDE_NGINX.to_vec();
+        Results { contestants, rows: vec![Row { scenario: ALL[1], samples }], footprints: Vec::new() }
+    }
+
+    #[test]
+    fn medians() {
+        assert!((median(&mut [3.0, 1.0, 2.0]) - 2.0).abs() < 1e-9);
+        assert!((median(&mut [4.0, 1.0, 2.0, 3.0]) - 2.5).abs() < 1e-9);
+        assert!(median(&mut []).is_nan());
+    }
+
+    #[test]
+    fn ratios_pair_the_rounds() {
+        let results = results();
+        let row = &results.rows[0];
+        assert_eq!(row.cpu_ratio(Contestant::Dragoman, Contestant::Nginx), Some(1.5));
+        assert_eq!(row.rate_ratio(Contestant::Dragoman, Contestant::Nginx), Some(0.8));
+        assert_eq!(row.cpu(Contestant::Direct), None);
+        assert_eq!(row.within_limit(), Some(true));
+        assert_eq!(row.rate_ratio(Contestant::Dragoman, Contestant::PerCore), None);
+    }
+
+    #[test]
+    fn errors_are_gathered() {
+        let mut results = results();
+        assert_eq!(results.errors(), Vec::<String>::new());
+        results.rows[0].samples[2].1[1].errors = 2.0;
+        results.rows[0].samples[2].1[1].first_error = Some("why".into());
+        assert_eq!(results.errors(), ["echo-16, dragoman: 2 errors; why"]);
+    }
+}
