@@ -7,6 +7,7 @@
 //! | [`config`] | the configuration's text, checked, as values |
 //! | [`catalogue`] | what upstreams offer, merged into what a client sees |
 //! | [`exchange`] | one client request from its arrival to its answer |
+//! | [`snapshot`] | the configuration compiled |
 //! | [`session`] | what a handshake era keeps for a client: open questions, events to replay |
 //! | [`fault`] | an error as a client gets it |
 
@@ -15,5 +16,7 @@ pub mod config;
 pub mod exchange;
 pub mod fault;
 pub mod session;
+pub mod snapshot;
 
 pub use fault::{Blame, Fault};
+pub use snapshot::Snapshot;

@@ -142,7 +142,7 @@ fn tools_with_bad_header_annotations_are_left_out() {
 
 #[test]
 fn an_absent_upstream_is_named_and_disturbs_nobody() {
-    let gone = Absence { reason: "connection refused".to_owned(), retry: true };
+    let gone = Absence { reason: "connection refused".to_owned(), retry: true, speaks: None };
     let here = offer(&V2025_11_25, [r#"{"name":"x"}"#, "", "", ""]);
     let view = view(
         &V2025_11_25,

@@ -25,6 +25,8 @@ pub struct Absence {
     pub reason: String,
     /// Whether it may be there when it is tried again.
     pub retry: bool,
+    /// The era that it speaks instead, when that is why.
+    pub speaks: Option<&'static Era>,
 }
 
 /// One upstream's part in a view.
@@ -114,7 +116,7 @@ impl View {
             .reduce(CacheHint::and)
             .unwrap_or(CacheHint { ttl_ms: 0, scope: CacheScope::Private });
         let pages = |kind, items: &[_]| Pages::lay_out(kind, items, spec.era, cache, spec.server_info);
-        let capabilities = merge(present(&upstreams).map(|(_, offer)| offer.hello.capabilities.as_ref()));
+        let capabilities = capabilities(&upstreams);
         let instructions = instructions(spec.profile, &upstreams);
         let discover =
             discover_result(spec.era, &capabilities, spec.server_info, instructions.as_deref(), cache);
@@ -245,8 +247,22 @@ impl View {
     }
 }
 
-fn present(upstreams: &[UpstreamOffer]) -> impl Iterator<Item = (&UpstreamOffer, &Offer)> {
+fn present(upstreams: &[UpstreamOffer]) -> impl Iterator<Item = (&UpstreamOffer, &Offer)> + Clone {
     upstreams.iter().filter_map(|u| Some((u, u.offer.as_deref().ok()?)))
+}
+
+/// The merged capabilities. Lists of the gateway can change whenever a server comes or goes, whatever it says itself.
+fn capabilities(upstreams: &[UpstreamOffer]) -> String {
+    let own = present(upstreams).map(|(_, offer)| offer.hello.capabilities.as_ref());
+    let awaited = upstreams.iter().any(|u| u.offer.as_ref().is_err_and(|absence| absence.retry));
+    let declared = |name: &str| awaited || own.clone().any(|text| declares(text, name, None));
+    let changing: Vec<String> = ["tools", "prompts", "resources"]
+        .into_iter()
+        .filter(|name| declared(name))
+        .map(|name| format!("\"{name}\":{{\"listChanged\":true}}"))
+        .collect();
+    let changing = format!("{{{}}}", changing.join(","));
+    merge(std::iter::once(changing.as_bytes()).chain(own.clone()))
 }
 
 fn instructions(profile: &Profile, upstreams: &[UpstreamOffer]) -> Option<String> {

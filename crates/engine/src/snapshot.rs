@@ -1,0 +1,151 @@
+//! The configuration compiled once: what exchanges look things up in. An exchange keeps the snapshot it started with.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use proto::json::quote;
+
+use crate::catalogue::UpstreamId;
+use crate::config::{Affinity, Config, DEFAULT_PROFILE, Limits, Link, Profile};
+use crate::exchange::Timeouts;
+
+/// A configured server behind the gateway.
+#[derive(Debug, Clone)]
+pub struct UpstreamSpec {
+    /// Its place.
+    pub id: UpstreamId,
+    /// Its name.
+    pub name: Arc<str>,
+    /// How it is reached.
+    pub link: Link,
+    /// Who shares a connection to it.
+    pub affinity: Affinity,
+    /// How long its calls may take.
+    pub timeouts: Timeouts,
+}
+
+/// A profile with its servers looked up.
+#[derive(Debug, Clone)]
+pub struct ProfileSpec {
+    /// Its name.
+    pub slug: String,
+    /// Its rules.
+    pub rules: Profile,
+    /// Its servers that are not disabled, in order.
+    pub upstreams: Vec<UpstreamId>,
+    /// What the gateway says of itself there, a JSON object.
+    pub server_info: String,
+}
+
+/// Everything that is configured, ready for use.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    /// The servers; an [`UpstreamId`] is an index.
+    pub upstreams: Vec<UpstreamSpec>,
+    /// The profiles.
+    pub profiles: Vec<ProfileSpec>,
+    /// The caps.
+    pub limits: Limits,
+    paths: HashMap<String, usize>,
+}
+
+impl Snapshot {
+    /// Compiles a checked configuration. `version` is the gateway's own.
+    pub fn compile(config: &Config, version: &str) -> Self {
+        let mut upstreams = Vec::new();
+        let mut ids = HashMap::new();
+        for (name, server) in config.mcp_servers.iter().filter(|(_, server)| !server.disabled) {
+            let id = UpstreamId(u32::try_from(upstreams.len()).unwrap_or(u32::MAX));
+            let idle = server.timeout.unwrap_or(config.limits.call_idle_timeout);
+            let timeouts = Timeouts { idle, overall: config.limits.call_timeout.max(idle) };
+            let (link, affinity) = (server.link.clone(), server.affinity);
+            upstreams.push(UpstreamSpec { id, name: name.as_str().into(), link, affinity, timeouts });
+            ids.insert(name.as_str(), id);
+        }
+        let mut profiles = Vec::new();
+        let mut paths = HashMap::new();
+        for (slug, rules) in &config.profiles {
+            paths.insert(format!("/mcp/{slug}"), profiles.len());
+            if slug == DEFAULT_PROFILE {
+                paths.insert("/mcp".to_owned(), profiles.len());
+            }
+            profiles.push(ProfileSpec {
+                slug: slug.clone(),
+                upstreams: rules.servers.iter().filter_map(|name| ids.get(name.as_str()).copied()).collect(),
+                server_info: server_info(rules, version),
+                rules: rules.clone(),
+            });
+        }
+        for endpoint in &config.endpoints {
+            if let Some(at) = profiles.iter().position(|p| p.slug == endpoint.profile) {
+                paths.insert(endpoint.path.clone(), at);
+            }
+        }
+        Self { upstreams, profiles, limits: config.limits.clone(), paths }
+    }
+
+    /// The profile that is served at a path; a trailing slash does not matter.
+    pub fn profile_at(&self, path: &str) -> Option<usize> {
+        self.paths.get(path).or_else(|| self.paths.get(path.strip_suffix('/')?)).copied()
+    }
+
+    /// The profile with this name.
+    pub fn profile_named(&self, slug: &str) -> Option<usize> {
+        self.profiles.iter().position(|p| p.slug == slug)
+    }
+
+    /// The paths that are served, in order.
+    pub fn paths(&self) -> Vec<&str> {
+        let mut paths: Vec<&str> = self.paths.keys().map(String::as_str).collect();
+        paths.sort_unstable();
+        paths
+    }
+
+    /// A configured server.
+    pub fn upstream(&self, id: UpstreamId) -> &UpstreamSpec {
+        &self.upstreams[id.0 as usize]
+    }
+
+    /// How long introductions and lists may take, in all.
+    pub fn opening_time(&self) -> Duration {
+        self.limits.connect_timeout.max(Duration::from_secs(10)) * 3
+    }
+}
+
+fn server_info(profile: &Profile, version: &str) -> String {
+    let title = profile
+        .title
+        .as_ref()
+        .map(|title| format!(",\"title\":{}", quote(title.expose())))
+        .unwrap_or_default();
+    format!("{{\"name\":\"dragoman\"{title},\"version\":{}}}", quote(version))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn snapshot(text: &str) -> Snapshot {
+        let nothing = crate::config::Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
+        let loaded = crate::config::load(text, "test", &nothing).unwrap();
+        Snapshot::compile(&loaded.config, "1.2.3")
+    }
+
+    #[test]
+    fn paths_lead_to_profiles_and_disabled_servers_are_gone() {
+        let s = snapshot(
+            "mcpServers:\n  a: { url: 'http://a.example/mcp' }\n  b: { command: x, disabled: true }\n\
+             profiles:\n  one: { servers: [a, b], title: 'T' }\nendpoints:\n  - { path: /x/mcp, profile: one }\n",
+        );
+        let one = s.profile_named("one").unwrap();
+        assert_eq!(
+            [s.profile_at("/x/mcp"), s.profile_at("/mcp/one/"), s.profile_at("/nope")],
+            [Some(one), Some(one), None]
+        );
+        assert!(s.profile_at("/mcp").is_some());
+        assert_eq!(s.profiles[one].upstreams.len(), 1);
+        assert_eq!(s.profiles[one].server_info, r#"{"name":"dragoman","title":"T","version":"1.2.3"}"#);
+        assert_eq!(&*s.upstream(s.profiles[one].upstreams[0]).name, "a");
+    }
+}
