@@ -1,0 +1,129 @@
+//! A tool's arguments: rows that say what there is, from which both the JSON Schema and the check are made.
+//!
+//! Values stay as they are written, so that no number loses digits. It must not know any tool.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use proto::json::{Members, Span, quote, unquote};
+use proto::rpc::Frame;
+
+/// One argument of a tool.
+#[derive(Debug)]
+pub(super) struct Argument {
+    pub(super) name: &'static str,
+    pub(super) kind: Kind,
+    pub(super) required: bool,
+    pub(super) about: &'static str,
+}
+
+/// What an argument may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Number,
+}
+
+impl Kind {
+    /// The type's name in JSON Schema.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Text => "string",
+            Self::Number => "number",
+        }
+    }
+
+    fn fits(self, value: &[u8]) -> bool {
+        match self {
+            Self::Text => value.first() == Some(&b'"'),
+            Self::Number => matches!(value.first(), Some(b'-' | b'0'..=b'9')),
+        }
+    }
+}
+
+/// The JSON Schema (2020-12) of an object with these members and no others.
+pub(super) fn schema(rows: &[Argument]) -> String {
+    let mut properties = String::new();
+    for row in rows {
+        let comma = if properties.is_empty() { "" } else { "," };
+        let (name, kind, about) = (quote(row.name), row.kind.name(), quote(row.about));
+        let _ = write!(properties, "{comma}{name}:{{\"type\":\"{kind}\",\"description\":{about}}}");
+    }
+    let required: Vec<String> = rows.iter().filter(|row| row.required).map(|row| quote(row.name)).collect();
+    let required =
+        if required.is_empty() { String::new() } else { format!(",\"required\":[{}]", required.join(",")) };
+    format!(
+        "{{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"type\":\"object\",\
+         \"properties\":{{{properties}}}{required},\"additionalProperties\":false}}"
+    )
+}
+
+/// The arguments of one call, checked against a tool's rows.
+#[derive(Debug)]
+pub(super) struct Arguments<'a> {
+    text: &'a [u8],
+    members: Option<Members>,
+}
+
+impl<'a> Arguments<'a> {
+    /// Reads `params.arguments`; absent arguments are an empty object.
+    ///
+    /// # Errors
+    /// In words, every fault at once.
+    pub(super) fn read(request: &'a Frame, rows: &[Argument]) -> Result<Self, String> {
+        let text = request.text().as_ref();
+        let span = request.param("arguments").map_err(|e| e.to_string())?;
+        let members = match span {
+            Some(span) => Some(Members::of_value(text, span).ok_or("the arguments must be an object")?),
+            None => None,
+        };
+        let arguments = Self { text, members };
+        let faults = arguments.faults(rows);
+        if faults.is_empty() { Ok(arguments) } else { Err(faults.join("; ")) }
+    }
+
+    fn faults(&self, rows: &[Argument]) -> Vec<String> {
+        let mut faults = Vec::new();
+        for member in self.members.iter().flat_map(Members::iter) {
+            let key = unquote(member.key.of(self.text)).unwrap_or(Cow::Borrowed("?"));
+            if !rows.iter().any(|row| row.name == key) {
+                let known: Vec<&str> = rows.iter().map(|row| row.name).collect();
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                faults.push(format!("there is no argument {key:?} (known: {known})"));
+            }
+        }
+        for row in rows {
+            let found = self.members.as_ref().map_or(Ok(None), |members| members.unique(self.text, row.name));
+            match found {
+                Err(doubled) => faults.push(doubled.to_string()),
+                Ok(None) if row.required => faults.push(format!("the argument {:?} is missing", row.name)),
+                Ok(Some(span)) if !row.kind.fits(span.of(self.text)) => {
+                    faults.push(format!("the argument {:?} must be a {}", row.name, row.kind.name()));
+                }
+                Ok(Some(span)) if row.kind == Kind::Text && self.meaning(span).is_none() => {
+                    faults.push(format!("the argument {:?} is not valid Unicode", row.name));
+                }
+                Ok(_) => {}
+            }
+        }
+        faults
+    }
+
+    fn value(&self, name: &str) -> Option<Span> {
+        self.members.as_ref()?.get(self.text, name)
+    }
+
+    fn meaning(&self, span: Span) -> Option<Cow<'a, str>> {
+        unquote(span.of(self.text).strip_prefix(b"\"")?.strip_suffix(b"\"")?)
+    }
+
+    /// A text; `None` when it was left out.
+    pub(super) fn text(&self, name: &str) -> Option<Cow<'a, str>> {
+        self.meaning(self.value(name)?)
+    }
+
+    /// A number as it is written; `None` when it was left out.
+    pub(super) fn number(&self, name: &str) -> Option<&'a str> {
+        std::str::from_utf8(self.value(name)?.of(self.text)).ok()
+    }
+}

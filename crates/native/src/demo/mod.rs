@@ -1,0 +1,96 @@
+//! The demo server: harmless tools, a resource and a prompt, so that Dragoman works before anybody configures it.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `tools` | the tools, one table row each |
+//! | `arguments` | a tool's arguments: declared in rows, so that the schema and the check are one |
+//! | `resources` | a welcome page and a template of greetings |
+//! | `prompts` | one prompt |
+//! | `completion` | values for the arguments of the prompt and the template |
+
+mod arguments;
+mod completion;
+mod prompts;
+mod resources;
+mod tools;
+
+#[cfg(test)]
+mod tests;
+
+use bytes::Bytes;
+use proto::era::{CacheHint, CacheScope, Era, ServerHello, complete};
+use proto::mcp::Method;
+use proto::rpc::Frame;
+
+use crate::server::{NativeServer, Refusal, respond};
+
+const CAPABILITIES: &str = r#"{"tools":{},"resources":{},"prompts":{},"completions":{}}"#;
+const INFO: &str = concat!(
+    r#"{"name":"dragoman-demo","title":"Dragoman demo","version":""#,
+    env!("CARGO_PKG_VERSION"),
+    r#""}"#
+);
+const INSTRUCTIONS: &str = "Harmless tools to try a connection out: they greet, repeat, add and join what they are given. \
+                            Read demo://welcome to learn what Dragoman is.";
+
+/// Everything here is the same until the binary changes.
+const KEEP: CacheHint = CacheHint { ttl_ms: 3_600_000, scope: CacheScope::Public };
+
+/// The demo server.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Demo;
+
+impl NativeServer for Demo {
+    fn hello(&self, era: &'static Era) -> ServerHello {
+        ServerHello {
+            era,
+            capabilities: Bytes::from_static(CAPABILITIES.as_bytes()),
+            info: Bytes::from_static(INFO.as_bytes()),
+            instructions: Some(INSTRUCTIONS.to_owned()),
+        }
+    }
+
+    fn answer(&self, request: &Frame, era: &'static Era) -> Bytes {
+        respond(request, result(request, era))
+    }
+}
+
+fn result(request: &Frame, era: &Era) -> Result<Bytes, Refusal> {
+    let method = request.method();
+    let known = Method::from_name(&method).filter(|method| era.knows(*method));
+    match known {
+        Some(Method::Ping) => Ok(dressed(era, "", None)),
+        Some(Method::ToolsList) => list(request, era, &tools::list()),
+        Some(Method::ToolsCall) => tools::call(request, era).map(|members| dressed(era, &members, None)),
+        Some(Method::ResourcesList) => list(request, era, resources::LIST),
+        Some(Method::TemplatesList) => list(request, era, resources::TEMPLATES),
+        Some(Method::ResourcesRead) => {
+            resources::read(request, era).map(|members| dressed(era, &members, Some(KEEP)))
+        }
+        Some(Method::PromptsList) => list(request, era, prompts::LIST),
+        Some(Method::PromptsGet) => prompts::get(request).map(|members| dressed(era, &members, None)),
+        Some(Method::Complete) => completion::complete(request).map(|members| dressed(era, &members, None)),
+        _ => Err(Refusal::method(&method)),
+    }
+}
+
+/// A list that has one page only.
+fn list(request: &Frame, era: &Era, members: &str) -> Result<Bytes, Refusal> {
+    match request.param("cursor").map_err(|e| Refusal::params(e.to_string()))? {
+        Some(_) => Err(Refusal::params("this list has one page only: leave \"cursor\" out")),
+        None => Ok(dressed(era, members, Some(KEEP))),
+    }
+}
+
+/// `members` as a result of `era`.
+fn dressed(era: &Era, members: &str, cache: Option<CacheHint>) -> Bytes {
+    complete(era, members.as_bytes(), cache, INFO)
+}
+
+/// A required string of `params`.
+fn required(request: &Frame, key: &'static str) -> Result<String, Refusal> {
+    let span = request.param(key).map_err(|e| Refusal::params(e.to_string()))?;
+    let text = span.and_then(|span| request.string(span));
+    text.map(std::borrow::Cow::into_owned)
+        .ok_or_else(|| Refusal::params(format!("\"{key}\" is required and must be a string")))
+}

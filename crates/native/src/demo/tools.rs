@@ -1,0 +1,145 @@
+//! The tools, one table row each: what a client reads about a tool, its arguments, and what a call does.
+
+use proto::era::{Era, InvalidArguments};
+use proto::json::quote;
+use proto::rpc::Frame;
+
+use super::arguments::{Argument, Arguments, Kind, schema};
+use super::required;
+use crate::server::Refusal;
+
+/// A row of the table.
+struct Tool {
+    name: &'static str,
+    title: &'static str,
+    about: &'static str,
+    arguments: &'static [Argument],
+    /// The text that a call answers, or why it cannot.
+    run: fn(&Arguments<'_>) -> Result<String, String>,
+}
+
+const TOOLS: &[Tool] = &[
+    Tool {
+        name: "hello",
+        title: "Say hello",
+        about: "Greets somebody by name, or the whole world.",
+        arguments: &[text("name", false, "Who is greeted; the world when left out.")],
+        run: |arguments| Ok(greeting(arguments.text("name").as_deref())),
+    },
+    Tool {
+        name: "echo",
+        title: "Echo",
+        about: "Answers with the text that it is given.",
+        arguments: &[text("text", true, "The text to repeat.")],
+        run: |arguments| Ok(arguments.text("text").unwrap_or_default().into_owned()),
+    },
+    Tool {
+        name: "add",
+        title: "Add",
+        about: "Adds two numbers. Integers of up to 37 digits are added exactly.",
+        arguments: &[number("a", "The first number."), number("b", "The second number.")],
+        run: |arguments| {
+            sum(arguments.number("a").unwrap_or_default(), arguments.number("b").unwrap_or_default())
+        },
+    },
+    Tool {
+        name: "concat",
+        title: "Join two texts",
+        about: "Joins two texts, with nothing in between.",
+        arguments: &[text("a", true, "The first text."), text("b", true, "The text behind it.")],
+        run: |arguments| {
+            Ok([arguments.text("a").unwrap_or_default(), arguments.text("b").unwrap_or_default()].concat())
+        },
+    },
+    Tool {
+        name: "example-ping",
+        title: "Ping",
+        about: "Answers \"pong\", to see whether a call arrives.",
+        arguments: &[],
+        run: |_| Ok("pong".to_owned()),
+    },
+    Tool {
+        name: "example-echo",
+        title: "Echo a message",
+        about: "Answers with the message that it is given.",
+        arguments: &[text("message", true, "The message to repeat.")],
+        run: |arguments| Ok(arguments.text("message").unwrap_or_default().into_owned()),
+    },
+];
+
+const fn text(name: &'static str, required: bool, about: &'static str) -> Argument {
+    Argument { name, kind: Kind::Text, required, about }
+}
+
+const fn number(name: &'static str, about: &'static str) -> Argument {
+    Argument { name, kind: Kind::Number, required: true, about }
+}
+
+/// What somebody is greeted with; the world when there is nobody.
+pub(super) fn greeting(name: Option<&str>) -> String {
+    format!("Hello, {}!", name.map(str::trim).filter(|name| !name.is_empty()).unwrap_or("world"))
+}
+
+/// The members of the result of `tools/list`.
+pub(super) fn list() -> String {
+    let tools: Vec<String> = TOOLS.iter().map(described).collect();
+    format!("\"tools\":[{}]", tools.join(","))
+}
+
+fn described(tool: &Tool) -> String {
+    format!(
+        "{{\"name\":{},\"title\":{title},\"description\":{},\"inputSchema\":{},\"annotations\":{{\"title\":{title},\
+         \"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":false}}}}",
+        quote(tool.name),
+        quote(tool.about),
+        schema(tool.arguments),
+        title = quote(tool.title),
+    )
+}
+
+/// The members of the result of `tools/call`.
+///
+/// # Errors
+/// For an unknown tool, and in eras that want it so for ill-fitting arguments.
+pub(super) fn call(request: &Frame, era: &Era) -> Result<String, Refusal> {
+    let name = required(request, "name")?;
+    let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) else {
+        let known: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+        return Err(Refusal::params(format!("unknown tool {name:?}; there are {}", known.join(", "))));
+    };
+    let arguments = match Arguments::read(request, tool.arguments) {
+        Ok(arguments) => arguments,
+        Err(why) => {
+            let why = format!("{name}: {why}");
+            return match era.invalid_arguments {
+                InvalidArguments::Error => Err(Refusal::params(why)),
+                InvalidArguments::ToolResult => Ok(content(&why, true)),
+            };
+        }
+    };
+    Ok(match (tool.run)(&arguments) {
+        Ok(text) => content(&text, false),
+        Err(why) => content(&why, true),
+    })
+}
+
+fn content(text: &str, is_error: bool) -> String {
+    format!("\"content\":[{{\"type\":\"text\",\"text\":{}}}],\"isError\":{is_error}", quote(text))
+}
+
+/// The sum of two JSON numbers: exact for integers, else as double precision numbers.
+fn sum(a: &str, b: &str) -> Result<String, String> {
+    let is_integer = |number: &str| number.bytes().all(|byte| matches!(byte, b'-' | b'0'..=b'9'));
+    if is_integer(a) && is_integer(b) {
+        let exact = || a.parse::<i128>().ok()?.checked_add(b.parse().ok()?);
+        let too_large =
+            || "add: these integers are too large; up to 37 digits can be added exactly".to_owned();
+        return exact().map(|sum| sum.to_string()).ok_or_else(too_large);
+    }
+    let sum = a.parse().unwrap_or(f64::NAN) + b.parse().unwrap_or(f64::NAN);
+    if sum.is_finite() {
+        Ok(sum.to_string())
+    } else {
+        Err("add: the sum is too large for a double precision number (about 1.8e308)".to_owned())
+    }
+}
