@@ -15,11 +15,18 @@ use super::text::Text;
 pub(super) struct Flaw {
     pub(super) message: String,
     pub(super) mend: String,
+    /// The mend is made of the value itself.
+    pub(super) tells_value: bool,
 }
 
 impl Flaw {
     pub(super) fn new(message: impl Into<String>, mend: impl Into<String>) -> Self {
-        Self { message: message.into(), mend: mend.into() }
+        Self { message: message.into(), mend: mend.into(), tells_value: false }
+    }
+
+    /// A flaw with a mend that is made of the value itself, so only for a value that may be shown.
+    fn telling(message: impl Into<String>, mend: impl Into<String>) -> Self {
+        Self { tells_value: true, ..Self::new(message, mend) }
     }
 }
 
@@ -115,7 +122,7 @@ pub(super) fn public_name(name: &str) -> Result<(), Flaw> {
     let better: String =
         name.chars().map(|c| if allowed(c) { c } else { '_' }).take(MAX_PUBLIC_NAME).collect();
     let mend = if better.is_empty() { "write the new name".to_owned() } else { format!("write `{better}`") };
-    Err(Flaw::new(
+    Err(Flaw::telling(
         format!("a name that clients see has 1 to {MAX_PUBLIC_NAME} of `A-Z a-z 0-9 _ - . /`"),
         mend,
     ))
@@ -190,7 +197,7 @@ pub(super) fn header_value(value: &Text) -> Result<(), Flaw> {
         let mend = "keep one line; a token from a file must be a single line";
         return Err(Flaw::new("a header's value cannot hold a line break", mend));
     }
-    if HeaderValue::from_str(text).is_err() {
+    if !text.is_ascii() || HeaderValue::from_str(text).is_err() {
         return Err(Flaw::new(
             "a header's value has visible ASCII characters only",
             "encode other characters as the server asks for it",
@@ -242,11 +249,11 @@ pub(super) fn listen(text: &str) -> Result<SocketAddr, Flaw> {
             return Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
         }
         let mend = format!("write 127.0.0.1:{port} for this machine only, or 0.0.0.0:{port} for everybody");
-        return Err(Flaw::new("an address to listen on is an IP address and a port", mend));
+        return Err(Flaw::telling("an address to listen on is an IP address and a port", mend));
     }
     if let Ok(ip) = text.trim_matches(['[', ']']).parse::<IpAddr>() {
         let mend = format!("write {}", SocketAddr::new(ip, 8808));
-        return Err(Flaw::new("the port is missing", mend));
+        return Err(Flaw::telling("the port is missing", mend));
     }
     Err(Flaw::new("this is no address to listen on", "write an IP address and a port: 127.0.0.1:8808"))
 }
@@ -254,7 +261,10 @@ pub(super) fn listen(text: &str) -> Result<SocketAddr, Flaw> {
 pub(super) fn endpoint_path(path: &str) -> Result<(), Flaw> {
     let example = "write an absolute path such as /tools/mcp";
     if !path.starts_with('/') {
-        return Err(Flaw::new("a path starts with `/`", format!("write /{}", path.trim_start_matches('/'))));
+        return Err(Flaw::telling(
+            "a path starts with `/`",
+            format!("write /{}", path.trim_start_matches('/')),
+        ));
     }
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '_' | '.' | '~');
     if path.len() > MAX_PATH || !path.chars().all(allowed) {

@@ -9,11 +9,15 @@ use super::parse::{Entry, Kind, Node};
 use super::profiles;
 use super::read::{Fields, Reader, clip};
 use super::servers::{self, Servers};
+use super::source::Span;
 use super::suggest;
 use super::units;
 
 const KEYS: &[&str] =
     &["listen", "mcpServers", "profiles", "endpoints", "limits", "allowedHosts", "allowedOrigins", "$schema"];
+
+/// The most addresses to listen on.
+const MAX_LISTEN: usize = 64;
 
 /// Keys beside `mcpServers` in the files of clients; they concern those clients alone.
 const FOREIGN_KEYS: &[&str] =
@@ -38,6 +42,10 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Node) -> Config {
     config.allowed_hosts = texts(reader, &mut fields, "allowedHosts", check::allowed_host);
     config.allowed_origins = texts(reader, &mut fields, "allowedOrigins", check::allowed_origin);
     config.mcp_servers = found.servers;
+    // A server that is switched off may lack a value and so be missing; a profile names only servers that are there.
+    for profile in config.profiles.values_mut() {
+        profile.servers.retain(|name| config.mcp_servers.contains_key(name));
+    }
     refuse_rest(reader, fields);
     config
 }
@@ -49,34 +57,37 @@ fn read_servers(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Servers {
     if let (Some(_), Some(other)) = (own, other) {
         let mend = "move its servers under `mcpServers`";
         reader.within("servers", |r| {
-            r.fault(&other.key_at, "`mcpServers` and `servers` say the same thing", mend)
+            r.fault(&other.key_at, "`mcpServers` and `servers` say the same thing", mend);
         });
     }
-    match own.or(other) {
-        Some(entry) => reader.within(&entry.key, |reader| servers::read(reader, &entry.value)),
-        None => {
-            let at = fields.at.start..fields.at.start;
-            reader.note(
-                &at,
-                "there are no servers, so nothing is offered",
-                "add `mcpServers:` with one entry or more",
-            );
-            Servers { servers: indexmap::IndexMap::new(), names: Vec::new() }
-        }
+    if let Some(entry) = own.or(other) {
+        return reader.within(&entry.key, |reader| servers::read(reader, &entry.value));
     }
+    note_no_servers(reader, fields.at.start);
+    Servers::default()
+}
+
+/// Allowed, but hardly what somebody wants.
+pub(super) fn note_no_servers(reader: &mut Reader<'_>, at: usize) {
+    let mend = "add `mcpServers:` with one entry or more";
+    reader.note(&(at..at), "there are no servers, so nothing is offered", mend);
 }
 
 fn read_listen(reader: &mut Reader<'_>, entry: &Entry) -> Option<Vec<SocketAddr>> {
     let mut addresses: Vec<SocketAddr> = Vec::new();
     let items = reader.items(&entry.value, "an address such as 127.0.0.1:8808, or a list of them", true)?;
-    if items.is_empty() {
-        reader.fault(&entry.value.at, "there is no address to listen on", format!("write {DEFAULT_LISTEN}"));
+    if items.is_empty() || items.len() > MAX_LISTEN {
+        let mend = format!("write {DEFAULT_LISTEN}, or a list of 1 to {MAX_LISTEN} addresses");
+        reader.fault(&entry.value.at, format!("a list of {} addresses to listen on", items.len()), mend);
+        return None;
     }
     for item in items {
         let Some(text) = reader.text(item, "an address such as 127.0.0.1:8808") else { continue };
-        let Some(address) = reader.sound(&item.at, check::listen(text.expose())) else { continue };
+        let Some(address) = reader.sound_text(&item.at, &text, check::listen(text.expose())) else {
+            continue;
+        };
         if address.port() != 0 && addresses.contains(&address) {
-            reader.fault(&item.at, format!("{address} stands twice"), "keep one of the two");
+            reader.fault(&item.at, format!("`{}` stands twice", clip(text.shown())), "keep one of the two");
             continue;
         }
         addresses.push(address);
@@ -110,24 +121,40 @@ fn read_limits(reader: &mut Reader<'_>, entry: &Entry) -> Limits {
     let mut limits = Limits::default();
     let Some(mut fields) = reader.fields(&entry.value, "a mapping of limits") else { return limits };
     let mut idle_at = None;
+    let mut whole_is_set = false;
     for row in Limits::ROWS {
         let Some(entry) = fields.take(row.key) else { continue };
         if let Some(value) = reader.within(row.key, |reader| read_limit(reader, row, &entry.value)) {
             (row.set)(&mut limits, value);
         }
-        if matches!(row.key, "callIdleTimeout" | "callTimeout") {
-            idle_at = Some((row.key, entry.value.at.clone()));
+        match row.key {
+            "callIdleTimeout" => idle_at = Some(entry.value.at.clone()),
+            "callTimeout" => whole_is_set = true,
+            _ => {}
         }
     }
-    if let Some((key, at)) = idle_at.filter(|_| limits.call_idle_timeout > limits.call_timeout) {
-        let (idle, whole) =
-            (units::show_time(limits.call_idle_timeout), units::show_time(limits.call_timeout));
-        let message = format!("a call may be silent for {idle}, but last only {whole}");
-        reader.within(key, |reader| reader.fault(&at, message, "make callIdleTimeout at most callTimeout"));
-    }
+    reconcile_timeouts(reader, &mut limits, idle_at.filter(|_| whole_is_set));
     let known: Vec<&str> = Limits::ROWS.iter().map(|row| row.key).collect();
     reader.refuse(&fields.rest(), &known);
     limits
+}
+
+/// A default gives way to what somebody set; two values that somebody set must agree.
+fn reconcile_timeouts(reader: &mut Reader<'_>, limits: &mut Limits, both_set: Option<Span>) {
+    let (idle, whole) = (limits.call_idle_timeout, limits.call_timeout);
+    if idle <= whole {
+        return;
+    }
+    if let Some(at) = both_set {
+        let (idle, whole) = (units::show_time(idle), units::show_time(whole));
+        let message = format!("a call may be silent for {idle}, but last only {whole}");
+        reader
+            .within("callIdleTimeout", |r| r.fault(&at, message, "make callIdleTimeout at most callTimeout"));
+    } else if whole < Limits::default().call_timeout {
+        limits.call_idle_timeout = whole;
+    } else {
+        limits.call_timeout = idle;
+    }
 }
 
 fn read_limit(reader: &mut Reader<'_>, row: &LimitRow, node: &Node) -> Option<u64> {
@@ -150,7 +177,10 @@ fn read_limit(reader: &mut Reader<'_>, row: &LimitRow, node: &Node) -> Option<u6
     };
     if !(row.least..=row.most).contains(&value) {
         let (least, most) = (row.unit.show(row.least), row.unit.show(row.most));
-        let message = format!("{} is out of bounds", row.unit.show(value));
+        let message = format!(
+            "{} is out of bounds",
+            if text.hides() { clip(text.shown()) } else { row.unit.show(value) }
+        );
         reader.fault(
             &node.at,
             message,
@@ -165,7 +195,6 @@ fn refuse_rest(reader: &mut Reader<'_>, fields: Fields<'_>) {
     let mut unknown = Vec::new();
     for entry in fields.rest() {
         let key = entry.key.as_str();
-        let near = suggest::nearest(key, KEYS.iter().copied()).is_some();
         if FOREIGN_KEYS.contains(&key) {
             let mend = if key == "inputs" {
                 "write ${NAME} for ${input:…} and set that variable"
@@ -175,7 +204,7 @@ fn refuse_rest(reader: &mut Reader<'_>, fields: Fields<'_>) {
             reader.within(key, |r| r.note(&entry.key_at, format!("`{key}` is not used by Dragoman"), mend));
         } else if key.starts_with("x-") {
             // A place for anchors that are used elsewhere in the file.
-        } else if !near && looks_like_server(&entry.value) {
+        } else if looks_like_server(&entry.value) && suggest::nearest(key, KEYS.iter().copied()).is_none() {
             let message = format!("unknown key `{}`, which looks like a server", clip(key));
             reader.within(key, |r| r.fault(&entry.key_at, message, "put it under `mcpServers:`"));
         } else {

@@ -5,7 +5,7 @@ use super::fault::{Fault, Faults};
 use super::mask;
 use super::model::Config;
 use super::parse::{self, Broken, MAX_FILE_BYTES};
-use super::read::Reader;
+use super::read::{Findings, Reader};
 use super::source::Source;
 use super::substitute::Lookup;
 
@@ -44,28 +44,24 @@ pub fn load(text: &str, file: &str, lookup: &Lookup<'_>) -> Result<Loaded, Fault
         source.hide(mask::secrets_of(&source, root));
     }
     let mut reader = Reader::new(&source, file, lookup);
-    let config = match &root {
-        Some(root) => document::read(&mut reader, root),
-        None => {
-            reader.note(
-                &(0..0),
-                "there are no servers, so nothing is offered",
-                "add `mcpServers:` with one entry or more",
-            );
-            Config::default()
-        }
+    let config = if let Some(root) = &root {
+        document::read(&mut reader, root)
+    } else {
+        document::note_no_servers(&mut reader, 0);
+        Config::default()
     };
-    let notes = reader.finish()?;
-    Ok(Loaded { config, notes })
+    let findings = reader.finish();
+    if findings.faults.is_empty() { Ok(Loaded { config, notes: findings.notes }) } else { Err(all(findings)) }
+}
+
+fn all(findings: Findings) -> Faults {
+    Faults { faults: findings.faults, notes: findings.notes, total: findings.total_faults }
 }
 
 fn refused(source: &Source<'_>, file: &str, lookup: &Lookup<'_>, broken: Broken) -> Faults {
     let mut reader = Reader::new(source, file, lookup);
     reader.fault(&broken.at, broken.message, broken.mend);
-    match reader.finish() {
-        Err(faults) => faults,
-        Ok(_) => unreachable!("a fault was taken down"),
-    }
+    all(reader.finish())
 }
 
 /// Editors allow `//` and `/* */` in their JSON. Blanks them out, so that every place in the file stays where it is;

@@ -14,8 +14,6 @@ const SECRET_WORDS: &[&str] =
 pub(super) fn secrets_of(source: &Source<'_>, root: &Node) -> Vec<Span> {
     let mut secrets = Vec::new();
     walk(source, root, false, &mut secrets);
-    secrets.sort_by_key(|span| (span.start, span.end));
-    secrets.dedup();
     secrets
 }
 
@@ -45,9 +43,9 @@ fn is_secret_key(key: &str) -> bool {
 
 fn literals(source: &Source<'_>, at: &Span) -> Vec<Span> {
     let raw = source.slice(at);
-    let quotes = usize::from(raw.len() > 1 && raw.starts_with(['"', '\'']));
-    let inside = &raw[quotes..raw.len() - quotes.min(raw.len())];
-    let from = at.start + quotes;
+    let unopened = raw.strip_prefix(['"', '\'']).unwrap_or(raw);
+    let inside = unopened.strip_suffix(['"', '\'']).unwrap_or(unopened);
+    let from = at.start + raw.len() - unopened.len();
     literal_ranges(inside).into_iter().map(|range| from + range.start..from + range.end).collect()
 }
 

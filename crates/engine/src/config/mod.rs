@@ -3,7 +3,7 @@
 //! Pure: files, environment and clock are the caller's; `${…}` is filled in through [`Lookup`].
 //!
 //! The way of a text: `parse` makes a tree of nodes with places, `mask` finds what must not be quoted, `document`,
-//! `servers` and `profiles` read the tree through `read` (which fills in `${…}` by `substitute` and gathers faults) and
+//! `servers` (with `links`) and `profiles` read the tree through `read` (which fills in `${…}` by `substitute` and gathers faults) and
 //! judge values by `check`; what comes out is the `model`. A new key is a field in `model`, a line where it is read and,
 //! for its meaning, a function in `check`.
 
@@ -12,6 +12,7 @@ mod document;
 mod fault;
 mod glob;
 mod limits;
+mod links;
 mod load;
 mod mask;
 mod model;

@@ -274,5 +274,6 @@ pub struct Endpoint {
     /// An absolute path without a query: `/tools/mcp`.
     pub path: String,
     /// The profile to serve there.
+    #[schemars(with = "Option<String>", extend("default" = "default"))]
     pub profile: String,
 }

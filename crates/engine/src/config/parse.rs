@@ -12,8 +12,8 @@ use super::source::Span;
 
 /// The largest file, in bytes.
 pub const MAX_FILE_BYTES: usize = 4 << 20;
-/// What the document may grow to when its aliases are followed: 64 for each node, and one for each byte of text.
-const MAX_EXPANDED: usize = 32 << 20;
+/// How much the document may cost when its aliases are followed: 64 for each value and one for each byte of text.
+const MAX_COST: usize = 32 << 20;
 const NODE_COST: usize = 64;
 /// How deep the document may nest.
 const MAX_DEPTH: usize = 64;
@@ -64,17 +64,16 @@ impl Broken {
     }
 }
 
-/// Reads one document; `None` when the text holds nothing but comments.
+/// Reads one document; `None` when it holds nothing.
 ///
 /// # Errors
 /// The first thing that makes the text unreadable; what comes after it cannot be judged.
 pub(super) fn parse(text: &str) -> Result<Option<Rc<Node>>, Broken> {
-    let options = granit_parser::options! {
+    let options: Options = granit_parser::options! {
         emit_unresolved_aliases: true,
         flow_nesting_limit: MAX_DEPTH,
         block_nesting_limit: MAX_DEPTH,
     };
-    let options: Options = options;
     let mut builder = Builder::default();
     let mut end_of_last = 0;
     for event in Parser::new_from_str_with_options(text, options) {
@@ -83,7 +82,7 @@ pub(super) fn parse(text: &str) -> Result<Option<Rc<Node>>, Broken> {
         end_of_last = at.end;
         builder.event(event, at)?;
     }
-    Ok(builder.root)
+    Ok(builder.root.filter(|root| !matches!(root.kind, Kind::Null)))
 }
 
 /// A collection whose end has not come yet.
@@ -105,6 +104,7 @@ struct Builder {
     anchors: HashMap<usize, Rc<Node>>,
     root: Option<Rc<Node>>,
     documents: usize,
+    spent: usize,
 }
 
 impl Builder {
@@ -134,6 +134,7 @@ impl Builder {
             Event::Alias(id) => match self.anchors.get(&id) {
                 Some(node) => {
                     let node = Rc::clone(node);
+                    self.spend(node.cost, &at)?;
                     self.place(node, &at)
                 }
                 None => {
@@ -162,6 +163,9 @@ impl Builder {
 
     fn end(&mut self, at: &Span) -> Result<(), Broken> {
         let Some(open) = self.open.pop() else { return Ok(()) };
+        for merge in &open.merges {
+            self.spend(merge.value.cost, &merge.key_at)?;
+        }
         let kind =
             if open.is_map { Kind::Map(merged(open.entries, &open.merges)?) } else { Kind::List(open.items) };
         let span = open.at.start..at.end.max(open.at.end);
@@ -171,6 +175,8 @@ impl Builder {
     /// A node is complete.
     fn close(&mut self, mut node: Node, anchor: usize) -> Result<(), Broken> {
         node.cost = cost(&node.kind);
+        let own_text = if let Kind::Scalar { text, .. } = &node.kind { text.len() } else { 0 };
+        self.spend(own_text + NODE_COST, &node.at)?;
         let node = Rc::new(node);
         if anchor != 0 {
             self.anchors.insert(anchor, Rc::clone(&node));
@@ -179,12 +185,18 @@ impl Builder {
         self.place(node, &at)
     }
 
+    /// Keeps the work within bounds, however aliases and merges multiply what stands in the file.
+    fn spend(&mut self, cost: usize, at: &Span) -> Result<(), Broken> {
+        self.spent = self.spent.saturating_add(cost);
+        if self.spent <= MAX_COST {
+            return Ok(());
+        }
+        let message = "the file has too many values, counting those that aliases repeat";
+        Err(Broken::new(at, message, "use fewer aliases, or split the file"))
+    }
+
     /// Puts a complete node (or an alias of one) where it belongs.
     fn place(&mut self, node: Rc<Node>, at: &Span) -> Result<(), Broken> {
-        if node.cost > MAX_EXPANDED {
-            let mend = "use fewer aliases of aliases, or split the file";
-            return Err(Broken::new(at, "the document grows too large when its aliases are followed", mend));
-        }
         let Some(open) = self.open.last_mut() else {
             self.root = Some(node);
             return Ok(());
@@ -286,9 +298,12 @@ fn too_deep(at: &Span) -> Broken {
 
 /// Says in our words what the YAML library stumbled over.
 fn scan_fault(text: &str, error: &ScanError, end_of_last: usize) -> Broken {
-    let offset = error.marker().byte_offset().unwrap_or(end_of_last).min(text.len());
-    // At the very end there is nothing to point at: point at the last thing that was understood.
-    let offset = if text[..].get(offset..).is_none_or(|rest| rest.trim().is_empty()) {
+    let mut offset = error.marker().byte_offset().unwrap_or(end_of_last).min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    // At the very end there is nothing to point at: point at the last character that is there.
+    let offset = if text[offset..].trim().is_empty() {
         text.trim_end().char_indices().next_back().map_or(0, |(at, _)| at)
     } else {
         offset
@@ -296,19 +311,25 @@ fn scan_fault(text: &str, error: &ScanError, end_of_last: usize) -> Broken {
     let width = text[offset..].chars().next().map_or(0, char::len_utf8);
     let at = offset..offset + width;
     let info = error.info();
-    if info.contains("nest") && info.contains("limit") {
+    if info.contains("recursion limit") {
         return too_deep(&at);
     }
     let line_start = text[..offset].rfind('\n').map_or(0, |newline| newline + 1);
     let line = text[line_start..].lines().next().unwrap_or_default();
-    Broken { at, mend: syntax_mend(line), message: format!("this is not readable as YAML or JSON: {info}") }
+    Broken {
+        at,
+        mend: syntax_mend(line, &info),
+        message: format!("this is not readable as YAML or JSON: {info}"),
+    }
 }
 
 /// What most likely is wrong with a line that could not be read.
-fn syntax_mend(line: &str) -> String {
+fn syntax_mend(line: &str, info: &str) -> String {
     let indent: &str = &line[..line.len() - line.trim_start().len()];
     let mend = if indent.contains('\t') {
         "indent with spaces; YAML takes no tabs there"
+    } else if info.contains("unclosed bracket") {
+        "add the bracket that closes this one"
     } else if line.contains("${") && !line.contains("\"${") {
         "put quotes around a value with `${…}`: \"${NAME}\""
     } else if line.contains(": @") || line.contains(": `") || line.contains(": %") {
@@ -317,6 +338,8 @@ fn syntax_mend(line: &str) -> String {
         "put quotes around a value that starts with `*`"
     } else if line.matches('"').count() % 2 == 1 {
         "a `\"` is missing on this line, or belongs to the text: write `\\\"` for it"
+    } else if info.contains("quote") && line.matches('\'').count() % 2 == 1 {
+        "a `'` is missing on this line, or belongs to the text: write it twice"
     } else {
         "look for a missing quote, comma, bracket or colon, or for a line that is indented wrongly, here or just above"
     };

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use super::check;
 use super::glob::Glob;
@@ -22,7 +22,7 @@ const ENDPOINT_KEYS: &[&str] = &["path", "profile"];
 pub(super) fn read(
     reader: &mut Reader<'_>,
     entry: Option<&Entry>,
-    servers: &[String],
+    servers: &IndexSet<String>,
 ) -> IndexMap<String, Profile> {
     let mut profiles = IndexMap::new();
     let fields = entry.and_then(|entry| {
@@ -39,17 +39,17 @@ pub(super) fn read(
         profiles.insert(entry.key.clone(), profile.unwrap_or_default());
     }
     if !profiles.contains_key(DEFAULT_PROFILE) {
-        let all = Profile { servers: servers.to_vec(), ..Profile::default() };
+        let all = Profile { servers: servers.iter().cloned().collect(), ..Profile::default() };
         profiles.insert(DEFAULT_PROFILE.to_owned(), all);
     }
     profiles
 }
 
-fn read_profile(reader: &mut Reader<'_>, node: &Node, servers: &[String]) -> Option<Profile> {
+fn read_profile(reader: &mut Reader<'_>, node: &Node, servers: &IndexSet<String>) -> Option<Profile> {
     let mut fields = reader.fields(node, "a mapping with `servers`, `tools`, …")?;
     let chosen = match fields.take("servers") {
         Some(entry) => reader.within("servers", |reader| read_servers(reader, &entry.value, servers)),
-        None => Some(servers.to_vec()),
+        None => Some(servers.clone()),
     };
     let names = fields.take("names").and_then(|entry| {
         let words = &[("prefix", Naming::Prefix), ("plain", Naming::Plain)];
@@ -62,15 +62,8 @@ fn read_profile(reader: &mut Reader<'_>, node: &Node, servers: &[String]) -> Opt
     let instructions = text(reader, &mut fields, "instructions");
     reader.refuse(&fields.rest(), PROFILE_KEYS);
     let names = names.unwrap_or_default();
-    Some(Profile {
-        servers: chosen.unwrap_or_default(),
-        names,
-        tools,
-        prompts,
-        resources,
-        title,
-        instructions,
-    })
+    let servers = chosen.unwrap_or_default().into_iter().collect();
+    Some(Profile { servers, names, tools, prompts, resources, title, instructions })
 }
 
 fn text(reader: &mut Reader<'_>, fields: &mut Fields<'_>, key: &str) -> Option<Text> {
@@ -78,8 +71,12 @@ fn text(reader: &mut Reader<'_>, fields: &mut Fields<'_>, key: &str) -> Option<T
     reader.within(key, |reader| reader.text(&entry.value, "a text"))
 }
 
-fn read_servers(reader: &mut Reader<'_>, node: &Rc<Node>, known: &[String]) -> Option<Vec<String>> {
-    let mut chosen: Vec<String> = Vec::new();
+fn read_servers(
+    reader: &mut Reader<'_>,
+    node: &Rc<Node>,
+    known: &IndexSet<String>,
+) -> Option<IndexSet<String>> {
+    let mut chosen = IndexSet::new();
     let items = reader.items(node, "a list of server names", true)?;
     if items.is_empty() {
         reader.note(
@@ -91,41 +88,40 @@ fn read_servers(reader: &mut Reader<'_>, node: &Rc<Node>, known: &[String]) -> O
     for (index, item) in items.into_iter().enumerate() {
         reader.within(&format!("[{index}]"), |reader| {
             let name = reader.text(item, "a server's name")?;
-            if chosen.iter().any(|other| other == name.expose()) {
+            if chosen.contains(name.expose()) {
                 let message = format!("the server `{}` stands twice", clip(name.shown()));
                 reader.fault(&item.at, message, "keep one of the two");
                 return None;
             }
-            known_or_fault(reader, item, &name, "server", known.iter().map(String::as_str))?;
-            chosen.push(name.expose().to_owned());
-            Some(())
+            if !known.contains(name.expose()) {
+                unknown(reader, item, &name, "server", known.iter().map(String::as_str));
+                return None;
+            }
+            Some(chosen.insert(name.expose().to_owned()))
         });
     }
     Some(chosen)
 }
 
-fn known_or_fault<'k>(
+/// Says that there is no such server or profile, and which one may be meant.
+fn unknown<'k>(
     reader: &mut Reader<'_>,
     node: &Node,
     name: &Text,
     what: &str,
     known: impl Iterator<Item = &'k str> + Clone,
-) -> Option<()> {
-    if known.clone().any(|known| known == name.expose()) {
-        return Some(());
-    }
-    let mend = match suggest::nearest(name.expose(), known.clone()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => {
-            let names: Vec<&str> = known.take(12).collect();
-            match names.is_empty() {
-                true => format!("there is no {what} yet: add it, or remove this"),
-                false => format!("there are: {}", clip(&names.join(", "))),
-            }
+) {
+    let mend = if let Some(near) = suggest::nearest(name.expose(), known.clone()) {
+        format!("did you mean `{near}`?")
+    } else {
+        let names: Vec<&str> = known.take(12).collect();
+        if names.is_empty() {
+            format!("there is no {what} yet: add it, or remove this")
+        } else {
+            format!("there are: {}", clip(&names.join(", ")))
         }
     };
     reader.fault(&node.at, format!("there is no {what} `{}`", clip(name.shown())), mend);
-    None
 }
 
 fn name_rules(reader: &mut Reader<'_>, parent: &mut Fields<'_>, key: &str) -> NameRules {
@@ -188,7 +184,7 @@ fn rename(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> IndexMap<String, 
             reader.within(&entry.key, |reader| {
                 let text = reader.text(&entry.value, "the new name")?;
                 let new = text.expose();
-                reader.sound(&entry.value.at, check::public_name(new))?;
+                reader.sound_text(&entry.value.at, &text, check::public_name(new))?;
                 if let Some(other) = taken.get(new) {
                     let message = format!("`{}` already has this new name", clip(other));
                     reader.fault(&entry.value.at, message, "write another new name");
@@ -231,17 +227,19 @@ fn read_endpoint(
 ) -> Option<Endpoint> {
     let mut fields = reader.fields(node, "a mapping with `path` and `profile`")?;
     let at = fields.at.start..fields.at.start;
-    let path = match fields.take("path") {
-        Some(entry) => reader.within("path", |reader| read_path(reader, &entry.value, paths)),
-        None => {
-            reader.fault(&at, "this endpoint has no `path`", "add it: path: /tools/mcp");
-            None
-        }
+    let path = if let Some(entry) = fields.take("path") {
+        reader.within("path", |reader| read_path(reader, &entry.value, paths))
+    } else {
+        reader.fault(&at, "this endpoint has no `path`", "add it: path: /tools/mcp");
+        None
     };
     let profile = match fields.take("profile") {
         Some(entry) => reader.within("profile", |reader| {
             let name = reader.text(&entry.value, "a profile's name")?;
-            known_or_fault(reader, &entry.value, &name, "profile", profiles.keys().map(String::as_str))?;
+            if !profiles.contains_key(name.expose()) {
+                unknown(reader, &entry.value, &name, "profile", profiles.keys().map(String::as_str));
+                return None;
+            }
             Some(name.expose().to_owned())
         }),
         None => Some(DEFAULT_PROFILE.to_owned()),
@@ -252,7 +250,7 @@ fn read_endpoint(
 
 fn read_path(reader: &mut Reader<'_>, node: &Node, paths: &mut HashSet<String>) -> Option<String> {
     let text = reader.text(node, "a path")?;
-    reader.sound(&node.at, check::endpoint_path(text.expose()))?;
+    reader.sound_text(&node.at, &text, check::endpoint_path(text.expose()))?;
     if !paths.insert(text.expose().to_owned()) {
         let message = format!("another endpoint already has the path `{}`", clip(text.shown()));
         reader.fault(&node.at, message, "write another path, or remove one of the two");

@@ -6,12 +6,15 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::check::Flaw;
-use super::fault::{Fault, Faults, MAX_REPORTED, Severity};
+use super::fault::{Fault, MAX_REPORTED, Severity};
 use super::parse::{Entry, Kind, Node};
 use super::source::{Source, Span};
 use super::substitute::{self, Lookup};
 use super::suggest;
 use super::text::Text;
+
+/// The mend for a value that must not be told.
+pub(super) const CHANGE_FILLED: &str = "change the value that is filled in";
 
 /// A fault before its place is worked out.
 struct Draft {
@@ -42,10 +45,15 @@ pub(super) struct Fields<'n> {
 }
 
 impl<'n> Fields<'n> {
-    /// The entry with this key, if there is one.
+    /// The entry with this key, if there is one; a key without a value counts as left out.
     pub(super) fn take(&mut self, key: &str) -> Option<&'n Entry> {
         let index = self.left.iter().position(|entry| entry.key == key)?;
-        Some(self.left.remove(index))
+        Some(self.left.remove(index)).filter(|entry| !matches!(entry.value.kind, Kind::Null))
+    }
+
+    /// Sets entries aside that are not worth a word of their own.
+    pub(super) fn drop_all(&mut self, keys: &[&str]) {
+        self.left.retain(|entry| !keys.contains(&entry.key.as_str()));
     }
 
     /// What nobody took, in file order.
@@ -56,6 +64,11 @@ impl<'n> Fields<'n> {
     /// Is this key there and not yet taken?
     pub(super) fn has(&self, key: &str) -> bool {
         self.left.iter().any(|entry| entry.key == key)
+    }
+
+    /// Is one of the keys that nobody took yet a mistyped one of these?
+    pub(super) fn has_nearly(&self, keys: &[&str]) -> bool {
+        self.left.iter().any(|entry| suggest::nearest(&entry.key, keys.iter().copied()).is_some())
     }
 }
 
@@ -99,11 +112,23 @@ impl<'a> Reader<'a> {
         checked.map_err(|flaw| self.fault(at, flaw.message, flaw.mend)).ok()
     }
 
+    /// The same for what was made of a text, so that a mend never tells what the text hides.
+    pub(super) fn sound_text<T>(&mut self, at: &Span, text: &Text, checked: Result<T, Flaw>) -> Option<T> {
+        let hiding = |flaw: Flaw| {
+            let mend = if flaw.tells_value && text.hides() { CHANGE_FILLED.to_owned() } else { flaw.mend };
+            Flaw { mend, ..flaw }
+        };
+        self.sound(at, checked.map_err(hiding))
+    }
+
     fn draft(&self, at: &Span, message: String, mend: String) -> Draft {
         let mut path = String::new();
         for step in &self.path {
             if !path.is_empty() && !step.starts_with('[') {
                 path.push('.');
+            }
+            if step.is_empty() {
+                path.push_str("\"\"");
             }
             path.extend(step.chars().filter(|char| !char.is_control()).take(64));
         }
@@ -162,17 +187,15 @@ impl<'a> Reader<'a> {
             Ok(text) => return Some(text),
             Err(gaps) => gaps,
         };
-        let mut only_unset = true;
         for gap in gaps {
             let at = self.place_of(&node.at, &gap.written);
             if gap.unset && self.switched_off {
                 self.note(&at, gap.message, gap.mend);
             } else {
-                only_unset = false;
                 self.fault(&at, gap.message, gap.mend);
             }
         }
-        only_unset.then(|| Text::plain(text))
+        None
     }
 
     /// `true` or `false`.
@@ -219,6 +242,10 @@ impl<'a> Reader<'a> {
     /// Refuses the entries that nobody took, and says which known key each was meant to be.
     pub(super) fn refuse(&mut self, rest: &[&Entry], known: &[&str]) {
         for entry in rest {
+            if self.faults.len() >= MAX_REPORTED {
+                self.total_faults += 1;
+                continue;
+            }
             self.within(&entry.key, |reader| {
                 let mend = match suggest::nearest(&entry.key, known.iter().copied()) {
                     Some(near) => format!("did you mean `{near}`?"),
@@ -237,20 +264,26 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The faults, if there are any, in file order; and the notes.
-    pub(super) fn finish(self) -> Result<Vec<Fault>, Faults> {
+    /// What was taken down, in file order.
+    pub(super) fn finish(self) -> Findings {
         let Self { source, file, faults, notes, total_faults, .. } = self;
-        let complete = |drafts: Vec<Draft>, severity| {
-            let mut drafts = drafts;
+        let complete = |mut drafts: Vec<Draft>, severity| -> Vec<Fault> {
             drafts.sort_by_key(|draft| draft.at.start);
-            drafts.into_iter().map(|draft| place(source, &file, severity, draft)).collect::<Vec<_>>()
+            drafts.into_iter().map(|draft| place(source, &file, severity, draft)).collect()
         };
-        let notes = complete(notes, Severity::Note);
-        if faults.is_empty() {
-            return Ok(notes);
+        Findings {
+            faults: complete(faults, Severity::Fault),
+            notes: complete(notes, Severity::Note),
+            total_faults,
         }
-        Err(Faults { faults: complete(faults, Severity::Fault), notes, total: total_faults })
     }
+}
+
+/// Everything that a reader took down.
+pub(super) struct Findings {
+    pub(super) faults: Vec<Fault>,
+    pub(super) notes: Vec<Fault>,
+    pub(super) total_faults: usize,
 }
 
 fn keep(drafts: &mut Vec<Draft>, draft: Draft) {

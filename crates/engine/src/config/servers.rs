@@ -3,19 +3,16 @@
 //! Entries are pasted from the settings of many clients. What those clients know and we do not need is accepted and
 //! noted, so that a pasted block works; what looks like a mistyped key of ours is a fault.
 
-use std::collections::HashSet;
-use std::rc::Rc;
 use std::time::Duration;
 
-use http::HeaderName;
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use super::check;
-use super::model::{Affinity, HttpLink, HttpTransport, Link, Native, NativeLink, Server, StdioLink};
+use super::links;
+use super::model::{Affinity, HttpTransport, Link, Native, NativeLink, Server};
 use super::parse::{Entry, Node};
-use super::read::{Fields, Reader, clip};
+use super::read::{CHANGE_FILLED, Fields, Reader, clip};
 use super::suggest;
-use super::text::Text;
 use super::units;
 
 /// The keys of a server entry that mean something here.
@@ -33,6 +30,9 @@ const OWN_KEYS: &[&str] = &[
     "affinity",
     "description",
 ];
+
+/// Keys that go with `command` or with `url` only.
+const LINK_KEYS: &[&str] = &["args", "env", "cwd", "headers"];
 
 /// Other clients' names for `url`, and what they say about the transport.
 const URL_ALIASES: &[(&str, HttpTransport)] =
@@ -99,16 +99,17 @@ const TYPES: &[(&str, Type)] = &[
 ];
 
 /// The servers in file order, with the names of those that could not be read, so that nobody calls them unknown.
+#[derive(Default)]
 pub(super) struct Servers {
     pub(super) servers: IndexMap<String, Server>,
-    pub(super) names: Vec<String>,
+    pub(super) names: IndexSet<String>,
 }
 
 pub(super) fn read(reader: &mut Reader<'_>, node: &Node) -> Servers {
-    let mut found = Servers { servers: IndexMap::new(), names: Vec::new() };
+    let mut found = Servers::default();
     let Some(fields) = reader.fields(node, "a mapping of servers by name") else { return found };
     for entry in fields.rest() {
-        found.names.push(entry.key.clone());
+        found.names.insert(entry.key.clone());
         let server = reader.within(&entry.key, |reader| {
             reader.sound(&entry.key_at, check::server_name(&entry.key));
             read_server(reader, entry)
@@ -165,54 +166,54 @@ fn read_link(reader: &mut Reader<'_>, fields: &mut Fields<'_>, entry: &Entry) ->
         .take("type")
         .map(|entry| (entry, reader.within("type", |reader| reader.word(&entry.value, TYPES))));
     let (url, aliased) = take_url(reader, fields);
-    let command = fields.take("command");
-    let native = fields.take("native");
-    let chosen: Vec<&Entry> = [command, url, native].into_iter().flatten().collect();
-    if let [first, second, ..] = chosen[..] {
+    let chosen: Vec<&Entry> =
+        [fields.take("command"), url, fields.take("native")].into_iter().flatten().collect();
+    let Some(first) = chosen.first() else {
+        // A mistyped `comand` is one fault, not two.
+        if !fields.has_nearly(&["command", "url", "native"]) {
+            let mend = "write `command` (a program), `url` (a server on the net) or `native: demo`";
+            reader.fault(&entry.key_at, "nothing says how to reach this server", mend);
+        }
+        fields.drop_all(LINK_KEYS);
+        return None;
+    };
+    check_type(reader, given_type, first);
+    let link = match first.key.as_str() {
+        "command" => links::read_stdio(reader, fields, first).map(Link::Stdio),
+        "native" => {
+            let native = reader.within("native", |reader| reader.word(&first.value, Native::ALL));
+            native.map(|native| Link::Native(NativeLink { native }))
+        }
+        _ => {
+            let transport = match given_type {
+                Some((_, Some(Type::Http(transport)))) => transport,
+                _ => aliased,
+            };
+            links::read_http(reader, fields, first, transport).map(Link::Http)
+        }
+    };
+    if let Some(second) = chosen.get(1) {
         let mend = "keep one of the two, or make two servers";
         reader.fault(
             &second.key_at,
             format!("a server has `{}` or `{}`, not both", first.key, second.key),
             mend,
         );
-    }
-    let Some(first) = chosen.first() else {
-        let mend = "write `command` (a program), `url` (a server on the net) or `native: demo`";
-        reader.fault(&entry.key_at, "nothing says how to reach this server", mend);
-        check_leftovers(reader, fields, &["args", "env", "cwd", "headers"]);
+        fields.drop_all(LINK_KEYS);
         return None;
-    };
-    check_type(reader, given_type, first);
-    let kind = given_type.and_then(|(_, kind)| kind);
-    let link = if command.is_some_and(|entry| std::ptr::eq(entry, *first)) {
-        read_stdio(reader, fields, first).map(Link::Stdio)
-    } else if native.is_some_and(|entry| std::ptr::eq(entry, *first)) {
-        reader
-            .within("native", |reader| reader.word(&first.value, Native::ALL))
-            .map(|native| Link::Native(NativeLink { native }))
-    } else {
-        let transport = match kind {
-            Some(Type::Http(transport)) => transport,
-            _ => aliased,
-        };
-        read_http(reader, fields, first, transport).map(Link::Http)
-    };
-    let foreign_to = first.key.clone();
-    for key in ["args", "env", "cwd", "headers"] {
-        if let Some(entry) = fields.take(key) {
-            let mend = format!("remove it; it does nothing beside `{foreign_to}`");
-            reader.within(key, |r| {
-                r.fault(&entry.key_at, format!("`{key}` does not go with `{foreign_to}`"), mend)
-            });
-        }
     }
-    (chosen.len() == 1).then_some(link).flatten()
+    refuse_other_links(reader, fields, &first.key);
+    link
 }
 
-/// Nothing says what the entry is; its other keys are not to be called unknown on top of that.
-fn check_leftovers(_: &mut Reader<'_>, fields: &mut Fields<'_>, keys: &[&str]) {
-    for key in keys {
-        fields.take(key);
+/// What goes with a program does nothing for a URL, and the other way round.
+fn refuse_other_links(reader: &mut Reader<'_>, fields: &mut Fields<'_>, chosen: &str) {
+    for key in LINK_KEYS {
+        let Some(entry) = fields.take(key) else { continue };
+        reader.within(key, |reader| {
+            let mend = format!("remove it; it does nothing beside `{chosen}`");
+            reader.fault(&entry.key_at, format!("`{key}` does not go with `{chosen}`"), mend);
+        });
     }
 }
 
@@ -249,106 +250,6 @@ fn check_type(reader: &mut Reader<'_>, given: Option<(&Entry, Option<Type>)>, ch
     }
 }
 
-fn read_stdio(reader: &mut Reader<'_>, fields: &mut Fields<'_>, entry: &Entry) -> Option<StdioLink> {
-    let command = reader.within("command", |reader| {
-        let text = reader.text(&entry.value, "the program's name as a text")?;
-        reader.sound(&entry.value.at, check::command(&text))?;
-        note_shell_line(reader, &entry.value, &text, fields.has("args"));
-        Some(text)
-    });
-    let args = read_args(reader, fields);
-    let env = read_env(reader, fields);
-    let cwd = match fields.take("cwd") {
-        None => Some(None),
-        Some(entry) => reader.within("cwd", |reader| {
-            let text = reader.text(&entry.value, "a folder")?;
-            reader.sound(&entry.value.at, check::no_nul(text.expose()))?;
-            Some(Some(text))
-        }),
-    };
-    Some(StdioLink { command: command?, args: args?, env: env?, cwd: cwd? })
-}
-
-/// A whole command line in `command` is a frequent slip; a path with blanks is not one.
-fn note_shell_line(reader: &mut Reader<'_>, node: &Node, command: &Text, has_args: bool) {
-    let text = command.expose().trim();
-    let program = text.split_whitespace().next().unwrap_or_default();
-    if !has_args && program != text && !program.contains(['/', '\\']) {
-        let mend = "if these are arguments, write them one by one: command: npx, args: [-y, package]";
-        reader.note(&node.at, "no shell reads this: it is taken as the name of one program", mend);
-    }
-}
-
-fn read_args(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Option<Vec<Text>> {
-    let Some(entry) = fields.take("args") else { return Some(Vec::new()) };
-    reader.within("args", |reader| {
-        let items = reader.items(&entry.value, "a list of arguments", false)?;
-        let read = |(index, node): (usize, &Rc<Node>)| {
-            reader.within(&format!("[{index}]"), |reader| {
-                let text = reader.text(node, "an argument as a text")?;
-                reader.sound(&node.at, check::no_nul(text.expose())).map(|()| text)
-            })
-        };
-        let args: Vec<Option<Text>> = items.into_iter().enumerate().map(read).collect();
-        args.into_iter().collect()
-    })
-}
-
-fn read_env(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Option<IndexMap<String, Text>> {
-    let Some(entry) = fields.take("env") else { return Some(IndexMap::new()) };
-    reader.within("env", |reader| {
-        let mut env = IndexMap::new();
-        for entry in reader.fields(&entry.value, "a mapping of variables and values")?.rest() {
-            reader.within(&entry.key, |reader| {
-                reader.sound(&entry.key_at, check::variable(&entry.key))?;
-                let text =
-                    reader.secret_text(&entry.value, "a value as a text, such as \"\" or \"${NAME}\"")?;
-                reader.sound(&entry.value.at, check::no_nul(text.expose()))?;
-                env.insert(entry.key.clone(), text)
-            });
-        }
-        Some(env)
-    })
-}
-
-fn read_http(
-    reader: &mut Reader<'_>,
-    fields: &mut Fields<'_>,
-    entry: &Entry,
-    transport: HttpTransport,
-) -> Option<HttpLink> {
-    let url = reader.within(&entry.key, |reader| {
-        let text = reader.text(&entry.value, "a URL")?;
-        reader.sound(&entry.value.at, check::url(&text))?;
-        // A query often carries a key; nobody needs it in a log.
-        let shown = text.shown().split_once('?').map(|(address, _)| format!("{address}?***"));
-        Some(shown.map_or(text.clone(), |shown| Text::hidden(text.expose(), &shown)))
-    });
-    let headers = read_headers(reader, fields);
-    Some(HttpLink { url: url?, transport, headers: headers? })
-}
-
-fn read_headers(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Option<IndexMap<HeaderName, Text>> {
-    let Some(entry) = fields.take("headers") else { return Some(IndexMap::new()) };
-    reader.within("headers", |reader| {
-        let mut headers = IndexMap::new();
-        let mut seen = HashSet::new();
-        for entry in reader.fields(&entry.value, "a mapping of header names and values")?.rest() {
-            reader.within(&entry.key, |reader| {
-                let name = reader.sound(&entry.key_at, check::header_name(&entry.key))?;
-                if !seen.insert(name.clone()) {
-                    let message = format!("the header `{name}` stands twice; case does not count");
-                    reader.fault(&entry.key_at, message, "keep one of the two");
-                }
-                let text = reader.secret_text(&entry.value, "a value as a text")?;
-                reader.sound(&entry.value.at, check::header_value(&text))?;
-                headers.insert(name, text)
-            });
-        }
-        Some(headers)
-    })
-}
-
 fn read_timeout(reader: &mut Reader<'_>, node: &Node) -> Option<Duration> {
     let what = "a time such as 30s, 2m or a number of seconds";
     let text = reader.text(node, what)?;
@@ -361,7 +262,7 @@ fn read_timeout(reader: &mut Reader<'_>, node: &Node) -> Option<Duration> {
         reader.wrong_kind(node, what);
         return None;
     };
-    let shown = units::show_time(time);
+    let shown = if text.hides() { clip(text.shown()) } else { units::show_time(time) };
     if time.is_zero() || time > LONGEST_TIMEOUT {
         reader.fault(
             &node.at,
@@ -371,7 +272,7 @@ fn read_timeout(reader: &mut Reader<'_>, node: &Node) -> Option<Duration> {
         return None;
     }
     if bare.is_some() {
-        let mend = format!("write `{shown}` to say so");
+        let mend = if text.hides() { CHANGE_FILLED.to_owned() } else { format!("write `{shown}` to say so") };
         reader.note(
             &node.at,
             "a number from 1000 on is read as milliseconds, as some clients write it",

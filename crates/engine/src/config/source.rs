@@ -31,7 +31,13 @@ impl<'a> Source<'a> {
     /// Declares pieces of the file secret: they show as asterisks from now on.
     pub(super) fn hide(&mut self, mut secrets: Vec<Span>) {
         secrets.sort_by_key(|span| span.start);
-        self.secrets = secrets;
+        self.secrets.clear();
+        for span in secrets {
+            match self.secrets.last_mut() {
+                Some(last) if span.start <= last.end => last.end = last.end.max(span.end),
+                _ => self.secrets.push(span),
+            }
+        }
     }
 
     /// The text of a piece; empty when there is no such piece.

@@ -2,6 +2,8 @@
 
 /// The longest name that is compared; beyond it nobody mistyped a short known name.
 const MAX_COMPARED: usize = 64;
+/// Names whose lengths in bytes differ by more are not worth comparing.
+const MAX_DIFFERENCE: usize = 6;
 
 /// The known name that `name` most likely was meant to be: the same but for case, `-` and `_`, or a few typing errors
 /// away.
@@ -12,7 +14,9 @@ pub(super) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
     }
     known
         .into_iter()
-        .filter(|candidate| candidate.len() <= MAX_COMPARED)
+        .filter(|candidate| {
+            candidate.len() <= MAX_COMPARED && candidate.len().abs_diff(name.len()) <= MAX_DIFFERENCE
+        })
         .map(|candidate| (distance(&wanted, &plain(candidate)), candidate))
         .filter(|(distance, candidate)| *distance <= tolerated(wanted.len().min(candidate.len())))
         .min_by_key(|(distance, _)| *distance)

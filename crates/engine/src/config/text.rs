@@ -33,6 +33,11 @@ impl Text {
         &self.value
     }
 
+    /// Is something hidden, so that nothing that was made of the value may be shown either?
+    pub(super) fn hides(&self) -> bool {
+        self.expose() != self.shown()
+    }
+
     /// What may be shown to people and written to logs.
     pub fn shown(&self) -> &str {
         &self.shown

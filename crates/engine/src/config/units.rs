@@ -54,7 +54,7 @@ fn split_number(text: &str) -> Option<(&str, &str)> {
 /// Bytes in the largest unit that leaves nothing over.
 pub(super) fn show_bytes(value: u64) -> String {
     for (factor, unit) in [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
-        if value >= factor && value % factor == 0 {
+        if value >= factor && value.is_multiple_of(factor) {
             return format!("{}{unit}", value / factor);
         }
     }
@@ -65,7 +65,7 @@ pub(super) fn show_bytes(value: u64) -> String {
 pub(super) fn show_time(value: Duration) -> String {
     let millis = value.as_millis();
     for (factor, unit) in [(3_600_000, "h"), (60_000, "m"), (1000, "s")] {
-        if millis >= factor && millis % factor == 0 {
+        if millis >= factor && millis.is_multiple_of(factor) {
             return format!("{}{unit}", millis / factor);
         }
     }

@@ -1,0 +1,348 @@
+//! What is wrong beside servers: every fault, in short.
+
+use crate::{faults_in_short, same};
+
+const TOP: &[(&str, &[&str])] = &[
+    (
+        r"- a
+",
+        &[
+            r"1:1  [- a] expected a mapping with `mcpServers`, `listen`, …, found a list => write a mapping with `mcpServers`, `listen`, …",
+        ],
+    ),
+    (
+        r"just text
+",
+        &[
+            r"1:1  [just text] expected a mapping with `mcpServers`, `listen`, …, found `just text` => write a mapping with `mcpServers`, `listen`, …",
+        ],
+    ),
+    (
+        r"mcp_servers: {}
+listen_on: 1
+foo: bar
+",
+        &[
+            r"1:1 mcp_servers [mcp_servers] unknown key `mcp_servers` => did you mean `mcpServers`?",
+            r"2:1 listen_on [listen_on] unknown key `listen_on` => did you mean `listen`?",
+            r"3:1 foo [foo] unknown key `foo` => remove it; known here: listen, mcpServers, profiles, endpoints, limits, allowedHosts, allowedOrigins, $schema",
+        ],
+    ),
+    (
+        r"files: { command: npx }
+",
+        &[r"1:1 files [files] unknown key `files`, which looks like a server => put it under `mcpServers:`"],
+    ),
+    (
+        r"mcpServers: [a]
+",
+        &[
+            r"1:13 mcpServers [[a]] expected a mapping of servers by name, found a list => write a mapping of servers by name",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+servers: {}
+",
+        &[
+            r"2:1 servers [servers] `mcpServers` and `servers` say the same thing => move its servers under `mcpServers`",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+listen: nowhere
+",
+        &[
+            r"2:9 listen [nowhere] this is no address to listen on => write an IP address and a port: 127.0.0.1:8808",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+listen: [':8808', 'example.com:80', '127.0.0.1', '[::1]', '127.0.0.1:99999', 70000]
+",
+        &[
+            r"2:10 listen [':8808'] an address to listen on is an IP address and a port => write 127.0.0.1:8808 for this machine only, or 0.0.0.0:8808 for everybody",
+            r"2:19 listen ['example.com:80'] an address to listen on is an IP address and a port => write 127.0.0.1:80 for this machine only, or 0.0.0.0:80 for everybody",
+            r"2:37 listen ['127.0.0.1'] the port is missing => write 127.0.0.1:8808",
+            r"2:50 listen ['[::1]'] the port is missing => write [::1]:8808",
+            r"2:59 listen ['127.0.0.1:99999'] this is no address to listen on => write an IP address and a port: 127.0.0.1:8808",
+            r"2:78 listen [70000] this is no address to listen on => write an IP address and a port: 127.0.0.1:8808",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+listen: [8808, 'localhost:8808', '${SECRET}:80', '${ADDRESS}']
+",
+        &[
+            r"2:16 listen ['localhost:8808'] `localhost:8808` stands twice => keep one of the two",
+            r"2:34 listen ['${SECRET}:80'] an address to listen on is an IP address and a port => change the value that is filled in",
+            r"2:50 listen ['${ADDRESS}'] the port is missing => change the value that is filled in",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+listen: []
+",
+        &[
+            r"2:9 listen [[]] a list of 0 addresses to listen on => write 127.0.0.1:8808, or a list of 1 to 64 addresses",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+listen: { port: 1 }
+",
+        &[
+            r"2:9 listen [{ port: 1 }] expected an address such as 127.0.0.1:8808, or a list of them, found a mapping => write an address such as 127.0.0.1:8808, or a list of them",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+allowedHosts: ['https://h', 'a b', '', 'h:0', 'u@h']
+",
+        &[
+            r"2:16 allowedHosts[0] ['https://h'] a host has no scheme => write it like mcp.example.com or mcp.example.com:8443",
+            r"2:29 allowedHosts[1] ['a b'] this is no host name, with or without a port => write it like mcp.example.com or mcp.example.com:8443",
+            r"2:36 allowedHosts[2] [''] this is no host name, with or without a port => write it like mcp.example.com or mcp.example.com:8443",
+            r"2:40 allowedHosts[3] ['h:0'] this is no host name, with or without a port => write it like mcp.example.com or mcp.example.com:8443",
+            r"2:47 allowedHosts[4] ['u@h'] this is no host name, with or without a port => write it like mcp.example.com or mcp.example.com:8443",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+allowedOrigins: ['*', 'null', 'h', 'https://h/path', '1:/\//']
+",
+        &[
+            r"2:18 allowedOrigins[0] ['*'] this would let every web page in => name the origins one by one",
+            r"2:23 allowedOrigins[1] ['null'] this would let every web page in => name the origins one by one",
+            r"2:31 allowedOrigins[2] ['h'] an origin is a scheme and a host => write it like https://app.example.com, without a path",
+            r"2:36 allowedOrigins[3] ['https://h/path'] an origin is a scheme and a host, with or without a port => write it like https://app.example.com, without a path",
+            r"2:54 allowedOrigins[4] ['1:/\//'] an origin is a scheme and a host => write it like https://app.example.com, without a path",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+listen: 1
+listen: 2
+",
+        &[r"3:1 listen [listen] the key `listen` stands twice => keep one of the two"],
+    ),
+];
+
+#[test]
+fn faults_of_top() {
+    for (text, wanted) in TOP {
+        same(text, &faults_in_short(text), wanted);
+    }
+}
+
+const LIMITS: &[(&str, &[&str])] = &[
+    (
+        r"mcpServers: {}
+limits: 7
+",
+        &[r"2:9 limits [7] expected a mapping of limits, found `7` => write a mapping of limits"],
+    ),
+    (
+        r"mcpServers: {}
+limits: { lines: 1, request_body: 1, wat: 1 }
+",
+        &[
+            r"2:11 limits.lines [lines] unknown key `lines` => did you mean `line`?",
+            r"2:21 limits.request_body [request_body] unknown key `request_body` => did you mean `requestBody`?",
+            r"2:38 limits.wat [wat] unknown key `wat` => remove it; known here: requestBody, requestHeaders, headerReadTimeout, line, result, jsonDepth, batch, sessions, sessionIdle, streamsPerSession, replayEvents, replayBytes, callsPerSession, callIdleTimeout, callTimeout, connectTimeout, listPages, catalogueEntries, listenStreams, subscriptionsPerSession, schemaBytes, requestStateLifetime, drainTimeout, connections, children, childStopTimeout, stderrRing",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+limits: { requestBody: 1, line: 1TiB, result: -1, jsonDepth: 1.5, batch: 0, sessions: many }
+",
+        &[
+            r"2:24 limits.requestBody [1] 1B is out of bounds => write a value from 1KiB to 256MiB; the default is 4MiB",
+            r"2:33 limits.line [1TiB] expected bytes such as 65536, 64KiB or 4MiB, found `1TiB` => write bytes such as 65536, 64KiB or 4MiB",
+            r"2:47 limits.result [-1] expected bytes such as 65536, 64KiB or 4MiB, found `-1` => write bytes such as 65536, 64KiB or 4MiB",
+            r"2:62 limits.jsonDepth [1.5] expected a whole number, found `1.5` => write a whole number",
+            r"2:74 limits.batch [0] 0 is out of bounds => write a value from 1 to 1000; the default is 64",
+            r"2:87 limits.sessions [many] expected a whole number, found `many` => write a whole number",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+limits: { connectTimeout: 3m, drainTimeout: 1 day, sessionIdle: [1] }
+",
+        &[
+            r"2:27 limits.connectTimeout [3m] 3m is out of bounds => write a value from 100ms to 2m; the default is 10s",
+            r"2:45 limits.drainTimeout [1 day] expected a time such as 500ms, 30s, 10m, 1h or a number of seconds, found `1 day` => write a time such as 500ms, 30s, 10m, 1h or a number of seconds",
+            r"2:65 limits.sessionIdle [[1]] expected a time such as 500ms, 30s, 10m, 1h or a number of seconds, found a list => write a time such as 500ms, 30s, 10m, 1h or a number of seconds",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+limits: { callTimeout: 10s, callIdleTimeout: 20s }
+",
+        &[
+            r"2:46 limits.callIdleTimeout [20s] a call may be silent for 20s, but last only 10s => make callIdleTimeout at most callTimeout",
+        ],
+    ),
+];
+
+#[test]
+fn faults_of_limits() {
+    for (text, wanted) in LIMITS {
+        same(text, &faults_in_short(text), wanted);
+    }
+}
+
+const PROFILES: &[(&str, &[&str])] = &[
+    (
+        r"mcpServers:
+  docs: { native: demo }
+profiles: [a]
+",
+        &[
+            r"3:11 profiles [[a]] expected a mapping of profiles by name, found a list => write a mapping of profiles by name",
+        ],
+    ),
+    (
+        r"mcpServers:
+  docs: { native: demo }
+profiles: { Editors!: {}, '': {}, _x: {} }
+",
+        &[
+            r"3:13 profiles.Editors! [Editors!] a profile's name is part of a URL: 1 to 64 of `a-z 0-9 - _`, a letter or digit first => write `editors`",
+            r#"3:27 profiles."" [''] a profile's name is part of a URL: 1 to 64 of `a-z 0-9 - _`, a letter or digit first => write a name such as `editors`"#,
+            r"3:35 profiles._x [_x] a profile's name is part of a URL: 1 to 64 of `a-z 0-9 - _`, a letter or digit first => write `x`",
+        ],
+    ),
+    (
+        r"mcpServers:
+  docs: { native: demo }
+profiles: { a: { servers: [dcos, nope, docs, docs, [x]] } }
+",
+        &[
+            r"3:28 profiles.a.servers[0] [dcos] there is no server `dcos` => did you mean `docs`?",
+            r"3:34 profiles.a.servers[1] [nope] there is no server `nope` => there are: docs",
+            r"3:46 profiles.a.servers[3] [docs] the server `docs` stands twice => keep one of the two",
+            r"3:52 profiles.a.servers[4] [[x]] expected a server's name, found a list => write a server's name",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+profiles: { a: { servers: [x] } }
+",
+        &[
+            r"2:28 profiles.a.servers[0] [x] there is no server `x` => there is no server yet: add it, or remove this",
+        ],
+    ),
+    (
+        r"mcpServers:
+  docs: { native: demo }
+profiles: { a: { server: docs, names: prefx, tool: {} } }
+",
+        &[
+            r"3:18 profiles.a.server [server] unknown key `server` => did you mean `servers`?",
+            r"3:39 profiles.a.names [prefx] `prefx` is not one of `prefix` or `plain` => did you mean `prefix`?",
+            r"3:46 profiles.a.tool [tool] unknown key `tool` => did you mean `tools`?",
+        ],
+    ),
+    (
+        r"mcpServers:
+  docs: { native: demo }
+profiles: { a: { tools: { allow: ['', '!x'], deny: { a: b }, renames: {} }, prompts: [x], resources: { rename: {} } } }
+",
+        &[
+            r"3:35 profiles.a.tools.allow[0] [''] a pattern cannot be empty => write a name with `*` for any characters and `?` for one; what is not to be shown goes under `deny`",
+            r"3:39 profiles.a.tools.allow[1] ['!x'] a pattern cannot be negated with `!` => write a name with `*` for any characters and `?` for one; what is not to be shown goes under `deny`",
+            r"3:52 profiles.a.tools.deny [{ a: b }] expected a list of patterns, found a mapping => write a list of patterns",
+            r"3:62 profiles.a.tools.renames [renames] unknown key `renames` => did you mean `rename`?",
+            r"3:86 profiles.a.prompts [[x]] expected a mapping with `allow`, `deny` or `rename`, found a list => write a mapping with `allow`, `deny` or `rename`",
+            r"3:104 profiles.a.resources.rename [rename] unknown key `rename` => remove it; known here: allow, deny",
+        ],
+    ),
+    (
+        r"mcpServers:
+  docs: { native: demo }
+profiles: { a: { tools: { rename: { x: 'a b', y: '', z: ok, w: ok } } } }
+",
+        &[
+            r"3:40 profiles.a.tools.rename.x ['a b'] a name that clients see has 1 to 64 of `A-Z a-z 0-9 _ - . /` => write `a_b`",
+            r"3:50 profiles.a.tools.rename.y [''] a name that clients see has 1 to 64 of `A-Z a-z 0-9 _ - . /` => write the new name",
+            r"3:64 profiles.a.tools.rename.w [ok] `z` already has this new name => write another new name",
+        ],
+    ),
+    (
+        r"mcpServers:
+  docs: { native: demo }
+profiles: { a: { tools: { rename: { x: '${SECRET} ' } } } }
+",
+        &[
+            r"3:40 profiles.a.tools.rename.x ['${SECRET} '] a name that clients see has 1 to 64 of `A-Z a-z 0-9 _ - . /` => change the value that is filled in",
+        ],
+    ),
+    (
+        r"mcpServers:
+  docs: { native: demo }
+profiles: { a: { title: [x], instructions: { a: b } } }
+",
+        &[
+            r"3:25 profiles.a.title [[x]] expected a text, found a list => write a text",
+            r"3:44 profiles.a.instructions [{ a: b }] expected a text, found a mapping => write a text",
+        ],
+    ),
+];
+
+#[test]
+fn faults_of_profiles() {
+    for (text, wanted) in PROFILES {
+        same(text, &faults_in_short(text), wanted);
+    }
+}
+
+const ENDPOINTS: &[(&str, &[&str])] = &[
+    (
+        r"mcpServers: {}
+endpoints: { path: /x }
+",
+        &[
+            r"2:12 endpoints [{ path: /x }] expected a list of endpoints, found a mapping => write a list of endpoints",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+endpoints: [{ profile: default }, { path: /a, profile: defualt }, { path: /b, profil: default }]
+",
+        &[
+            r"2:13 endpoints[0] [] this endpoint has no `path` => add it: path: /tools/mcp",
+            r"2:56 endpoints[1].profile [defualt] there is no profile `defualt` => did you mean `default`?",
+            r"2:79 endpoints[2].profil [profil] unknown key `profil` => did you mean `profile`?",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+endpoints: [{ path: x }, { path: /a?b }, { path: /a/../b }, { path: /mcp }, { path: /mcp/x }, { path: /admin/ }]
+",
+        &[
+            r"2:21 endpoints[0].path [x] a path starts with `/` => write /x",
+            r"2:34 endpoints[1].path [/a?b] a path has at most 256 of `A-Z a-z 0-9 / - _ . ~`, and no query => write an absolute path such as /tools/mcp",
+            r"2:50 endpoints[2].path [/a/../b] a path cannot hold `//`, `/./` or `/../` => write an absolute path such as /tools/mcp",
+            r"2:69 endpoints[3].path [/mcp] Dragoman already serves something at this path => write an absolute path such as /tools/mcp",
+            r"2:85 endpoints[4].path [/mcp/x] Dragoman already serves something at this path => write an absolute path such as /tools/mcp",
+            r"2:103 endpoints[5].path [/admin/] Dragoman already serves something at this path => write an absolute path such as /tools/mcp",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+endpoints: [{ path: /a }, { path: /a }, { path: '${SECRET}' }]
+",
+        &[
+            r"2:35 endpoints[1].path [/a] another endpoint already has the path `/a` => write another path, or remove one of the two",
+            r"2:49 endpoints[2].path ['${SECRET}'] a path starts with `/` => change the value that is filled in",
+        ],
+    ),
+];
+
+#[test]
+fn faults_of_endpoints() {
+    for (text, wanted) in ENDPOINTS {
+        same(text, &faults_in_short(text), wanted);
+    }
+}

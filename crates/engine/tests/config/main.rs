@@ -1,0 +1,60 @@
+//! Configurations from the outside: what is accepted, what is refused, and how that is said.
+
+mod accepted;
+mod faults_of_links;
+mod faults_of_servers;
+mod faults_of_the_rest;
+mod hostile;
+mod pasted;
+mod rendered;
+mod schema;
+
+use dragoman_engine::config::{Fault, Faults, Loaded, Lookup, load};
+
+/// What stands for `hush` must never be shown.
+fn try_load(text: &str) -> Result<Loaded, Faults> {
+    let env = |name: &str| match name {
+        "SECRET" => Some("hush".to_owned()),
+        "EMPTY" => Some(String::new()),
+        "LINES" => Some("hush\nhush".to_owned()),
+        "ADDRESS" => Some("192.0.2.7".to_owned()),
+        "NUMBER" => Some("7".to_owned()),
+        "YES" => Some("true".to_owned()),
+        _ => None,
+    };
+    let file = |path: &str| match path {
+        "/run/secrets/token" => Ok("from a file\n".to_owned()),
+        _ => Err("no such file".to_owned()),
+    };
+    load(text, "dragoman.yaml", &Lookup { env: &env, file: &file })
+}
+
+fn loaded(text: &str) -> Loaded {
+    try_load(text).unwrap_or_else(|faults| panic!("{faults}"))
+}
+
+fn rendered(text: &str) -> String {
+    try_load(text).expect_err(text).to_string()
+}
+
+/// One line per fault: place, way, `[what is pointed at]`, what is wrong, `=>` what to do.
+fn in_short(faults: &[Fault]) -> Vec<String> {
+    let short = |fault: &Fault| {
+        let Fault { line, column, path, offending, message, mend, .. } = fault;
+        format!("{line}:{column} {path} [{offending}] {message} => {mend}")
+    };
+    faults.iter().map(short).collect()
+}
+
+fn faults_in_short(text: &str) -> Vec<String> {
+    in_short(&try_load(text).expect_err(text).faults)
+}
+
+fn notes_in_short(text: &str) -> Vec<String> {
+    in_short(&loaded(text).notes)
+}
+
+fn same(text: &str, have: &[String], wanted: &[&str]) {
+    assert_eq!(have, wanted, "in the configuration\n{text}");
+    assert!(!have.concat().contains("hush"), "a secret is told");
+}

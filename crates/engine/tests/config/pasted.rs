@@ -1,0 +1,135 @@
+//! Blocks as people paste them out of the settings of other clients.
+
+use std::time::Duration;
+
+use dragoman_engine::config::{HttpTransport, Link, Text};
+
+use crate::{loaded, notes_in_short, same};
+
+#[test]
+fn claude_desktop() {
+    let text = r#"{
+  "globalShortcut": "Ctrl+Space",
+  "mcpServers": {
+    "filesystem": {
+      "command": "npx",
+      "args": ["-y", "@modelcontextprotocol/server-filesystem", "/Users/me/Desktop"],
+      "env": { "DEBUG": "", "LEVEL": 3 }
+    }
+  }
+}"#;
+    let config = loaded(text).config;
+    let Link::Stdio(files) = &config.mcp_servers["filesystem"].link else { panic!("a command") };
+    assert_eq!(files.env["LEVEL"].expose(), "3");
+    let note = "2:3 globalShortcut [\"globalShortcut\"] `globalShortcut` is not used by Dragoman => nothing to do; it may stay";
+    same(text, &notes_in_short(text), &[note]);
+}
+
+#[test]
+fn claude_code() {
+    let text = r#"{
+  "mcpServers": {
+    "api": {
+      "type": "http",
+      "url": "${API_BASE_URL:-https://api.example.com}/mcp",
+      "headers": { "Authorization": "Bearer ${SECRET}" },
+      "oauth": { "clientId": "x", "callbackPort": 8080 },
+      "alwaysLoad": true,
+      "timeout": 600000
+    }
+  }
+}"#;
+    let config = loaded(text).config;
+    let Link::Http(api) = &config.mcp_servers["api"].link else { panic!("a URL") };
+    assert_eq!((api.url.expose(), api.transport), ("https://api.example.com/mcp", HttpTransport::Streamable));
+    assert_eq!(config.mcp_servers["api"].timeout, Some(Duration::from_mins(10)));
+    let notes = notes_in_short(text);
+    assert_eq!(notes.len(), 3, "{notes:#?}");
+    assert!(notes[0].contains("mcpServers.api.oauth"), "{notes:#?}");
+    assert!(
+        notes[2].ends_with("read as milliseconds, as some clients write it => write `10m` to say so"),
+        "{notes:#?}"
+    );
+}
+
+#[test]
+fn cursor_and_its_kin() {
+    let text = r#"{
+  "mcpServers": {
+    "cursor":   { "command": "uvx", "args": ["mcp-server-git"], "env": { "K": "${env:SECRET}" }, "envFile": ".env" },
+    "cline":    { "command": "node", "disabled": false, "autoApprove": ["read"], "alwaysAllow": [], "timeout": 60 },
+    "cline-2":  { "type": "streamableHttp", "url": "https://h/mcp", "trust": true },
+    "windsurf": { "serverUrl": "https://h/sse", "disabledTools": ["rm"] },
+    "gemini":   { "httpUrl": "https://h/mcp", "includeTools": ["a"], "excludeTools": ["b"] },
+    "off":      { "command": "x", "enabled": false, "somethingNew": { "deep": [1, 2] } }
+  }
+}"#;
+    let config = loaded(text).config;
+    let transport = |name: &str| match &config.mcp_servers[name].link {
+        Link::Http(link) => link.transport,
+        other => panic!("{name} is {other:?}"),
+    };
+    assert_eq!(transport("cline-2"), HttpTransport::Streamable);
+    assert_eq!(transport("windsurf"), HttpTransport::Auto);
+    assert_eq!(transport("gemini"), HttpTransport::Streamable);
+    assert!(config.mcp_servers["off"].disabled);
+    assert_eq!(config.mcp_servers["cline"].timeout, Some(Duration::from_mins(1)));
+    let notes = loaded(text).notes;
+    let paths: Vec<&str> = notes.iter().map(|note| note.path.trim_start_matches("mcpServers.")).collect();
+    assert_eq!(
+        paths,
+        [
+            "cursor.envFile",
+            "cline.autoApprove",
+            "cline.alwaysAllow",
+            "cline-2.trust",
+            "windsurf.disabledTools",
+            "gemini.includeTools",
+            "gemini.excludeTools",
+            "off.somethingNew",
+        ]
+    );
+    assert_eq!(notes[4].mend, "choose tools per profile: profiles.default.tools.allow or .deny");
+}
+
+#[test]
+fn vs_code_with_its_comments() {
+    let text = r#"// .vscode/mcp.json
+{
+	/* asked for once */
+	"inputs": [
+		{ "type": "promptString", "id": "key", "description": "https://example.com // not a comment", "password": true },
+	],
+	"servers": {
+		"github": { "type": "http", "url": "https://api.example.com/mcp/" }, // remote
+		"play\u0077right": { "command": "npx", "args": ["-y", "@playwright/mcp@latest", "a//b", "\"/*"], "dev": {} },
+	},
+}
+"#;
+    let config = loaded(text).config;
+    assert_eq!(config.mcp_servers.keys().collect::<Vec<_>>(), ["github", "playwright"]);
+    let Link::Stdio(play) = &config.mcp_servers["playwright"].link else { panic!("a command") };
+    let args: Vec<&str> = play.args.iter().map(Text::expose).collect();
+    assert_eq!(args, ["-y", "@playwright/mcp@latest", "a//b", "\"/*"]);
+    let notes = loaded(text).notes;
+    let places: Vec<(usize, usize, &str)> =
+        notes.iter().map(|note| (note.line, note.column, note.path.as_str())).collect();
+    assert_eq!(places, [(4, 2, "inputs"), (9, 100, "servers.playwright.dev")]);
+}
+
+#[test]
+fn comments_are_only_taken_out_of_json() {
+    let config = loaded("mcpServers:\n  a: { command: x, args: [http://h, a //b, /*c] }\n").config;
+    let Link::Stdio(a) = &config.mcp_servers["a"].link else { panic!("a command") };
+    let args: Vec<&str> = a.args.iter().map(Text::expose).collect();
+    assert_eq!(args, ["http://h", "a //b", "/*c"]);
+}
+
+#[test]
+fn a_command_line_in_one_piece_is_noted() {
+    let text = "mcpServers: { a: { command: npx -y thing }, b: { command: '/opt/my tools/x' } }";
+    let notes = notes_in_short(text);
+    let wanted = "1:29 mcpServers.a.command [npx -y thing] no shell reads this: it is taken as the name of one program \
+                  => if these are arguments, write them one by one: command: npx, args: [-y, package]";
+    same(text, &notes, &[wanted]);
+}

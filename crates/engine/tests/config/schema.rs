@@ -1,0 +1,93 @@
+//! The published JSON schema: up to date, and of one mind with the reader.
+
+use std::path::Path;
+
+use dragoman_engine::config::schema_json;
+use serde_json::{Value, json};
+
+use crate::try_load;
+
+#[test]
+fn the_published_schema_is_up_to_date() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dragoman.schema.json");
+    if std::env::var_os("DRAGOMAN_BLESS").is_some() {
+        std::fs::write(&path, schema_json()).expect("the schema can be written");
+    }
+    let published = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        published == schema_json(),
+        "dragoman.schema.json is not what the model says; run: DRAGOMAN_BLESS=1 cargo test -p dragoman-engine schema"
+    );
+}
+
+#[test]
+fn schema_and_reader_agree() {
+    let schema: Value = serde_json::from_str(&schema_json()).expect("JSON");
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    let validator = jsonschema::validator_for(&schema).expect("a sound schema");
+    let good = [
+        json!({}),
+        json!({ "$schema": "x", "listen": 8808, "mcpServers": {}, "x-any": 1, "limits": { "line": "4MiB", "batch": 7 } }),
+        json!({ "listen": ["127.0.0.1:1", "[::1]:1"], "allowedHosts": ["h"], "allowedOrigins": ["https://h"] }),
+        json!({ "mcpServers": {
+            "a": { "type": "stdio", "command": "x", "args": ["y", 1, true], "env": { "A": 1 }, "cwd": "/", "timeout": 30 },
+            "b": { "type": "sse", "url": "https://h/", "headers": { "X": "y" }, "timeout": "2m", "disabled": true },
+            "c": { "native": "demo", "affinity": "session", "description": "d", "alwaysAllow": [] },
+        } }),
+        json!({ "mcpServers": { "a": { "native": "demo" } }, "profiles": { "p": {
+            "servers": ["a"], "names": "plain", "title": "t", "instructions": "i", "resources": { "deny": ["file:*"] },
+            "tools": { "allow": ["*"], "deny": ["x?"], "rename": { "a": "b" } }, "prompts": { "allow": null },
+        } }, "endpoints": [{ "path": "/x", "profile": "p" }, { "path": "/y" }] }),
+    ];
+    for config in good {
+        let errors: Vec<String> = validator.iter_errors(&config).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{config}: {errors:?}");
+        if let Err(faults) = try_load(&config.to_string()) {
+            panic!("{faults}");
+        }
+    }
+    let bad = [
+        json!([]),
+        json!({ "mcp_servers": {} }),
+        json!({ "listen": [] }),
+        json!({ "mcpServers": { "a": {} } }),
+        json!({ "mcpServers": { "a": { "command": "x", "timeout": "soon" } } }),
+        json!({ "mcpServers": { "a": { "native": "else" } } }),
+        json!({ "profiles": { "p": { "names": "long" } } }),
+        json!({ "profiles": { "p": { "tools": { "allow": ["!x"] } } } }),
+        json!({ "profiles": { "p": { "tools": { "rename": { "a": "b c" } } } } }),
+        json!({ "endpoints": [{ "profile": "default" }] }),
+        json!({ "limits": { "batch": 0 } }),
+        json!({ "limits": { "lines": 1 } }),
+        json!({ "limits": { "line": "1 parsec" } }),
+    ];
+    for config in bad {
+        assert!(!validator.is_valid(&config), "the schema takes {config}");
+        assert!(try_load(&config.to_string()).is_err(), "the reader takes {config}");
+    }
+}
+
+#[test]
+fn everything_in_the_schema_is_described() {
+    fn walk(path: &str, value: &Value, bare: &mut Vec<String>) {
+        let Some(object) = value.as_object() else { return };
+        if let Some(properties) = object.get("properties").and_then(Value::as_object) {
+            for (key, property) in properties {
+                let path = format!("{path}.{key}");
+                if property.get("description").is_none() {
+                    bare.push(path.clone());
+                }
+                walk(&path, property, bare);
+            }
+        }
+        for key in ["$defs", "patternProperties"] {
+            for (name, definition) in object.get(key).and_then(Value::as_object).into_iter().flatten() {
+                walk(name, definition, bare);
+            }
+        }
+    }
+    let schema: Value = serde_json::from_str(&schema_json()).expect("JSON");
+    let mut bare = Vec::new();
+    walk("", &schema, &mut bare);
+    assert!(bare.is_empty(), "{bare:?}");
+}
