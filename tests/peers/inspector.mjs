@@ -1,0 +1,66 @@
+// The Inspector's command line (`@modelcontextprotocol/inspector`) as a client: one process for each request.
+//   node inspector.mjs URL legacy|auto|modern TOPIC PREFIX FOLDER
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { check, finish, questions, visit } from './cases.mjs';
+
+const main = join(createRequire(import.meta.url).resolve('@modelcontextprotocol/inspector/package.json'), '../clients/launcher/build/index.js');
+// It keeps a catalogue of servers in its user's home.
+const home = mkdtempSync(join(tmpdir(), 'inspector-'));
+
+/** Runs one request; the result that it prints. */
+function ask(method, ...args) {
+  const line = [main, '--cli', visit.url.href, '--transport', 'http', '--protocol-era', visit.era, '--method', method, ...args];
+  const options = { timeout: 20_000, maxBuffer: 16 << 20, env: { ...process.env, HOME: home } };
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, line, options, (error, out, told) => {
+      if (error) reject(new Error(`${error.message.split('\n').at(-1)} ${told.trim()} ${out.trim()}`));
+      else resolve(JSON.parse(out));
+    });
+  });
+}
+
+const pairs = (flag, args) => Object.entries(args).flatMap(([key, value]) => [flag, `${key}=${JSON.stringify(value)}`]);
+const asked = questions();
+const running = [];
+/** Starts a case; each is a process of its own, so they need not wait for each other. */
+const start = (name, run) => running.push(check(name, run));
+await check('tools/list', async () => {
+  const names = (await ask('tools/list')).tools.map((tool) => tool.name);
+  for (const name of asked.tools) assert.ok(names.includes(name), `${name} is not among ${names}`);
+});
+for (const item of asked.calls.filter((call) => call.text)) {
+  start(`tools/call ${item.case}`, async () => {
+    const { content } = await ask('tools/call', '--tool-name', item.name, ...pairs('--tool-arg', item.arguments));
+    assert.ok(content[0].text.includes(item.text), JSON.stringify(content));
+  });
+}
+start('resources/list', async () => assert.ok((await ask('resources/list')).resources.length > 0));
+start('resources/templates/list', async () => {
+  const templates = (await ask('resources/templates/list')).resourceTemplates.map((template) => template.uriTemplate);
+  for (const template of asked.templates) assert.ok(templates.includes(template), `${templates}`);
+});
+for (const { uri, text } of asked.reads) {
+  start(`resources/read ${uri}`, async () => {
+    assert.ok((await ask('resources/read', '--uri', uri)).contents[0].text.includes(text));
+  });
+}
+start('prompts/list', async () => {
+  const names = (await ask('prompts/list')).prompts.map((prompt) => prompt.name);
+  for (const { name } of asked.prompts) assert.ok(names.includes(name), `${name} is not among ${names}`);
+});
+for (const { name, arguments: args, text } of asked.prompts) {
+  start(`prompts/get ${name}`, async () => {
+    const given = Object.entries(args ?? {}).flatMap(([key, value]) => ['--prompt-args', `${key}=${value}`]);
+    const { messages } = await ask('prompts/get', '--prompt-name', name, ...given);
+    assert.ok(messages[0].content.text.includes(text), JSON.stringify(messages));
+  });
+}
+await Promise.all(running);
+rmSync(home, { recursive: true, force: true });
+finish();

@@ -1,0 +1,207 @@
+"""The cases that every Python client runs, whatever its SDK: the SDK's script hands in a peer.
+
+A peer has these coroutines, all of which answer plain JSON values as they came:
+  list_tools(), list_prompts(), list_resources(), list_templates()
+  call(name, arguments, on_progress=None), read(uri), prompt(name, arguments), complete(ref, argument)
+  give_up(name, arguments, meanwhile): starts a call, awaits meanwhile(), cancels the call
+  want_logs(); and `logs`, the texts of the log messages so far
+"""
+
+import json
+import pathlib
+import sys
+
+import anyio
+
+SECONDS = 20
+SAMPLE = "Said by the client's model"
+URL, ERA, TOPIC, PREFIX, FILES = sys.argv[1:6]
+ROOT = pathlib.Path(FILES).absolute().as_uri()
+failed = 0
+
+
+class Wire:
+    """Notices on the HTTP client when a tool call goes out."""
+
+    def __init__(self):
+        self.call_sent = anyio.Event()
+
+    async def on_request(self, request):
+        if request.method == "POST" and b'"tools/call"' in request.content:
+            self.call_sent.set()
+
+
+async def check(name, run):
+    """Runs one case under a deadline and prints how it went."""
+    global failed
+    try:
+        with anyio.fail_after(SECONDS):
+            await run()
+        print(f"ok {name}", flush=True)
+        return True
+    except Exception as error:
+        failed += 1
+        while isinstance(error, ExceptionGroup):
+            error = error.exceptions[0]
+        why = f"{type(error).__name__} {error}".replace("\n", " ")[:400]
+        print(f"not ok {name}: {why}", flush=True)
+        return False
+
+
+def questions():
+    """What this visit asks for, with names as the gateway shows them."""
+    text = pathlib.Path(__file__).with_name("questions.json").read_text().replace("$FILES", FILES)
+    asked = json.loads(text)[TOPIC]
+    asked["tools"] = [PREFIX + name for name in asked["tools"]]
+    for key in ("calls", "asks", "prompts"):
+        asked[key] = [{**item, "name": PREFIX + item["name"]} for item in asked.get(key, [])]
+    for key in ("progress", "logging", "cancel"):
+        if key in asked:
+            asked[key]["name"] = PREFIX + asked[key]["name"]
+    return asked
+
+
+def fill_in(schema):
+    """The answer of a user called Ada to a form."""
+    formats = {"email": "ada@example.com", "uri": "https://example.com/", "date": "1815-12-10"}
+
+    def choice(field):
+        options = field.get("oneOf") or field.get("anyOf") or [{}]
+        return (field.get("enum") or [options[0].get("const")])[0]
+
+    def value(name, field):
+        if "default" in field:
+            return field["default"]
+        kind = field.get("type")
+        if kind == "array":
+            return [choice(field["items"])]
+        if kind == "boolean":
+            return True
+        if kind in ("integer", "number"):
+            return field.get("minimum", 1)
+        return choice(field) or formats.get(field.get("format")) or (formats["email"] if name == "email" else "Ada")
+
+    return {name: value(name, field) for name, field in schema.get("properties", {}).items()}
+
+
+def plain(model):
+    return model.model_dump(by_alias=True, mode="json", exclude_none=True)
+
+
+def text_of(blocks):
+    return "\n".join(block.get("text", "") for block in blocks)
+
+
+def need(good, why):
+    if not good:
+        raise AssertionError(why)
+
+
+async def must_fail(run):
+    try:
+        result = await run()
+    except Exception:
+        return
+    need(result.get("isError"), f"it succeeded: {result}")
+
+
+async def one_call(peer, item):
+    if item.get("fails"):
+        return await must_fail(lambda: peer.call(item["name"], item["arguments"]))
+    result = await peer.call(item["name"], item["arguments"])
+    need(not result.get("isError"), f"it failed: {result}")
+    if "text" in item:
+        need(item["text"] in text_of(result["content"]), f"said {result['content']}")
+    if "type" in item:
+        need(any(block["type"] == item["type"] for block in result["content"]), f"no {item['type']}")
+    if "structured" in item:
+        need(result.get("structuredContent") == item["structured"], f"structured: {result}")
+
+
+async def progress(peer, item):
+    seen = []
+
+    async def on_progress(progress, total, message):
+        seen.append(progress)
+
+    result = await peer.call(item["name"], item["arguments"], on_progress)
+    need(item["text"] in text_of(result["content"]), f"said {result}")
+    need(len(seen) == item["reports"] and seen == sorted(seen), f"reports: {seen}")
+
+
+async def logging(peer, item):
+    await peer.want_logs()
+    before = len(peer.logs)
+    await peer.call(item["name"], item["arguments"])
+    need(peer.logs[before:] == item["messages"], f"logs: {peer.logs[before:]}")
+
+
+async def cancel(peer, item, elsewhere):
+    counted = item.get("counted")
+
+    async def count():
+        return int((await peer.read(counted))["contents"][0]["text"]) if counted else None
+
+    before = await count()
+    await peer.give_up(item["name"], item["arguments"], lambda: peer.read(elsewhere))
+    # Reading is the only way to see that the upstream was told; the case's deadline bounds it.
+    while counted and await count() == before:
+        await anyio.lowlevel.checkpoint()
+
+
+async def lists(peer, asked):
+    names = [tool["name"] for tool in await peer.list_tools()]
+    need(set(asked["tools"]) <= set(names), f"tools: {names}")
+    need(len(set(names)) == len(names), "a name is listed twice")
+    if "reads" not in asked:
+        return
+    need(await peer.list_resources(), "no resources")
+    templates = [template["uriTemplate"] for template in await peer.list_templates()]
+    need(set(asked["templates"]) <= set(templates), f"templates: {templates}")
+    prompts = [prompt["name"] for prompt in await peer.list_prompts()]
+    need({item["name"] for item in asked["prompts"]} <= set(prompts), f"prompts: {prompts}")
+
+
+async def one_read(peer, item):
+    text = (await peer.read(item["uri"]))["contents"][0]["text"]
+    need(item["text"] in text, f"read {text}")
+
+
+async def one_prompt(peer, item):
+    messages = (await peer.prompt(item["name"], item.get("arguments")))["messages"]
+    need(item["text"] in text_of(message["content"] for message in messages), f"messages: {messages}")
+
+
+async def completion(peer, item):
+    if "prompt" in item:
+        ref = {"type": "ref/prompt", "name": PREFIX + item["prompt"]}
+    else:
+        ref = {"type": "ref/resource", "uri": item["template"]}
+    result = await peer.complete(ref, {"name": item["argument"], "value": item["value"]})
+    need(result["completion"]["values"] == item["values"], f"completed {result}")
+
+
+async def run_all(peer):
+    """Runs everything that this visit asks for."""
+    asked = questions()
+    await check("lists", lambda: lists(peer, asked))
+    for item in asked["calls"] + asked["asks"]:
+        await check(item["case"], lambda item=item: one_call(peer, item))
+    if "progress" in asked:
+        await check("progress", lambda: progress(peer, asked["progress"]))
+    if "logging" in asked:
+        await check("logging", lambda: logging(peer, asked["logging"]))
+    if "cancel" in asked:
+        await check("cancellation", lambda: cancel(peer, asked["cancel"], asked["reads"][0]["uri"]))
+    for item in asked.get("reads", []):
+        await check(f"read {item['uri']}", lambda item=item: one_read(peer, item))
+    if "missing" in asked:
+        await check("read what is missing", lambda: must_fail(lambda: peer.read(asked["missing"])))
+    for item in asked["prompts"]:
+        await check(f"prompt {item['name']}", lambda item=item: one_prompt(peer, item))
+    for item in asked.get("completions", []):
+        await check(f"completion of {item['argument']}", lambda item=item: completion(peer, item))
+
+
+def finish():
+    sys.exit(1 if failed else 0)

@@ -1,0 +1,44 @@
+// TypeScript SDK v2 (`@modelcontextprotocol/client`) as a client of either era.
+//   node ts-sdk-v2.mjs URL legacy|auto|modern TOPIC PREFIX FOLDER
+
+import assert from 'node:assert/strict';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { SAMPLE, check, fetchWatched, fillIn, finish, runAll, visit } from './cases.mjs';
+
+const NEWEST = '2026-07-28';
+const stateless = visit.era !== 'legacy';
+const mode = visit.era === 'modern' ? { pin: NEWEST } : visit.era;
+const capabilities = { sampling: {}, elicitation: { form: {} }, roots: {} };
+const client = new Client({ name: 'ts-sdk-v2', version: '2.4.0' }, { capabilities, versionNegotiation: { mode } });
+const logs = [];
+client.setRequestHandler('sampling/createMessage', () => ({ role: 'assistant', model: 'none', content: { type: 'text', text: SAMPLE } }));
+client.setRequestHandler('elicitation/create', ({ params }) => ({ action: 'accept', content: fillIn(params.requestedSchema) }));
+client.setRequestHandler('roots/list', () => ({ roots: [{ uri: visit.root, name: 'files' }] }));
+client.setNotificationHandler('notifications/message', ({ params }) => { logs.push(params.data); });
+
+const transport = new StreamableHTTPClientTransport(visit.url, { fetch: fetchWatched });
+const connected = await check(stateless ? 'discover' : 'initialize', async () => {
+  await client.connect(transport);
+  assert.equal(client.getProtocolEra(), stateless ? 'modern' : 'legacy');
+});
+if (connected) {
+  // Without sessions, each request says for itself which logs it wants.
+  const meta = stateless ? { _meta: { 'io.modelcontextprotocol/logLevel': 'debug' } } : {};
+  await runAll({
+    logs,
+    wantLogs: async () => { if (!stateless) await client.setLoggingLevel('debug'); },
+    listTools: async () => (await client.listTools()).tools,
+    listPrompts: async () => (await client.listPrompts()).prompts,
+    listResources: async () => (await client.listResources()).resources,
+    listTemplates: async () => (await client.listResourceTemplates()).resourceTemplates,
+    call: (params, options) => client.callTool({ ...params, ...meta }, options),
+    read: (uri) => client.readResource({ uri }, { cacheMode: 'bypass' }),
+    prompt: (params) => client.getPrompt(params),
+    complete: (params) => client.complete(params),
+  });
+  await check('end', async () => {
+    if (!stateless) await transport.terminateSession();
+    await client.close();
+  });
+}
+finish();
