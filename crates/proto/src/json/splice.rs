@@ -28,6 +28,8 @@ struct Edit<'a> {
 #[derive(Debug, Clone, Copy)]
 enum What<'a> {
     Replace(&'a [u8]),
+    /// A member stays after all.
+    Keep,
     /// A new member of an object that has `members` of its own.
     Add {
         key: &'a [u8],
@@ -54,21 +56,19 @@ impl<'a> Splice<'a> {
     /// Puts `with` in the place of `span`. Ranges that are replaced must be the same or not overlap, unless one lies in
     /// the other.
     pub fn replace(&mut self, span: Span, with: &'a [u8]) -> &mut Self {
-        let same = |edit: &&mut Edit<'a>| edit.span == span && matches!(edit.what, What::Replace(_));
-        match self.edits.iter_mut().find(same) {
-            Some(edit) => edit.what = What::Replace(with),
-            None => self.edits.push(Edit { span, what: What::Replace(with) }),
-        }
+        self.edits.push(Edit { span, what: What::Replace(with) });
         self
     }
 
     /// Sets the member `key` (a key that needs no escapes) of an object to `value`: in its place when it is there,
     /// however its key is spelled and as often as it stands there, else in front of the object's own members.
     pub fn set(&mut self, object: &Members, key: &'a [u8], value: &'a [u8]) -> &mut Self {
+        let removes = self.edits.iter().any(|edit| matches!(edit.what, What::Remove { .. }));
         let mut found = false;
         for member in object.iter().filter(|member| key_is(member.key.of(self.source), key)) {
-            let whole = whole(member);
-            self.edits.retain(|edit| edit.span != whole);
+            if removes {
+                self.edits.push(Edit { span: whole(member), what: What::Keep });
+            }
             self.replace(member.value, value);
             found = true;
         }
@@ -93,12 +93,11 @@ impl<'a> Splice<'a> {
         let members: SmallVec<[Member; 8]> = object.iter().collect();
         for (i, member) in members.iter().enumerate() {
             let span = whole(*member);
-            if !key_is(member.key.of(self.source), key) || self.edits.iter().any(|edit| edit.span == span) {
-                continue;
+            if key_is(member.key.of(self.source), key) {
+                let before = i.checked_sub(1).map(|i| members[i].value.end());
+                let behind = members.get(i + 1).map(|next| whole(*next).start());
+                self.edits.push(Edit { span, what: What::Remove { object: start, before, behind } });
             }
-            let before = i.checked_sub(1).map(|i| members[i].value.end());
-            let behind = members.get(i + 1).map(|next| whole(*next).start());
-            self.edits.push(Edit { span, what: What::Remove { object: start, before, behind } });
         }
         self
     }
@@ -110,16 +109,13 @@ impl<'a> Splice<'a> {
 
     /// The edited text.
     pub fn finish(mut self) -> Bytes {
-        // What is added goes in front of what starts at the same place; of two others the wider one is first.
-        self.edits.sort_by_key(|edit| {
-            (edit.span.start(), !matches!(edit.what, What::Add { .. }), Reverse(edit.span.end()))
-        });
+        self.order();
         let mut out = Vec::with_capacity(self.capacity());
         let mut at = 0;
         // The end of the last member that was removed together with all in front of it.
         let mut cleared = None;
         for (i, edit) in self.edits.iter().enumerate() {
-            if edit.span.start() < at {
+            if edit.span.start() < at || matches!(edit.what, What::Keep) {
                 continue;
             }
             let mut range = edit.span.start()..edit.span.end();
@@ -141,11 +137,26 @@ impl<'a> Splice<'a> {
                         out.extend_from_slice(piece);
                     }
                 }
-                What::Remove { .. } => {}
+                What::Remove { .. } | What::Keep => {}
             }
         }
         out.extend_from_slice(&self.source[at..]);
         Bytes::from(out)
+    }
+
+    /// Puts the edits in the order of their places, with one for each place.
+    fn order(&mut self) {
+        // What is added goes in front of what starts at the same place; of two others the wider one is first.
+        self.edits.sort_by_key(|edit| {
+            (edit.span.start(), !matches!(edit.what, What::Add { .. }), Reverse(edit.span.end()))
+        });
+        self.edits.dedup_by(|later, earlier| {
+            let same = later.span == earlier.span && !matches!(later.what, What::Add { .. });
+            if same {
+                earlier.what = later.what;
+            }
+            same
+        });
     }
 
     /// Whether a member follows the one that edit `i` adds to an object which has `members` of its own.
@@ -169,7 +180,7 @@ impl<'a> Splice<'a> {
                 What::Add { key, value, members } => {
                     added += key.len() + value.len() + 3 + usize::from(self.comma_behind(i, members));
                 }
-                What::Remove { .. } => {}
+                What::Remove { .. } | What::Keep => {}
             }
         }
         // Void edits may replace more than there is.

@@ -71,6 +71,13 @@ fn depth_is_capped_without_recursion() {
 }
 
 #[test]
+fn an_array_is_a_level_of_nesting() {
+    let scanner = |depth| Scanner::new(b"[1]", depth).unwrap();
+    assert!(Elements::scan(scanner(1), 0, 8).is_ok());
+    assert_eq!(Elements::scan(scanner(0), 0, 8).unwrap_err().problem, Problem::Depth);
+}
+
+#[test]
 fn members_resolve_escaped_keys() {
     let text = br#"{"na\u006de":1,"b":{"c":[]}}"#;
     let members = Members::of_document(text, 8).unwrap();
@@ -178,6 +185,12 @@ fn several_edits_of_one_object_agree_on_commas() {
             s.set(m, b"a", b"2").remove(m, b"a").set(m, b"x", b"8").set(m, b"x", b"9");
         }),
         r#"{"x":9}"#
+    );
+    assert_eq!(
+        spliced(br#"{"a":1}"#, |s, m| {
+            s.remove(m, b"a").set(m, b"a", b"2").set(m, b"x", b"8").remove(m, b"x");
+        }),
+        r#"{"a":2}"#
     );
 }
 
