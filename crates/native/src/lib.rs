@@ -11,4 +11,5 @@
 pub mod demo;
 pub mod server;
 
+pub use demo::Demo;
 pub use server::{NativeServer, Refusal};
