@@ -109,6 +109,8 @@ pub(super) fn paths(repo: &Repo) -> Vec<Fault> {
             }
             let ours =
                 word != krate && DIRECTIONS.iter().any(|(name, _)| *name == word) && !may.contains(&word);
+            // A module of our own may be called as one of the crates is.
+            let ours = ours && !declares(source, word);
             let shell = BEHIND_PORTS.contains(&krate) && SHELL_ONLY.contains(&word);
             if shell || (ours && imports(source, at)) {
                 let mend = "move the code to the crate that may import it, or pass what it needs as an argument or a trait";
@@ -133,6 +135,11 @@ fn is_segment(source: &super::Source, at: usize) -> bool {
 /// Whether the word opens a `use` path: elsewhere a module of our own may have the same name.
 fn imports(source: &super::Source, at: usize) -> bool {
     source.masked.code[..at].trim_end().ends_with("use")
+}
+
+fn declares(source: &super::Source, module: &str) -> bool {
+    let mut before = "";
+    source.words().any(|(_, word)| std::mem::replace(&mut before, word) == "mod" && word == module)
 }
 
 struct Dependency {
@@ -206,6 +213,7 @@ mod tests {
                       fn g() { store::x(); \"tokio::spawn\"; }\n#[cfg(test)]\nmod tests {\n use testkit::X;\n}\n";
         let files = [
             ("crates/engine/src/a.rs", engine),
+            ("crates/native/src/lib.rs", "mod server;\npub use server::Demo;"),
             ("crates/server/src/a.rs", "use transport::Pool;\nuse tokio::net;"),
         ];
         assert_eq!(places(super::paths, &files), ["crates/engine/src/a.rs:2", "crates/engine/src/a.rs:3"]);
