@@ -75,6 +75,22 @@ pub fn check(text: &[u8], edits: &[Edit]) {
     }
 }
 
+/// An object with very many members of one name: edits of them all are made in one go.
+pub fn check_large(text: &[u8], key: &str) {
+    let members = Members::of_document(text, MAX_DEPTH).expect("an object");
+    let mut splice = Splice::new(text);
+    splice.set(&members, key.as_bytes(), b"2").remove(&members, key.as_bytes());
+    splice.set(&members, key.as_bytes(), b"3").remove(&members, key.as_bytes());
+    splice.set(&members, b"new", b"4");
+    let edited = splice.finish();
+    let left = Object::read(&edited).expect("still an object");
+    assert!(left.all(key).is_empty());
+    assert_eq!(
+        left.0.len(),
+        members.iter().filter(|member| member.key.of(text) != key.as_bytes()).count() + 1
+    );
+}
+
 struct Model<'a> {
     added: Vec<(&'a str, &'a str)>,
     kept: Vec<Kept<'a>>,

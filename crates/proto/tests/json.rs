@@ -189,3 +189,10 @@ fn bytes_that_are_no_utf8_are_refused() {
         assert!(dragoman_proto::json::Members::of_document(bad, 8).is_err());
     }
 }
+
+/// A hostile object must not cost the square of its size: that would take minutes here.
+#[test]
+fn many_members_of_one_name_cost_no_more_than_others() {
+    let text = format!("{{{}\"a\":0}}", "\"name\":1,".repeat(100_000));
+    splice::check_large(text.as_bytes(), "name");
+}
