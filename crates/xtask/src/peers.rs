@@ -82,6 +82,10 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         match arg.as_str() {
+            "--help" => {
+                print!("{USAGE}");
+                return Ok(true);
+            }
             "--profile" => profile = args.next().ok_or(USAGE)?,
             option if option.starts_with('-') => return Err(format!("no option `{option}`\n\n{USAGE}")),
             client => only.push(client),

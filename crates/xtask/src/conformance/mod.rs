@@ -21,7 +21,7 @@ pub(crate) use server::{Upstream, through_server};
 const DEADLINE: Duration = Duration::from_mins(15);
 
 /// What `cargo xtask conformance` takes.
-pub(crate) const USAGE: &str = "\
+const USAGE: &str = "\
 cargo xtask conformance [--upstream http|stdio|direct] [--spec VERSION] [--scenario NAME] [--profile CARGO-PROFILE]
 cargo xtask conformance --client [--scenario NAME] [--profile CARGO-PROFILE]
 
@@ -63,6 +63,10 @@ impl Wanted {
 
 /// Runs what the arguments ask for and prints each scenario run; true when nothing failed unexpectedly.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {
+    if args.iter().any(|arg| arg == "--help") {
+        print!("{USAGE}");
+        return Ok(true);
+    }
     let wanted = Wanted::parse(args)?;
     let log = Log::create("conformance", DEADLINE)?;
     let programs = build(wanted.profile.as_deref().unwrap_or("dev"), &log)?;

@@ -30,6 +30,13 @@ struct Done {
     took: Duration,
 }
 
+impl Done {
+    /// A step whose own code panicked; the message stands on the terminal.
+    fn panicked(name: &'static str) -> Self {
+        Self { name, tally: Tally::one(false), took: Duration::ZERO }
+    }
+}
+
 /// Runs what the arguments ask for; true when everything passed.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     let (mut quick, mut list, mut only) = (false, false, Vec::new());
@@ -70,54 +77,53 @@ fn run_steps(steps: &[Step]) -> Vec<Done> {
             })
         });
         let mut build_failed = false;
-        for step in steps {
-            let started = Instant::now();
-            let tally = if step.needs_build && build_failed {
-                println!("FAIL  {:<18} not run, as the build failed", step.name);
-                Tally::one(false)
-            } else {
-                run_step(step, &context)
-            };
-            build_failed |= step.name == plan::BUILD && tally.failed > 0;
-            done.push(Done { name: step.name, tally, took: started.elapsed() });
+        for group in steps.chunk_by(|_, next| next.beside_the_one_before) {
+            let ends: Vec<Done> = thread::scope(|beside| {
+                let run = |step| run_step(step, &context, build_failed);
+                let threads: Vec<_> =
+                    group.iter().map(|step| (step.name, beside.spawn(move || run(step)))).collect();
+                threads
+                    .into_iter()
+                    .map(|(name, thread)| thread.join().unwrap_or(Done::panicked(name)))
+                    .collect()
+            });
+            build_failed |= ends.iter().any(|done| done.name == plan::BUILD && done.tally.failed > 0);
+            done.extend(ends);
         }
-        done.extend(installer.and_then(|thread| thread.join().ok()));
+        done.extend(installer.map(|thread| thread.join().unwrap_or(Done::panicked("install"))));
     });
     done
 }
 
-fn run_step(step: &Step, context: &Context) -> Tally {
+/// Runs one step and prints how it ended, in one piece, as another step may end at the same time.
+fn run_step(step: &Step, context: &Context, build_failed: bool) -> Done {
     let started = Instant::now();
-    let log = match Log::create(step.name, step.deadline) {
-        Ok(log) => log,
-        Err(why) => {
-            println!("FAIL  {:<18} {why}", step.name);
-            return Tally::one(false);
-        }
+    let log = Log::create(step.name, step.deadline);
+    let result = match &log {
+        _ if step.needs_build && build_failed => Err("not run, as the build failed".to_owned()),
+        Ok(log) => (step.work)(context, log),
+        Err(why) => Err(why.clone()),
     };
-    let (tally, why) = match (step.work)(context, &log) {
+    let (tally, why) = match result {
         Ok(tally) if tally.passed + tally.failed > 0 => (tally, None),
         Ok(_) => (Tally::one(false), Some("nothing was tested".to_owned())),
         Err(why) => (Tally::one(false), Some(why)),
     };
-    let word = if tally.failed == 0 { "ok   " } else { "FAIL " };
-    let seconds = started.elapsed().as_secs_f64();
-    println!(
-        "{word} {:<18} {:>6} passed {:>4} failed {seconds:>7.1} s",
-        step.name, tally.passed, tally.failed
-    );
-    if tally.failed > 0 {
+    let took = started.elapsed();
+    let word = if tally.failed == 0 { "ok  " } else { "FAIL" };
+    let (passed, failed, seconds) = (tally.passed, tally.failed, took.as_secs_f64());
+    let mut report =
+        format!("{word}  {:<18} {passed:>6} passed {failed:>4} failed {seconds:>7.1} s\n", step.name);
+    if let (true, Ok(log)) = (tally.failed > 0, &log) {
         let text = log.text();
         let lines: Vec<&str> = text.lines().collect();
-        for line in &lines[lines.len().saturating_sub(SHOWN_LINES)..] {
-            println!("      | {line}");
-        }
-        if let Some(why) = why {
-            println!("      {why}");
-        }
-        println!("      whole log: {}", log.path().display());
+        let shown = &lines[lines.len().saturating_sub(SHOWN_LINES)..];
+        report.extend(shown.iter().flat_map(|line| ["      | ", line, "\n"]));
+        report.extend(["      whole log: ", &log.path().to_string_lossy(), "\n"]);
     }
-    tally
+    report.extend(why.iter().flat_map(|why| ["      ", why, "\n"]));
+    print!("{report}");
+    Done { name: step.name, tally, took }
 }
 
 fn summary(done: &[Done], took: Duration) -> bool {

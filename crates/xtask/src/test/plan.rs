@@ -12,16 +12,26 @@ use std::time::Duration;
 pub(super) const BUILD: &str = "build";
 
 /// One step.
+#[derive(Clone, Copy)]
 pub(super) struct Step {
     pub(super) name: &'static str,
     pub(super) deadline: Duration,
     pub(super) needs_build: bool,
     pub(super) needs_tools: bool,
+    /// Starts with the step before it; for steps that wait more than they compute.
+    pub(super) beside_the_one_before: bool,
     pub(super) work: fn(&Context, &Log) -> Result<Tally, String>,
 }
 
 const fn step(name: &'static str, minutes: u64, work: fn(&Context, &Log) -> Result<Tally, String>) -> Step {
-    Step { name, deadline: Duration::from_mins(minutes), needs_build: false, needs_tools: false, work }
+    Step {
+        name,
+        deadline: Duration::from_mins(minutes),
+        needs_build: false,
+        needs_tools: false,
+        beside_the_one_before: false,
+        work,
+    }
 }
 
 const fn with_peers(
@@ -30,6 +40,10 @@ const fn with_peers(
     work: fn(&Context, &Log) -> Result<Tally, String>,
 ) -> Step {
     Step { needs_build: true, needs_tools: true, ..step(name, minutes, work) }
+}
+
+const fn beside(step: Step) -> Step {
+    Step { beside_the_one_before: true, ..step }
 }
 
 /// The pure part, in seconds.
@@ -53,11 +67,13 @@ pub(super) fn full() -> Result<Vec<Step>, String> {
         step("doc-tests", 20, cargo::doc_tests),
         step("docs", 20, cargo::docs),
         with_peers("conformance-http", 15, |context, log| served(context, Upstream::Http, log)),
-        with_peers("conformance-stdio", 15, |context, log| served(context, Upstream::Stdio, log)),
+        beside(with_peers("conformance-stdio", 15, |context, log| served(context, Upstream::Stdio, log))),
         with_peers("conformance-client", 10, |context, log| {
             through_client(&context.tools()?.node, &Context::programs(), &Wanted::default(), log)
         }),
-        with_peers("peers", 10, |context, log| peers::all(context.tools()?, &Context::programs(), None, log)),
+        beside(with_peers("peers", 10, |context, log| {
+            peers::all(context.tools()?, &Context::programs(), None, log)
+        })),
     ];
     if !cargo::with_budgets()?.is_empty() {
         steps.push(Step { needs_tools: true, ..step("budgets", 30, cargo::budgets) });
