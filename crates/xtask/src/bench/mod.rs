@@ -27,7 +27,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Measures and prints; false when a call had a wrong answer or none.
+/// Measures and prints; false when something could not be measured, or a call had a wrong answer or none.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     let Some(options) = Options::read(args)? else {
         print!("{}", options::help());
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     raise_open_files();
     let programs = Programs::prepare(&options)?;
     let folder = Folder::create()?;
-    let results = measure(&options, &programs, &folder.0)?;
+    let results = measure(&options, &programs, &folder.0);
     println!("{}", table::markdown(&results));
     if let Some(path) = &options.json {
         report::write(path, &options, &results)?;
@@ -48,24 +48,26 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     Ok(errors.is_empty())
 }
 
-fn measure(options: &Options, programs: &Programs, folder: &Path) -> Result<Results, String> {
-    let wanted = |scenario: &&Scenario| options.only.iter().any(|name| name == scenario.name);
-    let mut results =
-        Results { contestants: options.contestants.clone(), rows: Vec::new(), footprints: Vec::new() };
-    for scenario in ALL.iter().filter(wanted) {
-        let row = rounds(scenario, options, programs, folder)
-            .map_err(|why| format!("scenario {}: {why}", scenario.name))?;
-        results.rows.push(row);
-    }
-    if options.only.iter().any(|name| name == FOOTPRINT) {
-        for gateway in results.gateways() {
-            eprintln!("bench: {FOOTPRINT} of {}", gateway.name());
-            let footprint = Footprint::of(gateway, &ALL[0], options, programs, folder)
-                .map_err(|why| format!("{FOOTPRINT} of {}: {why}", gateway.name()))?;
-            results.footprints.push(footprint);
+/// Measures everything that was asked for; what fails is noted, so that the rest is not lost.
+fn measure(options: &Options, programs: &Programs, folder: &Path) -> Results {
+    let wanted = |name: &str| options.only.iter().any(|its| its == name);
+    let mut results = Results::new(&options.contestants);
+    for scenario in ALL.iter().filter(|scenario| wanted(scenario.name)) {
+        match rounds(scenario, options, programs, folder) {
+            Ok(row) => results.rows.push(row),
+            Err(why) => results.failures.push(format!("{}: {why}", scenario.name)),
         }
     }
-    Ok(results)
+    if wanted(FOOTPRINT) {
+        for gateway in results.gateways() {
+            eprintln!("bench: {FOOTPRINT} of {}", gateway.name());
+            match Footprint::of(gateway, &ALL[0], options, programs, folder) {
+                Ok(footprint) => results.footprints.push(footprint),
+                Err(why) => results.failures.push(format!("{FOOTPRINT} of {}: {why}", gateway.name())),
+            }
+        }
+    }
+    results
 }
 
 /// All rounds of one scenario: everyone once, then everyone again.

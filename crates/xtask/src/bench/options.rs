@@ -111,7 +111,7 @@ fn contestants(list: &str) -> Result<Vec<Contestant>, String> {
 
 fn number<T>(flag: &str, text: &str, least: T, most: T) -> Result<T, String>
 where
-    T: std::str::FromStr + std::fmt::Display + PartialOrd,
+    T: std::str::FromStr + std::fmt::Display + PartialOrd + Copy,
 {
     let number = text.parse().ok().filter(|number| (&least..=&most).contains(&number));
     number.ok_or_else(|| format!("{flag} {text}: give a number from {least} to {most}"))

@@ -11,6 +11,8 @@ pub(crate) struct Results {
     pub(crate) contestants: Vec<Contestant>,
     pub(crate) rows: Vec<Row>,
     pub(crate) footprints: Vec<Footprint>,
+    /// What could not be measured, and why.
+    pub(crate) failures: Vec<String>,
 }
 
 /// One scenario's samples: for each contestant that took part, one a round.
@@ -21,6 +23,12 @@ pub(crate) struct Row {
 }
 
 impl Results {
+    /// Nothing yet.
+    pub(crate) fn new(contestants: &[Contestant]) -> Self {
+        let contestants = contestants.to_vec();
+        Self { contestants, rows: Vec::new(), footprints: Vec::new(), failures: Vec::new() }
+    }
+
     /// Those who stand between client and upstream.
     pub(crate) fn gateways(&self) -> Vec<Contestant> {
         self.contestants.iter().copied().filter(|contestant| *contestant != Contestant::Direct).collect()
@@ -32,9 +40,9 @@ impl Results {
         gateways.split_first().map(|(base, others)| (*base, others.to_vec()))
     }
 
-    /// Wrong or missing answers, each with where it came.
+    /// What could not be measured, and wrong or missing answers, each with where it came.
     pub(crate) fn errors(&self) -> Vec<String> {
-        let mut found = Vec::new();
+        let mut found = self.failures.clone();
         for row in &self.rows {
             for (contestant, samples) in &row.samples {
                 let errors: f64 = samples.iter().map(|sample| sample.errors).sum();
@@ -128,8 +136,9 @@ pub(crate) mod tests {
             (Contestant::Nginx, of([50.0, 20.0, 40.0], Some(20.0))),
             (Contestant::Dragoman, of([40.0, 18.0, 32.0], Some(30.0))),
         ];
-        let contestants = Contestant::BESIDE_NGINX.to_vec();
-        Results { contestants, rows: vec![Row { scenario: ALL[1], samples }], footprints: Vec::new() }
+        let mut results = Results::new(&Contestant::BESIDE_NGINX);
+        results.rows.push(Row { scenario: ALL[1], samples });
+        results
     }
 
     #[test]

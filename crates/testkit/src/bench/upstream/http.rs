@@ -22,6 +22,7 @@ const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
+const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
@@ -106,7 +107,12 @@ impl Upstream {
 
     fn listen(&self, id: &HeaderValue) -> Response<Content> {
         match self.sessions.get(id.as_bytes()) {
-            Some(session) => events(Content::open(session)),
+            Some(session) => {
+                let mut response = events(Content::open(session));
+                // A proxy that buffers would hold back the head until the first event comes.
+                response.headers_mut().insert(NO_BUFFERING, HeaderValue::from_static("no"));
+                response
+            }
             None => no_session(),
         }
     }
