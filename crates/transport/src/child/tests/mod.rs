@@ -3,6 +3,7 @@
 mod ending;
 mod flow;
 mod lines;
+mod odd;
 mod runtimes;
 mod starting;
 
