@@ -128,7 +128,8 @@ impl Life {
             () = stopping(&mut stage) => None,
             _ = self.phase.wait_for(|phase| *phase != Phase::Running) => None,
         };
-        let asked = exited.is_none();
+        // A polite child may have exited before this task saw that it was asked to.
+        let asked = !stage.borrow().is_running() || *self.phase.borrow() != Phase::Running;
         let status = match exited {
             Some(status) => status,
             None => self.wind_down().await,
