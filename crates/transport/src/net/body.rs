@@ -11,6 +11,8 @@ use http_body::{Body as _, Frame, SizeHint};
 use tokio::sync::mpsc;
 use tokio::time::{Sleep, sleep};
 
+use super::client::ResponseBody;
+
 /// A body to be written.
 #[derive(Debug, Default)]
 pub enum Body {
@@ -62,11 +64,7 @@ impl Body {
 
     /// Passes `source` through; breaks off when no byte comes for `stall`. The time that the reader of this body
     /// takes does not count.
-    pub fn relay<B>(source: B, stall: Duration) -> Self
-    where
-        B: http_body::Body<Data = Bytes, Error = hyper::Error> + Send + Unpin + 'static,
-    {
-        let source = Box::new(source);
+    pub fn relay(source: ResponseBody, stall: Duration) -> Self {
         Self::Relay(Box::new(Relay { source, stall, timer: None, failed: Failing::default() }))
     }
 
@@ -235,7 +233,7 @@ impl BodySender {
 
 /// A foreign body on its way through, see [`Body::relay`].
 pub struct Relay {
-    source: Box<dyn http_body::Body<Data = Bytes, Error = hyper::Error> + Send + Unpin>,
+    source: ResponseBody,
     stall: Duration,
     /// Made when the source first has nothing: most bodies are there at once.
     timer: Option<Pin<Box<Sleep>>>,

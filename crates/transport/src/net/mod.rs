@@ -11,9 +11,11 @@
 //! | `roster` | all connections of a shard: who is idle, who stalls, who must go |
 //! | [`body`] | the one body type of answers and requests that we write |
 //! | [`collect`](mod@collect) | a whole body under a cap and a deadline |
+//! | [`client`] | requests to upstreams over pooled connections |
 
 pub mod accept;
 pub mod body;
+pub mod client;
 pub mod collect;
 mod io;
 pub mod listen;
@@ -24,6 +26,9 @@ pub mod stop;
 
 pub use accept::{ConnectionCap, ServeError, ServerLimits, serve};
 pub use body::{Body, BodyError, BodySender};
+pub use client::{
+    Client, ClientError, ClientLimits, Origin, Protocol, Replay, ResponseBody, Trust, TrustError,
+};
 pub use collect::{CollectError, collect};
 pub use listen::{BindError, Listeners};
 pub use runtime::{RunError, RuntimeKind, Shard, run};

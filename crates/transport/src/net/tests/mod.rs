@@ -1,8 +1,10 @@
 //! What the pieces share: a server on a free port, and raw HTTP/1.1 over a socket.
 
+mod asking;
 mod bodies;
 mod judging;
 mod runtimes;
+mod securing;
 mod serving;
 
 use std::net::SocketAddr;

@@ -1,0 +1,206 @@
+//! A new connection to an upstream: name, TCP, TLS, all before one deadline. It must not know what will be asked.
+
+use std::io::{self, IoSlice};
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http::Uri;
+use rustls::pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpStream, lookup_host};
+use tokio::time::{Instant, timeout};
+use tokio_rustls::client::TlsStream;
+
+use super::error::ClientError;
+use super::tls::Trust;
+
+/// Where an origin is, taken from a URL once.
+#[derive(Debug)]
+pub(super) struct Target {
+    /// Host and port, for messages.
+    pub(super) name: String,
+    host: String,
+    port: u16,
+    tls: Option<ServerName<'static>>,
+}
+
+impl Target {
+    pub(super) fn of(uri: &Uri) -> Result<Self, ClientError> {
+        let bad = |reason| ClientError::BadUrl { url: uri.to_string(), reason };
+        let secure = match uri.scheme_str() {
+            Some("http") => false,
+            Some("https") => true,
+            _ => return Err(bad("it must begin with http:// or https://")),
+        };
+        let host = uri.host().filter(|host| !host.is_empty()).ok_or_else(|| bad("it has no host"))?;
+        // `[::1]` in a URL, `::1` to the resolver.
+        let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
+        let port = uri.port_u16().unwrap_or(if secure { 443 } else { 80 });
+        let named = || ServerName::try_from(host.clone()).map_err(|_| bad("its host is no valid name"));
+        let tls = if secure { Some(named()?) } else { None };
+        let name = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+        Ok(Self { name, host, port, tls })
+    }
+
+    pub(super) fn is_tls(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// Connects; `http2` offers it in TLS's ALPN. Says whether HTTP/2 was agreed on there.
+    pub(super) async fn connect(
+        &self,
+        trust: &Trust,
+        http2: bool,
+        within: Duration,
+    ) -> Result<(Wire, bool), ClientError> {
+        timeout(within, self.connect_unbounded(trust, http2, within)).await.map_err(|_| self.late(within))?
+    }
+
+    fn late(&self, after: Duration) -> ClientError {
+        ClientError::ConnectTimeout { host: self.name.clone(), after }
+    }
+
+    async fn connect_unbounded(
+        &self,
+        trust: &Trust,
+        http2: bool,
+        within: Duration,
+    ) -> Result<(Wire, bool), ClientError> {
+        let deadline = Instant::now() + within;
+        let addrs = self.resolve().await?;
+        let tcp = self.connect_any(&addrs, deadline, within).await?;
+        // A request is one write: waiting for more would only add up to 40 ms. Failing costs no more than that.
+        let _ = tcp.set_nodelay(true);
+        let sent = Arc::new(AtomicBool::new(false));
+        let Some(name) = &self.tls else {
+            return Ok((Wire { stream: Stream::Plain(tcp), sent }, false));
+        };
+        let failed = |error| ClientError::tls(&self.name, error);
+        let connector = trust.connector(http2).await.map_err(failed)?;
+        let stream = connector.connect(name.clone(), tcp).await.map_err(failed)?;
+        let agreed = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+        Ok((Wire { stream: Stream::Tls(Box::new(stream)), sent }, agreed))
+    }
+
+    async fn resolve(&self) -> Result<Vec<SocketAddr>, ClientError> {
+        if let Ok(ip) = self.host.parse::<IpAddr>() {
+            return Ok(vec![(ip, self.port).into()]);
+        }
+        let failed = |source| ClientError::Dns { host: self.name.clone(), source };
+        let found: Vec<_> = lookup_host((self.host.as_str(), self.port)).await.map_err(failed)?.collect();
+        if found.is_empty() { Err(failed(io::Error::other("it has no address"))) } else { Ok(found) }
+    }
+
+    /// One address after the other, in the resolver's order. Each gets an equal share of what time is left, so that
+    /// one that swallows packets (often an IPv6 address without a route) does not use it all up.
+    async fn connect_any(
+        &self,
+        addrs: &[SocketAddr],
+        deadline: Instant,
+        within: Duration,
+    ) -> Result<TcpStream, ClientError> {
+        // What an address said at once is more telling than another one's silence.
+        let mut said = None;
+        for (tried, addr) in addrs.iter().enumerate() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let share = left / u32::try_from(addrs.len() - tried).unwrap_or(u32::MAX);
+            match timeout(share, TcpStream::connect(addr)).await {
+                Ok(Ok(stream)) => return Ok(stream),
+                Ok(Err(error)) => said = Some(error),
+                Err(_late) => {}
+            }
+        }
+        let host = self.name.clone();
+        Err(match said {
+            None => self.late(within),
+            Some(error) if error.kind() == io::ErrorKind::ConnectionRefused => ClientError::Refused { host },
+            Some(source) => ClientError::Unreachable { host, source },
+        })
+    }
+}
+
+/// A connection's bytes; remembers whether any went out since the mark was last cleared.
+#[derive(Debug)]
+pub(super) struct Wire {
+    stream: Stream,
+    sent: Arc<AtomicBool>,
+}
+
+#[derive(Debug)]
+enum Stream {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+impl Wire {
+    pub(super) fn sent_mark(&self) -> Arc<AtomicBool> {
+        self.sent.clone()
+    }
+
+    fn note(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if matches!(written, Poll::Ready(Ok(1..))) {
+            self.sent.store(true, Relaxed);
+        }
+        written
+    }
+}
+
+impl AsyncRead for Wire {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match &mut self.stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Stream::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Wire {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = match &mut self.stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Stream::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),
+        };
+        self.note(written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        pieces: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = match &mut self.stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, pieces),
+            Stream::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, pieces),
+        };
+        self.note(written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        match &self.stream {
+            Stream::Plain(stream) => stream.is_write_vectored(),
+            Stream::Tls(stream) => stream.is_write_vectored(),
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_flush(cx),
+            Stream::Tls(stream) => Pin::new(stream).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.stream {
+            Stream::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
+            Stream::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+}

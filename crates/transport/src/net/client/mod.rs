@@ -1,0 +1,174 @@
+//! Requests to upstreams over pooled connections: HTTP/1.1 and HTTP/2, plain and through TLS. No redirects, no
+//! cookies, no decompression: what the upstream says is what the caller gets. It must not know what is asked.
+//!
+//! A client belongs to one shard: its connections are driven by the tasks of that shard. The pool is ours, because it
+//! was measured to be cheaper than a general one: an HTTP/1.1 exchange runs inside the request's own future.
+
+mod answer;
+mod connect;
+mod error;
+mod link;
+mod origin;
+mod tls;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use http::uri::{Authority, Scheme};
+use http::{Request, Response, Uri};
+use tokio::time::{Instant, timeout_at};
+
+pub use answer::ResponseBody;
+pub use error::ClientError;
+pub use tls::{Trust, TrustError};
+
+use super::body::Body;
+
+/// Origins remembered by URL at most; beyond, those without connections are forgotten.
+const MOST_ORIGINS: usize = 256;
+
+/// What talking to one origin may cost, per client (so per shard).
+#[derive(Clone, Copy, Debug)]
+pub struct ClientLimits {
+    /// For name look-up, TCP and TLS together; also for waiting until one of `max_in_use` comes free.
+    pub connect_timeout: Duration,
+    /// How long an unused connection is kept. A peer's `Keep-Alive: timeout=` can only shorten it.
+    pub idle_timeout: Duration,
+    /// Unused connections kept.
+    pub max_idle: usize,
+    /// Requests at the same time, until the last byte of their answers (so event streams count).
+    pub max_in_use: usize,
+    /// Header lines of an answer (HTTP/1.1).
+    pub max_headers: usize,
+    /// Bytes of an answer's head; at least 8 KiB are granted.
+    pub max_header_bytes: usize,
+}
+
+impl Default for ClientLimits {
+    fn default() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_mins(1),
+            max_idle: 128,
+            max_in_use: 4096,
+            max_headers: 100,
+            max_header_bytes: 64 * 1024,
+        }
+    }
+}
+
+/// Which HTTP an origin is spoken to in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Protocol {
+    /// HTTP/1.1 in plain text; whichever TLS agrees on (ALPN), HTTP/2 preferred.
+    #[default]
+    Auto,
+    /// HTTP/1.1 only.
+    Http1,
+    /// HTTP/2 only; in plain text by prior knowledge (RFC 9113, 3.3).
+    Http2,
+}
+
+/// Whether a request may be sent a second time when a kept connection turns out to be dead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replay {
+    /// Only if surely no byte of it went out: for everything that must not happen twice.
+    Unsent,
+    /// Whenever no answer came and the body is at hand.
+    Always,
+}
+
+/// An HTTP client with its connections. Clones share them.
+#[derive(Clone)]
+pub struct Client(Arc<Shared>);
+
+struct Shared {
+    limits: ClientLimits,
+    trust: Trust,
+    origins: Mutex<HashMap<(Scheme, Authority, Protocol), Arc<origin::Inner>>>,
+}
+
+/// One origin of a [`Client`], resolved once: what asks the same upstream again and again should keep it.
+#[derive(Clone)]
+pub struct Origin(Arc<origin::Inner>);
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").field("limits", &self.0.limits).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Origin").field(&self.0.name()).finish()
+    }
+}
+
+impl Client {
+    /// A client without connections. `trust` is only looked at when the first `https` request comes.
+    pub fn new(limits: ClientLimits, trust: Trust) -> Self {
+        Self(Arc::new(Shared { limits, trust, origins: Mutex::default() }))
+    }
+
+    /// The origin of `url`, spoken to in `protocol`. Connects to nothing yet.
+    pub fn origin(&self, url: &Uri, protocol: Protocol) -> Result<Origin, ClientError> {
+        let bad = |reason| ClientError::BadUrl { url: url.to_string(), reason };
+        let scheme = url.scheme().cloned().ok_or_else(|| bad("it must begin with http:// or https://"))?;
+        let authority = url.authority().cloned().ok_or_else(|| bad("it has no host"))?;
+        let key = (scheme, authority, protocol);
+        let mut origins = self.0.origins.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = origins.get(&key) {
+            return Ok(Origin(known.clone()));
+        }
+        if origins.len() >= MOST_ORIGINS {
+            origins.retain(|_, origin| Arc::strong_count(origin) > 1 || !origin.is_cold());
+        }
+        let made = Arc::new(origin::Inner::new(url, protocol, self.0.limits, self.0.trust.clone())?);
+        origins.insert(key, made.clone());
+        Ok(Origin(made))
+    }
+
+    /// Asks the origin of the request's own (absolute) URL, see [`Origin::request`].
+    pub async fn request(&self, request: Request<Body>) -> Result<Response<ResponseBody>, ClientError> {
+        self.origin(request.uri(), Protocol::Auto)?.request(request).await
+    }
+}
+
+impl Origin {
+    /// Host and port, for messages.
+    pub fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// Sends a request and waits for the answer's head. Only path and query of its URL count; `Host` is set unless it
+    /// is there. A kept connection that turns out to be dead is replaced once, see [`Replay`]; idempotent methods
+    /// count as [`Replay::Always`].
+    ///
+    /// Connecting is bounded by [`ClientLimits::connect_timeout`]; how long an answer may take is the caller's
+    /// matter: drop the future, or use [`Self::request_until`]. Dropping it cancels the request.
+    pub async fn request(&self, request: Request<Body>) -> Result<Response<ResponseBody>, ClientError> {
+        let replay = if request.method().is_idempotent() { Replay::Always } else { Replay::Unsent };
+        self.request_with(request, replay).await
+    }
+
+    /// As [`Self::request`], with the caller's word on whether it may be sent twice.
+    pub async fn request_with(
+        &self,
+        request: Request<Body>,
+        replay: Replay,
+    ) -> Result<Response<ResponseBody>, ClientError> {
+        self.0.request(request, replay).await
+    }
+
+    /// As [`Self::request_with`], with an end to the wait for the answer's head.
+    pub async fn request_until(
+        &self,
+        request: Request<Body>,
+        replay: Replay,
+        deadline: Instant,
+    ) -> Result<Response<ResponseBody>, ClientError> {
+        let late = || ClientError::Timeout { host: self.name().to_owned() };
+        timeout_at(deadline, self.0.request(request, replay)).await.map_err(|_| late())?
+    }
+}

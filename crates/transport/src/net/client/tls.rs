@@ -1,0 +1,85 @@
+//! TLS to upstreams: which authorities we trust, made when the first `https` connection needs it, because reading the
+//! system's authorities costs milliseconds and memory. It must not know connections.
+
+use std::io;
+use std::sync::Arc;
+
+use rustls::ClientConfig;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls_platform_verifier::Verifier;
+use tokio::sync::OnceCell;
+use tokio_rustls::TlsConnector;
+
+/// Which authorities upstreams' certificates may come from: those of the operating system and any added here. Clones
+/// share what was made of it, so one should serve the clients of all shards.
+#[derive(Clone, Debug, Default)]
+pub struct Trust(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    extra: Vec<CertificateDer<'static>>,
+    connectors: OnceCell<Connectors>,
+}
+
+#[derive(Clone)]
+struct Connectors {
+    /// Offers HTTP/2 and HTTP/1.1.
+    both: TlsConnector,
+    http1: TlsConnector,
+}
+
+impl std::fmt::Debug for Connectors {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Connectors")
+    }
+}
+
+/// A file with authorities' certificates could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TrustError {
+    /// Not PEM.
+    #[error("not a PEM file of certificates: {0}")]
+    Pem(#[from] rustls::pki_types::pem::Error),
+    /// PEM without certificates.
+    #[error("there is no certificate in it (a line `-----BEGIN CERTIFICATE-----` is missing)")]
+    Empty,
+}
+
+impl Trust {
+    /// The system's authorities and those in `pem`, the content of a file with one or more certificates.
+    pub fn with_pem(pem: &[u8]) -> Result<Self, TrustError> {
+        let extra = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>()?;
+        if extra.is_empty() {
+            return Err(TrustError::Empty);
+        }
+        Ok(Self(Arc::new(Inner { extra, connectors: OnceCell::new() })))
+    }
+
+    /// The connector, made now if this is the first time.
+    pub(super) async fn connector(&self, http2: bool) -> io::Result<TlsConnector> {
+        let made = self.0.connectors.get_or_try_init(|| async {
+            let inner = self.0.clone();
+            let built = tokio::task::spawn_blocking(move || connectors(&inner.extra)).await;
+            built.map_err(io::Error::other)?.map_err(io::Error::other)
+        });
+        let made = made.await?;
+        Ok(if http2 { made.both.clone() } else { made.http1.clone() })
+    }
+}
+
+fn connectors(extra: &[CertificateDer<'static>]) -> Result<Connectors, rustls::Error> {
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let verifier = Verifier::new_with_extra_roots(extra.iter().cloned(), provider.clone())?;
+    let mut http1 = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        // "Dangerous" is only the name of the door: the verifier is the platform's.
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_no_client_auth();
+    http1.alpn_protocols = vec![b"http/1.1".to_vec()];
+    let mut both = http1.clone();
+    both.alpn_protocols.insert(0, b"h2".to_vec());
+    Ok(Connectors { both: Arc::new(both).into(), http1: Arc::new(http1).into() })
+}
