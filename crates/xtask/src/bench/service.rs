@@ -1,6 +1,6 @@
 //! Programs that run beside us in process groups of their own, so that a group can be stopped and ended at once.
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -11,10 +11,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// A program may take so long to end after it was asked to.
-const ENDS_WITHIN: Duration = Duration::from_secs(5);
+const ENDS_WITHIN: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 5 });
 
 /// Ends a group when we are gone, however we went: its stdin closes with our end.
-const WATCH: &str = "read line; kill -CONT -- -$0; kill -TERM -- -$0; sleep 5; kill -KILL -- -$0";
+const WATCH: &str = "read line; kill -s CONT -- -$0; kill -s TERM $0; sleep $1; kill -s KILL -- -$0";
 
 /// A running program; dropping it ends its whole group.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl Service {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(words).process_group(0);
         let mut child = command.spawn().map_err(failed)?;
         let guard = Command::new("sh")
-            .args(["-c", WATCH, &child.id().to_string()])
+            .args(["-c", WATCH, &child.id().to_string(), &ENDS_WITHIN.as_secs().to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -114,10 +114,14 @@ impl Service {
     }
 
     fn signal(&self, signal: Signal) {
-        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+        if let Some(group) = self.group() {
             // A group that has ended already needs no signal.
             let _ = kill_process_group(group, signal);
         }
+    }
+
+    fn group(&self) -> Option<Pid> {
+        i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
     }
 }
 
@@ -126,7 +130,10 @@ impl Drop for Service {
         self.resume();
         drop(self.stdin.take());
         if !matches!(self.child.try_wait(), Ok(Some(_))) {
-            self.signal(Signal::TERM);
+            // Only the first process is asked: it ends the others in good order.
+            if let Some(first) = self.group() {
+                let _ = kill_process(first, Signal::TERM);
+            }
             self.ended(ENDS_WITHIN);
         }
         // Even when the first process has ended, others of its group may be left.
@@ -161,6 +168,17 @@ mod tests {
         // The grandchild is init's to reap, which may take a moment: then it is a zombie without memory.
         let left = std::fs::read_to_string(format!("{child}/cmdline")).unwrap_or_default();
         assert_eq!(left, "");
+        std::fs::remove_file(log).unwrap();
+    }
+
+    #[test]
+    fn the_guard_ends_a_halted_group_when_we_are_gone() {
+        let (mut service, log) = start("guard", "trap '' TERM; sleep 60 & echo up; wait");
+        assert_eq!(service.line(SOON).unwrap(), "up");
+        service.halt();
+        // What the kernel does when a process ends.
+        drop(service.guard.stdin.take());
+        assert!(service.ended(SOON));
         std::fs::remove_file(log).unwrap();
     }
 
