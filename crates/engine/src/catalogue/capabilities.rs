@@ -17,7 +17,7 @@ pub(super) fn merge<'a>(all: impl IntoIterator<Item = &'a [u8]>) -> String {
 }
 
 /// Whether a capability is declared, and with it a flag of its own set.
-pub(super) fn declares(capabilities: &[u8], name: &str, flag: Option<&str>) -> bool {
+pub fn declares(capabilities: &[u8], name: &str, flag: Option<&str>) -> bool {
     let inner = |text: &[u8], span: Span| Members::of_value(text, span);
     let Ok(members) = Members::of_document(capabilities, proto::json::MAX_DEPTH) else { return false };
     let Some(found) = members.get(capabilities, name) else { return false };

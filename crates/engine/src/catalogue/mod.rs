@@ -22,6 +22,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
+pub use capabilities::declares;
 pub use gather::{Gather, GatherFault, GatherLimits};
 pub use item::{Item, ListKind};
 pub use mirrored::MirroredParam;

@@ -21,5 +21,5 @@ mod tests;
 pub use dispatch::{Dispatch, Route, dispatch};
 pub use event::{Answer, Event, LinkFailure, Step, Timeouts};
 pub use input::{Binding, Sealer};
-pub use outbound::{Mirror, Outbound};
+pub use outbound::{Headers, Mirror, Outbound};
 pub use run::{Exchange, Start};

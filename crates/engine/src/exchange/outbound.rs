@@ -72,20 +72,26 @@ impl Mirror {
     }
 }
 
-/// Checks the `Mcp-Param-*` headers of a client's call; `header` looks one up by its name in lower case.
+/// The headers of a client's request.
+pub trait Headers {
+    /// The value of a header, as it came; the name is in lower case.
+    fn get(&self, name: &str) -> Option<&[u8]>;
+}
+
+/// Checks the `Mcp-Param-*` headers of a client's call.
 ///
 /// # Errors
 /// A header mismatch, as the specification wants it (2026-07-28, Streamable HTTP: custom headers).
-pub(super) fn check_param_headers<'h>(
+pub(super) fn check_param_headers(
     frame: &Frame,
     tool: &ToolEntry,
     arguments: Option<Span>,
-    header: &dyn Fn(&str) -> Option<&'h [u8]>,
+    headers: &dyn Headers,
 ) -> Result<(), Fault> {
     for param in &tool.mirrored {
         let value = arguments.and_then(|span| param.value(frame.text(), span));
         let value = value.map(|span| span.of(frame.text()));
-        param.agrees(header(&param.header), value).map_err(|what| {
+        param.agrees(headers.get(&param.header), value).map_err(|what| {
             Fault::client(code::HEADER_MISMATCH, format!("header {} {what}", param.header)).with_status(400)
         })?;
     }

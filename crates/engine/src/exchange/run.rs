@@ -10,7 +10,7 @@ use proto::mcp::{Notice, meta};
 use proto::rpc::{Frame, Id, Kind, RpcError, code, result_response};
 
 use super::input::{may_ask, unwrap_state, wrap_state};
-use super::outbound::check_param_headers;
+use super::outbound::{Headers, check_param_headers};
 use super::{Answer, Binding, Event, LinkFailure, Mirror, Outbound, Route, Sealer, Step, Timeouts};
 use crate::fault::Fault;
 
@@ -28,8 +28,8 @@ pub struct Start<'a> {
     pub binding: Binding<'a>,
     /// Seals states.
     pub sealer: &'a dyn Sealer,
-    /// Looks up a header of the client's request; `None` where there is no HTTP.
-    pub header: Option<&'a dyn Fn(&str) -> Option<&'a [u8]>>,
+    /// The headers of the client's request; `None` where there is no HTTP.
+    pub headers: Option<&'a dyn Headers>,
     /// How long it may take.
     pub timeouts: Timeouts,
     /// The gateway's own name and version, a JSON object.
@@ -65,8 +65,8 @@ impl Exchange {
         let arguments = frame.param("arguments")?;
         let mut steps = VecDeque::with_capacity(2);
         let mut open = true;
-        if let (Some(tool), Some(header)) = (route.tool, start.header) {
-            check_param_headers(frame, tool, arguments, header)?;
+        if let (Some(tool), Some(headers)) = (route.tool, start.headers) {
+            check_param_headers(frame, tool, arguments, headers)?;
         }
         match check_arguments(&start, arguments)? {
             Some(misfit) => {

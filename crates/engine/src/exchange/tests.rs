@@ -68,7 +68,7 @@ fn begin(view: &View, text: &str, principal: &str, now_ms: u64, now: Instant) ->
         key: 77,
         binding: binding(principal, now_ms),
         sealer: &Plain,
-        header: None,
+        headers: None,
         timeouts: TIMEOUTS,
         server_info: "{}",
         now,

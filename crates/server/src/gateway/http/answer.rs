@@ -1,0 +1,64 @@
+//! HTTP responses: messages, refusals, event streams.
+
+use bytes::Bytes;
+use engine::Fault;
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::{Response, StatusCode};
+use proto::era::Era;
+use proto::rpc::{Id, code, error_response};
+use transport::net::Body;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// A response without a body.
+pub(super) fn empty(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::Empty);
+    *response.status_mut() = status;
+    response
+}
+
+/// A message.
+pub(super) fn message(status: u16, text: Bytes) -> Response<Body> {
+    let mut response = Response::new(Body::Full(text));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response
+}
+
+/// Plain text for people.
+pub(super) fn text(status: StatusCode, text: &str) -> Response<Body> {
+    let mut response = Response::new(Body::Full(Bytes::copy_from_slice(text.as_bytes())));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
+}
+
+/// A refusal below MCP: no message could be read, so there is no id to answer to.
+pub(super) fn refusal(status: StatusCode, message_text: &str) -> Response<Body> {
+    let code = if status == StatusCode::NOT_FOUND { code::SESSION_NOT_FOUND } else { code::REFUSED };
+    message(status.as_u16(), error_response(None, code, message_text, None))
+}
+
+/// A fault as the answer to a request.
+pub(super) fn fault(fault: &Fault, id: Option<&Id>, era: &Era) -> Response<Body> {
+    message(fault.http_status(era), fault.response(id))
+}
+
+/// A method that is not one of ours.
+pub(super) fn not_allowed() -> Response<Body> {
+    let message = "this method is not for MCP endpoints; messages go by POST";
+    let mut response = refusal(StatusCode::METHOD_NOT_ALLOWED, message);
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, POST, DELETE"));
+    response
+}
+
+/// An event stream.
+pub(super) fn events(body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    // nginx and its kin would else hold events back.
+    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    response
+}

@@ -1,0 +1,88 @@
+//! Clients over Streamable HTTP: what is checked before anything is read, and where each request goes.
+
+mod answer;
+mod get;
+mod guard;
+mod post;
+mod stateless;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use http::{Method, Request, Response, StatusCode};
+use transport::net::{Body, Handler, Incoming};
+
+use super::Shard;
+pub(crate) use guard::Guard;
+pub(crate) use post::{Outcome, decide, notification, response};
+pub(crate) use stateless::{Decision, decide as decide_stateless, event};
+
+/// One thread's HTTP service.
+#[derive(Clone)]
+pub(crate) struct Service {
+    shard: Shard,
+    guard: Arc<Guard>,
+}
+
+impl Service {
+    pub(crate) fn new(shard: Shard, guard: Arc<Guard>) -> Self {
+        Self { shard, guard }
+    }
+
+    async fn respond(self, request: Request<Incoming>) -> Response<Body> {
+        let origin = match self.guard.check(&request) {
+            Ok(origin) => origin,
+            Err(refusal) => return refusal,
+        };
+        let mut response = self.route(request).await;
+        if let Some(origin) = origin {
+            guard::allow_origin(response.headers_mut(), origin);
+        }
+        response
+    }
+
+    async fn route(&self, request: Request<Incoming>) -> Response<Body> {
+        let path = request.uri().path();
+        let Some(profile) = self.shard.gateway.snapshot.profile_at(path) else {
+            return self.other(path);
+        };
+        match *request.method() {
+            Method::POST => post::post(&self.shard, profile, request).await,
+            Method::GET => get::get(&self.shard, profile, &request),
+            Method::DELETE => get::delete(&self.shard, profile, &request).await,
+            Method::OPTIONS => guard::preflight(),
+            _ => answer::not_allowed(),
+        }
+    }
+
+    /// What is not MCP.
+    fn other(&self, path: &str) -> Response<Body> {
+        let gateway = &self.shard.gateway;
+        match path {
+            "/health" => answer::text(StatusCode::OK, "ok\n"),
+            "/ready" if gateway.stop.is_stopped() => answer::text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n"),
+            "/ready" => answer::text(StatusCode::OK, "ready\n"),
+            "/" => answer::text(StatusCode::OK, &self.front_page()),
+            _ => {
+                let paths = gateway.snapshot.paths().join(", ");
+                let message = format!("nothing is served at {path}; MCP endpoints here: {paths}");
+                answer::refusal(StatusCode::NOT_FOUND, &message)
+            }
+        }
+    }
+
+    fn front_page(&self) -> String {
+        let mut page = format!("Dragoman {}\n\nMCP endpoints (POST, GET, DELETE):\n", env!("CARGO_PKG_VERSION"));
+        for path in self.shard.gateway.snapshot.paths() {
+            page.push_str(&format!("  {path}\n"));
+        }
+        page.push_str("\nState: /health, /ready\n");
+        page
+    }
+}
+
+impl Handler for Service {
+    async fn handle(&self, request: Request<Incoming>, _peer: SocketAddr) -> Response<Body> {
+        self.clone().respond(request).await
+    }
+}

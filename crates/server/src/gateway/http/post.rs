@@ -1,0 +1,380 @@
+//! POST: one message, or a batch of them in the one era that has batches.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use engine::Fault;
+use engine::exchange::{Dispatch, dispatch};
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use http::{HeaderMap, Request, Response, StatusCode};
+use proto::codec::headers as names;
+use proto::era::{Lifecycle, Spoken, by_version, client_hello, detect, initialize_result, negotiate};
+use proto::mcp::{Method, Notice};
+use proto::rpc::{Batch, Frame, Kind as FrameKind, Message, code, result_response};
+use tokio::time::Instant;
+use transport::net::{Body, CollectError, Incoming, collect};
+
+use super::{answer, get, stateless};
+use crate::gateway::call::{Call, Caller, Progress, Request as CallRequest, Running};
+use crate::gateway::session::{Birth, Face, Session, Subscription};
+use crate::gateway::streams::Streams;
+use crate::gateway::{Shard, seal};
+
+/// How long a client may take to send a body.
+const BODY_TIME: Duration = Duration::from_secs(30);
+
+/// After how long without a word a client gets an event stream with signs of life, rather than silence.
+pub(super) const SILENCE: Duration = Duration::from_secs(15);
+
+/// Takes a message.
+pub(super) async fn post(shard: &Shard, profile: usize, request: Request<Incoming>) -> Response<Body> {
+    if let Err(refusal) = check_media(request.headers()) {
+        return *refusal;
+    }
+    let (head, body) = request.into_parts();
+    let cap = shard.gateway.snapshot.limits.request_body;
+    let text = match collect(body, cap, Instant::now() + BODY_TIME).await {
+        Ok(text) => text,
+        Err(e) => return unreadable(&e),
+    };
+    let version = match head.headers.get(names::PROTOCOL_VERSION).map(HeaderValue::to_str) {
+        None => None,
+        Some(Ok(version)) => Some(version.trim()),
+        Some(Err(_)) => return answer::refusal(StatusCode::BAD_REQUEST, "MCP-Protocol-Version is not readable text"),
+    };
+    let message = match Message::parse(text, shard.gateway.frame_limits()) {
+        Ok(message) => message,
+        Err(e) => return answer::message(400, Fault::from(&e).response(e.id.as_ref())),
+    };
+    match message {
+        Message::Single(frame) => single(shard, profile, &head.headers, version, frame).await,
+        Message::Batch(batch) => self::batch(shard, profile, &head.headers, batch).await,
+    }
+}
+
+fn check_media(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
+    let media = headers.get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
+    let essence = media.split(';').next().unwrap_or_default().trim();
+    if !essence.eq_ignore_ascii_case("application/json") {
+        let message = format!("Content-Type must be application/json, not {essence:?}");
+        return Err(Box::new(answer::refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, &message)));
+    }
+    let accept = headers.get(ACCEPT).and_then(|v| v.to_str().ok()).unwrap_or("*/*").to_ascii_lowercase();
+    let takes = |kind: &str| accept.contains(kind);
+    if !(takes("*/*") || takes("application/*") || takes("application/json") || takes("text/event-stream")) {
+        let message = "Accept must list application/json and text/event-stream";
+        return Err(Box::new(answer::refusal(StatusCode::NOT_ACCEPTABLE, message)));
+    }
+    Ok(())
+}
+
+fn unreadable<E: std::fmt::Display>(error: &CollectError<E>) -> Response<Body> {
+    let status = match error {
+        CollectError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+        CollectError::TimedOut { .. } => StatusCode::REQUEST_TIMEOUT,
+        CollectError::Broken(_) => StatusCode::BAD_REQUEST,
+    };
+    let mend = if status == StatusCode::PAYLOAD_TOO_LARGE { " (`limits.requestBody` in the configuration)" } else { "" };
+    answer::refusal(status, &format!("{error}{mend}"))
+}
+
+async fn single(
+    shard: &Shard,
+    profile: usize,
+    headers: &HeaderMap,
+    version: Option<&str>,
+    frame: Frame,
+) -> Response<Body> {
+    match detect(&frame, version) {
+        Err(fault) => {
+            let fault = Fault::from(fault);
+            answer::message(fault.status.unwrap_or(400), fault.response(frame.id()))
+        }
+        Ok(Spoken::Stateless) => stateless::answer(shard, profile, headers, frame).await,
+        Ok(Spoken::Handshake) => handshake(shard, profile, frame).await,
+        Ok(Spoken::Session) => {
+            if let Err(refusal) = check_version(version) {
+                return *refusal;
+            }
+            match get::find(shard, profile, headers) {
+                Ok(session) => in_session(shard, &session, frame).await,
+                Err(refusal) => *refusal,
+            }
+        }
+    }
+}
+
+/// A version header in a session names a version that sessions can have (2025-06-18, protocol version header).
+fn check_version(version: Option<&str>) -> Result<(), Box<Response<Body>>> {
+    let Some(version) = version else { return Ok(()) };
+    if by_version(version).is_some_and(|era| era.lifecycle == Lifecycle::Handshake) {
+        return Ok(());
+    }
+    let message = format!("MCP-Protocol-Version {version:?} is not served here");
+    Err(Box::new(answer::refusal(StatusCode::BAD_REQUEST, &message)))
+}
+
+async fn handshake(shard: &Shard, profile: usize, frame: Frame) -> Response<Body> {
+    let refuse = |fault: &Fault| answer::message(fault.status.unwrap_or(400), fault.response(frame.id()));
+    let Some(id) = frame.id() else {
+        return refuse(&Fault::client(code::INVALID_REQUEST, "initialize must be a request, with an id"));
+    };
+    let hello = match client_hello(&frame) {
+        Ok(hello) => hello,
+        Err(e) => return refuse(&Fault::client(code::INVALID_PARAMS, format!("initialize: {e}"))),
+    };
+    let gateway = &shard.gateway;
+    if gateway.sessions.is_full() {
+        let message = "too many sessions are open here; try again soon (`limits.sessions` in the configuration)";
+        return refuse(&Fault::gateway(message).with_status(503));
+    }
+    let Ok(session_id) = seal::random_id() else {
+        return refuse(&Fault::gateway("the operating system gives no random numbers").with_status(500));
+    };
+    let era = negotiate(&hello.version);
+    let face = || Face::Http(Streams::new(&gateway.snapshot.limits));
+    let birth = Birth { id: session_id.clone().into(), profile, era, hello, face: face() };
+    let (session, view) = Session::introduce(shard, birth, face).await;
+    let info = &gateway.snapshot.profiles[profile].server_info;
+    let text = initialize_result(id, session.kind.era, view.capabilities(), info, view.instructions());
+    if !gateway.sessions.add(session) {
+        return refuse(&Fault::gateway("too many sessions are open here; try again soon").with_status(503));
+    }
+    let mut response = answer::message(200, text);
+    if let Ok(mut value) = HeaderValue::from_str(&session_id) {
+        value.set_sensitive(true);
+        response.headers_mut().insert(names::SESSION_ID, value);
+    }
+    response
+}
+
+async fn in_session(shard: &Shard, session: &Arc<Session>, frame: Frame) -> Response<Body> {
+    session.touch();
+    match frame.kind() {
+        FrameKind::Request => request(shard, session, frame).await,
+        FrameKind::Notification => {
+            notification(shard, session, frame).await;
+            answer::empty(StatusCode::ACCEPTED)
+        }
+        FrameKind::Response | FrameKind::Error => {
+            response(shard, session, &frame).await;
+            answer::empty(StatusCode::ACCEPTED)
+        }
+    }
+}
+
+/// Passes a client's answer to whoever asked.
+pub(crate) async fn response(shard: &Shard, session: &Arc<Session>, frame: &Frame) {
+    let asked = session.asks.lock().answer(frame);
+    let Some(asked) = asked else {
+        tracing::debug!("an answer to no open question");
+        return;
+    };
+    if let Err(e) = asked.link.0.notify(&shard.client, asked.text).await {
+        tracing::warn!(server = %asked.link.0.upstream.name(), "a client's answer was not taken: {e}");
+    }
+}
+
+/// Takes a client's notification.
+pub(crate) async fn notification(shard: &Shard, session: &Arc<Session>, frame: Frame) {
+    match Notice::from_name(&frame.method()) {
+        Some(Notice::Initialized) => {}
+        Some(Notice::Cancelled) => session.cancel(frame),
+        Some(Notice::Progress) => {
+            let asked = session.asks.lock().progress(&frame);
+            if let Some(asked) = asked {
+                let _ = asked.link.0.notify(&shard.client, asked.text).await;
+            }
+        }
+        _ => session.broadcast(shard, frame.text()).await,
+    }
+}
+
+/// What a request in a session comes to, before anything is sent.
+pub(crate) enum Outcome {
+    /// The answer is at hand: status and message.
+    Done(u16, Bytes),
+    /// An upstream has to be asked.
+    Call(Box<Call>, Option<Subscription>),
+}
+
+/// Decides what a request in a session comes to.
+pub(crate) async fn decide(shard: &Shard, session: &Arc<Session>, frame: Frame) -> Outcome {
+    let era = session.kind.era;
+    let refuse = |fault: Fault, frame: &Frame| Outcome::Done(fault.http_status(era), fault.response(frame.id()));
+    let (Some(id), Some(cell)) = (frame.id().cloned(), session.view()) else {
+        return refuse(Fault::gateway("the session has no view"), &frame);
+    };
+    let view = cell.view();
+    let info = &shard.gateway.snapshot.profiles[session.profile].server_info;
+    if !view.is_served() || view.upstreams().iter().any(|u| u.offer.is_err()) {
+        cell.retry_absent(shard, |upstream| session.cell(upstream));
+    }
+    match dispatch(&frame, &view, info) {
+        Err(fault) => refuse(fault, &frame),
+        Ok(Dispatch::Local(result)) => Outcome::Done(200, result_response(&id, &result)),
+        Ok(Dispatch::SetLevel(level)) => {
+            session.set_level(shard, level).await;
+            Outcome::Done(200, result_response(&id, b"{}"))
+        }
+        Ok(Dispatch::Listen) => refuse(Fault::unknown_method(&frame.method(), "needs no session"), &frame),
+        Ok(Dispatch::Forward(route)) => {
+            let subscription = subscription(&frame);
+            if let Some(change) = &subscription
+                && !change.on
+                && shard.gateway.sessions.shares_subscription(session, &change.uri)
+            {
+                session.unsubscribe(&change.uri);
+                return Outcome::Done(200, result_response(&id, b"{}"));
+            }
+            let request = CallRequest { frame, route, headers: None, server_info: info };
+            match Call::begin(shard, Caller::Session(session.clone()), request) {
+                Ok(call) => Outcome::Call(Box::new(call), subscription),
+                Err(fault) => Outcome::Done(fault.http_status(era), fault.response(Some(&id))),
+            }
+        }
+    }
+}
+
+fn subscription(frame: &Frame) -> Option<Subscription> {
+    let on = match Method::from_name(&frame.method()) {
+        Some(Method::Subscribe) => true,
+        Some(Method::Unsubscribe) => false,
+        _ => return None,
+    };
+    let uri = frame.param("uri").ok().flatten().and_then(|span| frame.string(span))?.into_owned();
+    Some(Subscription { uri, on })
+}
+
+async fn request(shard: &Shard, session: &Arc<Session>, frame: Frame) -> Response<Body> {
+    let (call, change) = match decide(shard, session, frame).await {
+        Outcome::Done(status, text) => return answer::message(status, text),
+        Outcome::Call(call, change) => (call, change),
+    };
+    let mut running = call.run();
+    let first = tokio::select! {
+        first = &mut running => Some(first),
+        () = tokio::time::sleep(SILENCE) => None,
+    };
+    let running = match first {
+        None => running,
+        Some((_, Progress::Answer(answered))) => {
+            session.settle(shard, change.as_ref(), answered.ok);
+            return answer::message(answered.status, answered.body);
+        }
+        Some((_, Progress::End)) => return answer::empty(StatusCode::ACCEPTED),
+        Some((call, progress)) => Box::pin(std::future::ready((call, progress))),
+    };
+    let Face::Http(streams) = &session.face else { return answer::not_allowed() };
+    let (stream, body) = match streams.open(session.kind.era.primes_streams) {
+        Ok(opened) => opened,
+        Err(fault) => return answer::refusal(StatusCode::TOO_MANY_REQUESTS, &fault.to_string()),
+    };
+    // A client that loses its connection has not cancelled: the call goes on, and its answer waits to be asked for.
+    let task = drive(shard.clone(), session.clone(), running, stream, change);
+    let session = session.clone();
+    tokio::spawn(async move {
+        task.await;
+        if let Face::Http(streams) = &session.face {
+            streams.finish(stream);
+        }
+    });
+    answer::events(body)
+}
+
+/// Runs a call to its end on a stream of the session.
+async fn drive(
+    shard: Shard,
+    session: Arc<Session>,
+    mut running: Running,
+    stream: u64,
+    change: Option<Subscription>,
+) {
+    let Face::Http(streams) = &session.face else { return };
+    loop {
+        let (call, progress) = running.await;
+        match progress {
+            Progress::Relay(text) => streams.push(stream, text),
+            Progress::Paused(retry) => streams.pause(stream, retry),
+            Progress::Answer(answered) => {
+                session.settle(&shard, change.as_ref(), answered.ok);
+                streams.push(stream, answered.body);
+                break;
+            }
+            Progress::End => break,
+        }
+        running = call.run();
+    }
+    session.touch();
+}
+
+/// Runs the messages of a batch at the same time; their answers share one stream.
+async fn batch(shard: &Shard, profile: usize, headers: &HeaderMap, batch: Batch) -> Response<Body> {
+    let session = match get::find(shard, profile, headers) {
+        Ok(session) => session,
+        Err(refusal) => return *refusal,
+    };
+    if !session.kind.era.batches {
+        let message = format!("protocol version {} has no batches; send one message a request", session.kind.era);
+        let fault = Fault::client(code::INVALID_REQUEST, message).with_status(400);
+        return answer::message(400, fault.response(None));
+    }
+    session.touch();
+    let Face::Http(streams) = &session.face else { return answer::not_allowed() };
+    let mut answers: Vec<Bytes> = Vec::new();
+    let mut calls = Vec::new();
+    for message in batch.messages {
+        match message {
+            Err(e) => answers.push(Fault::from(&e).response(e.id.as_ref())),
+            Ok(frame) if frame.method() == Method::Initialize.name() => {
+                let fault = Fault::client(code::INVALID_REQUEST, "initialize must not stand in a batch");
+                answers.push(fault.response(frame.id()));
+            }
+            Ok(frame) => match frame.kind() {
+                FrameKind::Notification => notification(shard, &session, frame).await,
+                FrameKind::Response | FrameKind::Error => response(shard, &session, &frame).await,
+                FrameKind::Request => match decide(shard, &session, frame).await {
+                    Outcome::Done(_, text) => answers.push(text),
+                    Outcome::Call(call, change) => calls.push((call, change)),
+                },
+            },
+        }
+    }
+    if calls.is_empty() && answers.is_empty() {
+        return answer::empty(StatusCode::ACCEPTED);
+    }
+    if calls.is_empty() {
+        return answer::message(200, array(&answers));
+    }
+    let (stream, body) = match streams.open(false) {
+        Ok(opened) => opened,
+        Err(fault) => return answer::refusal(StatusCode::TOO_MANY_REQUESTS, &fault.to_string()),
+    };
+    for text in answers {
+        streams.push(stream, text);
+    }
+    let mut running = tokio::task::JoinSet::new();
+    for (call, change) in calls {
+        running.spawn(drive(shard.clone(), session.clone(), call.run(), stream, change));
+    }
+    tokio::spawn(async move {
+        while running.join_next().await.is_some() {}
+        if let Face::Http(streams) = &session.face {
+            streams.finish(stream);
+        }
+    });
+    answer::events(body)
+}
+
+fn array(messages: &[Bytes]) -> Bytes {
+    let mut out = vec![b'['];
+    for (at, message) in messages.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        out.extend_from_slice(message);
+    }
+    out.push(b']');
+    Bytes::from(out)
+}

@@ -1,0 +1,211 @@
+//! An open link to an upstream, whatever its transport, and who uses it.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use bytes::Bytes;
+use engine::exchange::Outbound;
+use native::NativeServer;
+use parking_lot::Mutex;
+use proto::era::{Era, ServerHello};
+use proto::rpc::{Frame, FrameLimits};
+use transport::net::Stop;
+use transport::net::client::Client;
+use transport::up::{EventStream, HttpLink, HttpReply, LinkError, PipeCall, PipeLink, StreamItem, Unasked};
+
+use super::session::Session;
+use super::upstream::Upstream;
+
+/// The transport of a link.
+pub(crate) enum Wire {
+    Http(HttpLink),
+    Pipe(PipeLink),
+    Native(Box<dyn NativeServer>),
+}
+
+/// One open link.
+pub(crate) struct OpenLink {
+    /// Unique in the process.
+    pub(crate) id: u64,
+    pub(crate) upstream: Arc<Upstream>,
+    pub(crate) era: &'static Era,
+    pub(crate) wire: Wire,
+    /// What the upstream said when the link was opened; known from then on.
+    pub(crate) hello: ServerHello,
+    /// Whether it serves one client session alone, so that the upstream may ask that client.
+    pub(crate) own: bool,
+    users: Mutex<Vec<Weak<Session>>>,
+    unasked: Mutex<Option<Unasked>>,
+    /// Raised when it is gone.
+    pub(crate) dead: Stop,
+}
+
+static NEXT_LINK: AtomicU64 = AtomicU64::new(1);
+
+/// What a request was answered with, at first.
+pub(crate) enum Reply {
+    /// The whole answer, with its HTTP status where there was HTTP.
+    Whole(Box<Frame>, Option<u16>),
+    /// A stream of messages.
+    Source(Source),
+}
+
+/// Where an exchange's messages come from.
+pub(crate) enum Source {
+    Events(Box<EventStream>),
+    Pipe(PipeCall),
+}
+
+/// What a source brings.
+pub(crate) enum Item {
+    Frame(Box<Frame>),
+    /// The upstream closed its stream and has to be asked again; it wishes to wait so many milliseconds.
+    Paused(Option<u64>),
+}
+
+impl Source {
+    pub(crate) async fn next(&mut self, client: &Client, limits: FrameLimits) -> Result<Item, LinkError> {
+        match self {
+            Self::Pipe(call) => Ok(Item::Frame(call.next().await?)),
+            Self::Events(stream) => match stream.next(client).await? {
+                StreamItem::Paused { retry } => Ok(Item::Paused(retry)),
+                StreamItem::Message(text) => Ok(Item::Frame(Box::new(parse(text, limits)?))),
+            },
+        }
+    }
+}
+
+pub(crate) fn parse(text: Bytes, limits: FrameLimits) -> Result<Frame, LinkError> {
+    Frame::parse(text, limits).map_err(|e| LinkError::NotAMessage(e.to_string()))
+}
+
+impl OpenLink {
+    pub(crate) fn new(
+        upstream: Arc<Upstream>,
+        era: &'static Era,
+        wire: Wire,
+        hello: ServerHello,
+        own: bool,
+    ) -> Self {
+        let id = NEXT_LINK.fetch_add(1, Ordering::Relaxed);
+        Self { id, upstream, era, wire, hello, own, users: Mutex::default(), unasked: Mutex::default(), dead: Stop::new() }
+    }
+
+    /// Sends a request.
+    pub(crate) async fn send(
+        &self,
+        client: &Client,
+        outbound: Outbound,
+        limits: FrameLimits,
+    ) -> Result<Reply, LinkError> {
+        match &self.wire {
+            Wire::Http(link) => match link.post(client, outbound.body, outbound.mirror.as_ref()).await? {
+                HttpReply::Whole { status, text } => Ok(Reply::Whole(Box::new(parse(text, limits)?), Some(status))),
+                HttpReply::Stream(stream) => Ok(Reply::Source(Source::Events(stream))),
+                HttpReply::Accepted => Err(LinkError::NotAMessage("an empty answer to a request".to_owned())),
+            },
+            Wire::Pipe(link) => Ok(Reply::Source(Source::Pipe(link.call(outbound.key, outbound.body).await?))),
+            Wire::Native(server) => {
+                let request = parse(outbound.body, limits)?;
+                let answer = parse(server.answer(&request, self.era), limits)?;
+                Ok(Reply::Whole(Box::new(answer), None))
+            }
+        }
+    }
+
+    /// Sends a request of the gateway's own and waits for its answer. The caller sets the deadline.
+    pub(crate) async fn ask(
+        &self,
+        client: &Client,
+        outbound: Outbound,
+        limits: FrameLimits,
+    ) -> Result<Frame, LinkError> {
+        match &self.wire {
+            Wire::Http(link) => {
+                link.answered(client, outbound.body, outbound.key, outbound.mirror.as_ref()).await
+            }
+            Wire::Pipe(link) => {
+                let mut call = link.call(outbound.key, outbound.body).await?;
+                loop {
+                    let frame = call.next().await?;
+                    if frame.id().is_some() {
+                        return Ok(*frame);
+                    }
+                }
+            }
+            Wire::Native(server) => parse(server.answer(&parse(outbound.body, limits)?, self.era), limits),
+        }
+    }
+
+    /// Sends a notification, or an answer to a question.
+    pub(crate) async fn notify(&self, client: &Client, text: Bytes) -> Result<(), LinkError> {
+        match &self.wire {
+            Wire::Http(link) => link.notify(client, text).await,
+            Wire::Pipe(link) => link.notify(text).await,
+            Wire::Native(_) => Ok(()),
+        }
+    }
+
+    /// Whether a cancellation is told by a notification; where not, closing the request's stream says it.
+    pub(crate) fn hears_cancellation(&self) -> bool {
+        match &self.wire {
+            Wire::Http(_) => !self.era.disconnect_cancels,
+            Wire::Pipe(_) => true,
+            Wire::Native(_) => false,
+        }
+    }
+
+    /// Keeps what the child says unasked until somebody takes it.
+    pub(crate) fn keep_unasked(&self, unasked: Unasked) {
+        *self.unasked.lock() = Some(unasked);
+    }
+
+    /// What the child says unasked; once.
+    pub(crate) fn take_unasked(&self) -> Option<Unasked> {
+        self.unasked.lock().take()
+    }
+
+    /// Whether it can still be used.
+    pub(crate) fn is_alive(&self) -> bool {
+        !self.dead.is_stopped() && !matches!(&self.wire, Wire::Pipe(pipe) if pipe.is_closed())
+    }
+
+    /// Marks it as gone: whoever needs it next opens another.
+    pub(crate) fn bury(&self) {
+        self.dead.stop();
+    }
+
+    /// Lets it go in an orderly way.
+    pub(crate) async fn close(&self, client: &Client) {
+        self.bury();
+        match &self.wire {
+            Wire::Http(link) => link.close(client).await,
+            Wire::Pipe(link) => link.stop().await,
+            Wire::Native(_) => {}
+        }
+    }
+
+    /// Notes that a session's calls go over this link, so that it hears what the upstream says unasked.
+    pub(crate) fn add_user(&self, session: &Arc<Session>) {
+        let mut users = self.users.lock();
+        users.retain(|user| user.strong_count() > 0);
+        if !users.iter().any(|user| std::ptr::eq(user.as_ptr(), Arc::as_ptr(session))) {
+            users.push(Arc::downgrade(session));
+        }
+    }
+
+    /// The sessions whose calls go over this link.
+    pub(crate) fn users(&self) -> Vec<Arc<Session>> {
+        self.users.lock().iter().filter_map(Weak::upgrade).collect()
+    }
+}
+
+/// A link as the other side of a question, told apart by its id.
+#[derive(Clone)]
+pub(crate) struct LinkRef(pub(crate) Arc<OpenLink>);
+
+impl PartialEq for LinkRef {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.id == other.0.id
+    }
+}

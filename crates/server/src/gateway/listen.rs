@@ -1,0 +1,269 @@
+//! `subscriptions/listen`: one stream of notices for a stateless client, fed by the catalogue and by upstreams.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use bytes::Bytes;
+use engine::Fault;
+use engine::catalogue::UpstreamId;
+use proto::codec::sse::KEEP_ALIVE;
+use proto::era::{acknowledged, listen_result, notice, own_meta};
+use proto::json::{Elements, Members, Splice, quote};
+use proto::mcp::{Method, Notice, meta};
+use proto::rpc::{Frame, Id, Kind as FrameKind, code};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use transport::net::{Body, BodySender};
+
+use super::Shard;
+use super::http::event;
+use super::link::{Item, Reply};
+use super::upstream::own_request;
+use super::views::ViewCell;
+
+/// How many notices may wait for a slow client.
+const BEHIND: usize = 256;
+
+/// How often an idle stream shows a sign of life.
+const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
+
+/// The wait before a lost upstream stream is opened again.
+const WAIT: Duration = Duration::from_secs(2);
+
+/// What a client wants to hear of, as far as it is honoured.
+pub(crate) struct Filter {
+    tools: bool,
+    prompts: bool,
+    resources: bool,
+    uris: Vec<(UpstreamId, String)>,
+}
+
+/// Where the notices go.
+#[derive(Clone)]
+pub(crate) enum Sink {
+    /// An event stream.
+    Events(BodySender),
+    /// Lines of a pipe that other messages share.
+    Lines(mpsc::Sender<Bytes>),
+}
+
+impl Sink {
+    async fn send(&self, message: Bytes) -> bool {
+        match self {
+            Self::Events(sender) => sender.send(event(&message)).await.is_ok(),
+            Self::Lines(lines) => lines.send(message).await.is_ok(),
+        }
+    }
+
+    async fn gone(&self) {
+        match self {
+            Self::Events(sender) => sender.gone().await,
+            Self::Lines(lines) => lines.closed().await,
+        }
+    }
+
+    async fn keep_alive(&self) {
+        if let Self::Events(sender) = self {
+            let _ = sender.send(Bytes::from_static(KEEP_ALIVE)).await;
+        }
+    }
+}
+
+impl Filter {
+    /// Reads the filter of a listen request, and leaves out what cannot be honoured.
+    pub(crate) fn read(shard: &Shard, cell: &ViewCell, frame: &Frame) -> Result<Self, Fault> {
+        let text = frame.text();
+        let refuse = |what: &str| Fault::client(code::INVALID_PARAMS, format!("params.notifications{what}"));
+        let wanted = frame.param("notifications")?.ok_or_else(|| refuse(" is required"))?;
+        let wanted = Members::of_value(text, wanted).ok_or_else(|| refuse(" must be an object"))?;
+        let view = cell.view();
+        let changes = |key: &str, capability: &str| {
+            let asked = wanted.get(text, key).is_some_and(|span| span.of(text) == b"true");
+            asked && view.declares(capability, Some("listChanged"))
+        };
+        let mut uris = Vec::new();
+        if let Some(list) = wanted.get(text, "resourceSubscriptions") {
+            let list = Elements::of_value(text, list).ok_or_else(|| refuse(".resourceSubscriptions must be an array"))?;
+            let max = shard.gateway.snapshot.limits.subscriptions_per_session;
+            if list.len() > max {
+                return Err(refuse(&format!(".resourceSubscriptions has more than {max} entries")));
+            }
+            for span in list.iter() {
+                let uri = frame.string(span).ok_or_else(|| refuse(".resourceSubscriptions must hold strings"))?;
+                if view.declares("resources", Some("subscribe"))
+                    && let Some(owner) = view.resource_owner(&uri)
+                {
+                    uris.push((owner, uri.into_owned()));
+                }
+            }
+        }
+        Ok(Self {
+            tools: changes("toolsListChanged", "tools"),
+            prompts: changes("promptsListChanged", "prompts"),
+            resources: changes("resourcesListChanged", "resources"),
+            uris,
+        })
+    }
+
+    /// The filter as the acknowledgement repeats it.
+    fn honoured(&self) -> String {
+        let flags = [
+            (self.tools, "toolsListChanged"),
+            (self.prompts, "promptsListChanged"),
+            (self.resources, "resourcesListChanged"),
+        ];
+        let mut members: Vec<String> =
+            flags.iter().filter(|(on, _)| *on).map(|(_, name)| format!("\"{name}\":true")).collect();
+        if !self.uris.is_empty() {
+            let uris: Vec<String> = self.uris.iter().map(|(_, uri)| quote(uri)).collect();
+            members.push(format!("\"resourceSubscriptions\":[{}]", uris.join(",")));
+        }
+        format!("{{{}}}", members.join(","))
+    }
+
+    fn wants(&self, changed: Notice) -> bool {
+        match changed {
+            Notice::ToolsChanged => self.tools,
+            Notice::PromptsChanged => self.prompts,
+            Notice::ResourcesChanged => self.resources,
+            _ => false,
+        }
+    }
+}
+
+/// Opens a stream over HTTP.
+pub(crate) fn open(shard: &Shard, cell: Arc<ViewCell>, frame: &Frame) -> Result<Body, Fault> {
+    let filter = Filter::read(shard, &cell, frame)?;
+    let Some(id) = frame.id().cloned() else { return Err(Fault::gateway("a listen request without an id")) };
+    let place = Place::take(shard)?;
+    let (sender, body) = Body::channel(BEHIND);
+    let shard = shard.clone();
+    tokio::spawn(async move {
+        let _place = place;
+        serve(&shard, &cell, filter, &id, Sink::Events(sender)).await;
+    });
+    Ok(body)
+}
+
+/// One of the streams that may be open at once.
+pub(crate) struct Place(Shard);
+
+impl Place {
+    pub(crate) fn take(shard: &Shard) -> Result<Self, Fault> {
+        let max = shard.gateway.snapshot.limits.listen_streams as u64;
+        let place = Self(shard.clone());
+        if shard.gateway.listens.fetch_add(1, Ordering::AcqRel) >= max {
+            return Err(Fault::gateway(format!("{max} streams of notices are open; close one of them")).with_status(429));
+        }
+        Ok(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.gateway.listens.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Feeds a stream until its client or the gateway ends it.
+pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, filter: Filter, id: &Id, sink: Sink) {
+    let mut watch = cell.watch();
+    let mut seen = *watch.borrow_and_update();
+    if !sink.send(acknowledged(id, &filter.honoured())).await {
+        return;
+    }
+    let mut upstreams = JoinSet::new();
+    let mut owners: Vec<UpstreamId> = filter.uris.iter().map(|(owner, _)| *owner).collect();
+    owners.sort_unstable();
+    owners.dedup();
+    for owner in owners {
+        let uris: Vec<String> = filter.uris.iter().filter(|(o, _)| *o == owner).map(|(_, uri)| uri.clone()).collect();
+        upstreams.spawn(follow(shard.clone(), cell.kind.clone(), owner, uris, id.clone(), sink.clone()));
+    }
+    loop {
+        tokio::select! {
+            changed = watch.changed() => {
+                if changed.is_err() {
+                    break;
+                }
+                let now = *watch.borrow_and_update();
+                for told in now.since(seen).filter(|told| filter.wants(*told)) {
+                    let params = format!("\"_meta\":{{\"{}\":{id}}}", meta::SUBSCRIPTION_ID);
+                    if !sink.send(notice(told.name(), params.as_bytes())).await {
+                        return;
+                    }
+                }
+                seen = now;
+            }
+            () = sink.gone() => return,
+            () = shard.gateway.stop.stopped() => break,
+            () = tokio::time::sleep(KEEP_ALIVE_EVERY) => sink.keep_alive().await,
+        }
+    }
+    upstreams.shutdown().await;
+    let _ = sink.send(listen_result(id)).await;
+}
+
+/// Listens at one upstream to the resources that it owns, and passes its notices on.
+async fn follow(
+    shard: Shard,
+    kind: super::upstream::Kind,
+    owner: UpstreamId,
+    uris: Vec<String>,
+    id: Id,
+    sink: Sink,
+) {
+    let upstream = shard.gateway.upstream(owner).clone();
+    let limits = shard.gateway.frame_limits();
+    let list: Vec<String> = uris.iter().map(|uri| quote(uri)).collect();
+    loop {
+        let key = shard.gateway.next_key();
+        let envelope = own_meta(kind.era, "{}", super::CLIENT_INFO);
+        let body = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"{}\",\"params\":{{\"notifications\":{{\"resourceSubscriptions\":[{}]}},{envelope}}}}}",
+            Method::Listen.name(),
+            list.join(",")
+        );
+        let request = own_request(&upstream, kind.era, key, body.into(), Method::Listen);
+        let opened = async {
+            let link = upstream.shared_link(&kind).get(&shard).await?;
+            link.send(&shard.client, request, limits).await
+        };
+        if let Ok(Reply::Source(mut source)) = opened.await {
+            while let Ok(item) = source.next(&shard.client, limits).await {
+                let Item::Frame(frame) = item else { continue };
+                if frame.kind() != FrameKind::Notification {
+                    break;
+                }
+                if frame.method() == Notice::Acknowledged.name() {
+                    continue;
+                }
+                if !sink.send(under(&frame, &id)).await {
+                    return;
+                }
+            }
+        }
+        tokio::select! {
+            () = tokio::time::sleep(WAIT) => {}
+            () = sink.gone() => return,
+        }
+        // What was missed in between is not known: each resource may have changed.
+        for uri in &list {
+            let params = format!("\"uri\":{uri},\"_meta\":{{\"{}\":{id}}}", meta::SUBSCRIPTION_ID);
+            if !sink.send(notice(Notice::ResourceUpdated.name(), params.as_bytes())).await {
+                return;
+            }
+        }
+    }
+}
+
+/// An upstream's notice under the client's own subscription.
+fn under(frame: &Frame, id: &Id) -> Bytes {
+    let span = frame.meta(meta::SUBSCRIPTION_ID).ok().flatten();
+    let mut splice = Splice::new(frame.text());
+    if let Some(span) = span {
+        splice.replace(span, id.json());
+    }
+    splice.finish()
+}

@@ -1,0 +1,144 @@
+//! The gateway: clients' sessions, upstreams' links, and the loop between them that asks the engine what to do.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `run` | starting and ending it all |
+//! | `http/` | clients over Streamable HTTP |
+//! | `stdio` | the one client over stdin and stdout |
+//! | `session`, `streams` | what a client of a handshake era has here |
+//! | `call` | one forwarded request: the engine's exchange, performed |
+//! | `listen` | streams of notices for stateless clients |
+//! | `views`, `offers` | what clients see, kept up to date |
+//! | `upstream`, `link`, `pump` | links to servers, and what those say unasked |
+//! | `seal` | states and ids that nobody can forge or guess |
+//!
+//! Which versions differ in what is read from rows of `proto::era`; what is allowed and where a request goes is decided
+//! in `engine`.
+
+mod call;
+mod http;
+mod link;
+mod listen;
+mod offers;
+mod pump;
+pub(crate) mod run;
+mod seal;
+mod session;
+mod stdio;
+mod streams;
+mod upstream;
+mod views;
+
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use engine::Snapshot;
+use engine::catalogue::UpstreamId;
+use engine::config::Limits;
+use engine::exchange::Binding;
+use proto::rpc::FrameLimits;
+use transport::child::Supervisor;
+use transport::net::Stop;
+use transport::net::client::Client;
+
+use seal::Seal;
+use session::Sessions;
+use upstream::{Kind, Upstream};
+use views::Views;
+
+/// Who the gateway is towards upstreams.
+const CLIENT_INFO: &str = concat!("{\"name\":\"dragoman\",\"version\":\"", env!("CARGO_PKG_VERSION"), "\"}");
+
+/// Who asks, as long as nobody has to say who they are.
+const ANYONE: &str = "anyone";
+
+/// Everything that the whole process shares.
+pub(crate) struct Gateway {
+    snapshot: Arc<Snapshot>,
+    upstreams: Vec<Arc<Upstream>>,
+    sessions: Sessions,
+    views: Views,
+    supervisor: Supervisor,
+    seal: Seal,
+    keys: AtomicU64,
+    listens: AtomicU64,
+    stop: Stop,
+}
+
+/// A thread's hold on the gateway, with its own connections to upstreams.
+#[derive(Clone)]
+pub(crate) struct Shard(Arc<ShardState>);
+
+pub(crate) struct ShardState {
+    gateway: Arc<Gateway>,
+    client: Client,
+}
+
+impl Deref for Shard {
+    type Target = ShardState;
+
+    fn deref(&self) -> &ShardState {
+        &self.0
+    }
+}
+
+impl Gateway {
+    fn new(snapshot: Snapshot, stop: Stop) -> Result<Self, String> {
+        let upstreams: Result<Vec<_>, String> = snapshot
+            .upstreams
+            .iter()
+            .map(|spec| Upstream::new(spec.clone(), &snapshot.limits).map(Arc::new))
+            .collect();
+        Ok(Self {
+            upstreams: upstreams?,
+            sessions: Sessions::new(&snapshot.limits),
+            views: Views::default(),
+            supervisor: Supervisor::new(snapshot.limits.children),
+            seal: Seal::new().map_err(|_| "the operating system gives no random numbers".to_owned())?,
+            // Keys are also progress tokens, which some servers take for missing when they are 0.
+            keys: AtomicU64::new(1),
+            listens: AtomicU64::new(0),
+            stop,
+            snapshot: Arc::new(snapshot),
+        })
+    }
+
+    fn next_key(&self) -> u64 {
+        self.keys.fetch_add(1, Ordering::Relaxed)
+    }
+
+    fn upstream(&self, id: UpstreamId) -> &Arc<Upstream> {
+        &self.upstreams[id.0 as usize]
+    }
+
+    fn frame_limits(&self) -> FrameLimits {
+        frame_limits(&self.snapshot.limits)
+    }
+
+    fn binding<'a>(&self, principal: &'a str, server: &'a str) -> Binding<'a> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Binding {
+            principal,
+            server,
+            now_ms: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
+            lifetime_ms: u64::try_from(self.snapshot.limits.request_state_lifetime.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+fn frame_limits(limits: &Limits) -> FrameLimits {
+    let depth = u32::try_from(limits.json_depth).unwrap_or(u32::MAX).min(proto::json::MAX_DEPTH);
+    FrameLimits { depth, batch: limits.batch }
+}
+
+/// The gateway's own params of `initialize` on a link that several clients share.
+fn own_hello(kind: &Kind) -> Bytes {
+    let capabilities = String::from_utf8_lossy(&kind.capabilities);
+    let version = proto::json::quote(kind.era.version);
+    Bytes::from(format!(
+        "{{\"protocolVersion\":{version},\"capabilities\":{capabilities},\"clientInfo\":{CLIENT_INFO}}}"
+    ))
+}

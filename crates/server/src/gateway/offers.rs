@@ -1,0 +1,181 @@
+//! What an upstream offers to one kind of client: fetched once, kept, fetched again when it changes.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwap;
+use engine::catalogue::{Absence, Gather, GatherLimits, ListKind, Offer, UpstreamOffer};
+use parking_lot::Mutex;
+use proto::rpc::Id;
+use tokio::sync::watch;
+use transport::up::LinkError;
+
+use super::Shard;
+use super::link::OpenLink;
+use super::upstream::{Kind, LinkCell, Upstream, era_refusal, own_request};
+
+/// How long after a failure the next try may begin.
+const RETRY_AFTER: Duration = Duration::from_secs(3);
+
+/// How long an upstream that does not speak the era is not asked again.
+const REFUSED_FOR: Duration = Duration::from_mins(5);
+
+/// What is known of an offer.
+#[derive(Clone)]
+enum State {
+    Unknown,
+    Known(Arc<Offer>),
+    Absent(Absence, Instant),
+}
+
+/// One upstream's offer to one kind of client.
+pub(crate) struct OfferCell {
+    upstream: Arc<Upstream>,
+    kind: Kind,
+    state: ArcSwap<State>,
+    /// Counts the fetches that have ended; whoever waits for one watches it.
+    done: watch::Sender<u64>,
+    busy: Mutex<Busy>,
+}
+
+#[derive(Default)]
+struct Busy {
+    fetching: bool,
+    /// Something changed while a fetch was under way, so its outcome may be old.
+    again: bool,
+}
+
+impl OfferCell {
+    pub(crate) fn new(upstream: Arc<Upstream>, kind: Kind) -> Self {
+        let state = ArcSwap::from_pointee(State::Unknown);
+        Self { upstream, kind, state, done: watch::Sender::new(0), busy: Mutex::default() }
+    }
+
+    /// The offer as a view takes it.
+    pub(crate) fn part(&self) -> UpstreamOffer {
+        let offer = match &**self.state.load() {
+            State::Known(offer) => Ok(offer.clone()),
+            State::Absent(absence, _) => Err(absence.clone()),
+            State::Unknown => {
+                Err(Absence { reason: "is still starting; try again soon".to_owned(), retry: true, speaks: None })
+            }
+        };
+        let (id, name) = (self.upstream.spec.id, self.upstream.name().clone());
+        UpstreamOffer { id, name, over_http: self.upstream.over_http(), offer }
+    }
+
+    /// Whether a fetch is due: nothing is known, or a failure is long enough ago.
+    pub(crate) fn is_due(&self) -> bool {
+        match &**self.state.load() {
+            State::Unknown => true,
+            State::Known(_) => false,
+            State::Absent(absence, at) => at.elapsed() >= if absence.retry { RETRY_AFTER } else { REFUSED_FOR },
+        }
+    }
+
+    /// Starts a fetch over `link`, unless one is under way. Waiting for its end is up to the caller.
+    pub(crate) fn fetch(self: &Arc<Self>, shard: &Shard, link: Arc<LinkCell>) -> watch::Receiver<u64> {
+        let done = self.done.subscribe();
+        {
+            let mut busy = self.busy.lock();
+            if busy.fetching {
+                return done;
+            }
+            busy.fetching = true;
+        }
+        let (cell, shard) = (self.clone(), shard.clone());
+        tokio::spawn(async move {
+            // However this ends, the next fetch must be possible.
+            let _idle = Idle(&cell);
+            let outcome = cell.try_fetch(&shard, &link).await;
+            cell.settle(&shard, outcome);
+        });
+        done
+    }
+
+    /// Fetches anew because the upstream said that something changed.
+    pub(crate) async fn refresh(self: &Arc<Self>, shard: &Shard, link: &Arc<OpenLink>) {
+        {
+            let mut busy = self.busy.lock();
+            if busy.fetching {
+                busy.again = true;
+                return;
+            }
+            busy.fetching = true;
+        }
+        let _idle = Idle(self);
+        loop {
+            let outcome = self.gather(shard, link).await;
+            // The old lists are better than none.
+            if outcome.is_ok() || !matches!(**self.state.load(), State::Known(_)) {
+                self.settle(shard, outcome);
+            }
+            let mut busy = self.busy.lock();
+            if !std::mem::take(&mut busy.again) {
+                return;
+            }
+        }
+    }
+
+    async fn try_fetch(&self, shard: &Shard, link: &LinkCell) -> Result<Offer, LinkError> {
+        let link = link.get(shard).await?;
+        self.gather(shard, &link).await
+    }
+
+    async fn gather(&self, shard: &Shard, link: &Arc<OpenLink>) -> Result<Offer, LinkError> {
+        let limits = &shard.gateway.snapshot.limits;
+        let caps = GatherLimits { pages: limits.list_pages, entries: limits.catalogue_entries };
+        let mut gather = Gather::new(link.hello.clone(), caps, super::CLIENT_INFO);
+        let patience = self.upstream.spec.timeouts.idle;
+        while let Some(list) = gather.wants() {
+            let key = shard.gateway.next_key();
+            let Some(body) = gather.request(&Id::number(key)) else { break };
+            let request = own_request(&self.upstream, self.kind.era, key, body, list.method());
+            let answer = link.ask(&shard.client, request, super::frame_limits(limits));
+            let answer = tokio::time::timeout(patience, answer).await;
+            let answer = answer.map_err(|_| LinkError::Late(patience.as_secs()))?;
+            let answer = match answer {
+                Err(e @ (LinkError::SessionGone | LinkError::Child(_))) => {
+                    link.bury();
+                    return Err(e);
+                }
+                other => other?,
+            };
+            gather.feed(&answer).map_err(|e| LinkError::NotAMessage(e.to_string()))?;
+        }
+        Ok(gather.finish())
+    }
+
+    fn settle(&self, shard: &Shard, outcome: Result<Offer, LinkError>) {
+        let name = self.upstream.name();
+        let state = match outcome {
+            Ok(offer) => {
+                let counts = ListKind::ALL.map(|kind| offer.list(kind).len());
+                tracing::info!(server = %name, era = %self.kind.era, "lists fetched: {} tools, {} prompts, {} resources, {} templates", counts[0], counts[1], counts[2], counts[3]);
+                for note in &offer.notes {
+                    tracing::warn!(server = %name, "{note}");
+                }
+                State::Known(Arc::new(offer))
+            }
+            Err(e) => {
+                let refusal = era_refusal(&e);
+                tracing::warn!(server = %name, era = %self.kind.era, "{e}");
+                let absence =
+                    Absence { reason: e.to_string(), retry: refusal.is_none(), speaks: refusal.flatten() };
+                State::Absent(absence, Instant::now())
+            }
+        };
+        self.state.store(Arc::new(state));
+        shard.gateway.views.rebuild(shard, self.upstream.spec.id, &self.kind);
+        self.done.send_modify(|n| *n += 1);
+    }
+}
+
+/// Ends a fetch, also one that panicked or was dropped.
+struct Idle<'a>(&'a OfferCell);
+
+impl Drop for Idle<'_> {
+    fn drop(&mut self) {
+        self.0.busy.lock().fetching = false;
+    }
+}

@@ -1,0 +1,176 @@
+//! Starting the gateway, and ending it in good order.
+
+use std::error::Error;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use engine::Snapshot;
+use engine::config::Config;
+use proto::era::{Era, Lifecycle, newest_handshake, newest_stateless};
+use transport::net::client::{Client, ClientLimits, Trust};
+use transport::net::{ConnectionCap, Listeners, RuntimeKind, ServerLimits, Stop, runtime, serve as serve_connections};
+
+use super::http::{Guard, Service};
+use super::upstream::Kind;
+use super::{Gateway, Shard, ShardState, stdio};
+
+/// How often sessions are looked after.
+const SWEEP: Duration = Duration::from_secs(10);
+
+/// What the gateway runs with.
+pub(crate) struct Options {
+    /// The checked configuration.
+    pub(crate) config: Config,
+    /// How threads share the work.
+    pub(crate) runtime: RuntimeKind,
+    /// How many threads; as many as there are cores without.
+    pub(crate) threads: Option<usize>,
+    /// Called once everything listens, with the addresses.
+    pub(crate) ready: Box<dyn FnOnce(&[SocketAddr]) + Send>,
+}
+
+type BoxError = Box<dyn Error + Send + Sync>;
+
+/// Serves over HTTP until the process is told to stop.
+pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
+    let Options { config, runtime: kind, threads, ready } = options;
+    let stop = Stop::new();
+    let gateway = Arc::new(Gateway::new(Snapshot::compile(&config, env!("CARGO_PKG_VERSION")), stop.clone())?);
+    let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let shards = runtime::shards(kind, threads);
+    let listeners: Vec<Listeners> =
+        config.listen.iter().map(|addr| Listeners::bind(*addr, shards)).collect::<Result<_, _>>()?;
+    let addrs: Vec<SocketAddr> = listeners.iter().map(Listeners::addr).collect();
+    let loopback = addrs.iter().all(|addr| addr.ip().is_loopback());
+    let guard = Arc::new(Guard::new(loopback, &config.allowed_hosts, &config.allowed_origins));
+    let listeners = Arc::new(listeners);
+    let cap = ConnectionCap::new(config.limits.connections);
+    let trust = Trust::default();
+    let ready = Mutex::new(Some(ready));
+    let outcome = runtime::run(kind, threads, &stop, |shard| {
+        let own = Shard(Arc::new(ShardState {
+            gateway: gateway.clone(),
+            client: Client::new(client_limits(&config), trust.clone()),
+        }));
+        let sockets: Vec<_> = listeners.iter().filter_map(|listener| listener.take(shard.index)).collect();
+        let (guard, cap, stop) = (guard.clone(), cap.clone(), shard.stop.clone());
+        let limits = server_limits(&config);
+        let ready = if shard.index == 0 { ready.lock().ok().and_then(|mut r| r.take()) } else { None };
+        let addrs = addrs.clone();
+        async move {
+            let first = shard.index == 0;
+            if first {
+                until_signal(stop.clone());
+                warm(&own);
+                sweep(own.clone());
+            }
+            let mut running = tokio::task::JoinSet::new();
+            for socket in sockets {
+                let service = Service::new(own.clone(), guard.clone());
+                running.spawn(serve_connections(socket, service, limits.clone(), cap.clone(), stop.clone()));
+            }
+            if let Some(ready) = ready {
+                ready(&addrs);
+            }
+            while let Some(ended) = running.join_next().await {
+                ended.map_err(|e| BoxError::from(e.to_string()))??;
+            }
+            if first {
+                own.gateway.supervisor.shutdown(Duration::from_secs(5)).await;
+            }
+            Ok::<(), BoxError>(())
+        }
+    });
+    Ok(outcome?)
+}
+
+/// Serves one client over stdin and stdout, until it closes them.
+pub(crate) fn stdio(options: Options, profile: String) -> Result<(), BoxError> {
+    let stop = Stop::new();
+    let config = options.config;
+    let gateway = Arc::new(Gateway::new(Snapshot::compile(&config, env!("CARGO_PKG_VERSION")), stop.clone())?);
+    let names = || gateway.snapshot.profiles.iter().map(|p| p.slug.as_str()).collect::<Vec<_>>().join(", ");
+    let profile = gateway
+        .snapshot
+        .profile_named(&profile)
+        .ok_or_else(|| format!("there is no profile {profile:?}; the configuration has: {}", names()))?;
+    let outcome = runtime::run(RuntimeKind::PerCore, 1, &stop, |shard| {
+        let own = Shard(Arc::new(ShardState {
+            gateway: gateway.clone(),
+            client: Client::new(client_limits(&config), Trust::default()),
+        }));
+        async move {
+            until_signal(shard.stop.clone());
+            warm(&own);
+            sweep(own.clone());
+            let outcome = stdio::serve(&own, profile).await;
+            shard.stop.stop();
+            own.gateway.supervisor.shutdown(Duration::from_secs(5)).await;
+            outcome
+        }
+    });
+    Ok(outcome?)
+}
+
+fn client_limits(config: &Config) -> ClientLimits {
+    ClientLimits { connect_timeout: config.limits.connect_timeout, ..ClientLimits::default() }
+}
+
+fn server_limits(config: &Config) -> ServerLimits {
+    ServerLimits {
+        header_timeout: config.limits.header_read_timeout,
+        drain_timeout: config.limits.drain_timeout,
+        max_header_bytes: config.limits.request_headers,
+        ..ServerLimits::default()
+    }
+}
+
+/// Raises the stop signal on SIGTERM and SIGINT.
+fn until_signal(stop: Stop) {
+    tokio::spawn(async move {
+        let signals = (
+            tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()),
+            tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()),
+        );
+        if let (Ok(mut terminate), Ok(mut interrupt)) = signals {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+                () = stop.stopped() => return,
+            }
+            tracing::info!("stopping: calls in flight may finish");
+            stop.stop();
+        }
+    });
+}
+
+/// Fetches what most clients will ask for, so that the first one need not wait.
+fn warm(shard: &Shard) {
+    for profile in 0..shard.gateway.snapshot.profiles.len() {
+        let shard = shard.clone();
+        tokio::spawn(async move {
+            let view = warm_era(&shard, profile, newest_handshake()).await;
+            if !view.view().is_served() && newest_stateless().lifecycle == Lifecycle::Stateless {
+                warm_era(&shard, profile, newest_stateless()).await;
+            }
+        });
+    }
+}
+
+async fn warm_era(shard: &Shard, profile: usize, era: &'static Era) -> Arc<super::views::ViewCell> {
+    let kind = Kind { era, capabilities: bytes::Bytes::from_static(b"{}") };
+    shard.gateway.views.get(shard, profile, &kind, |upstream| upstream.shared_link(&kind)).await
+}
+
+fn sweep(shard: Shard) {
+    tokio::spawn(async move {
+        let stop = shard.gateway.stop.clone();
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(SWEEP) => shard.gateway.sessions.sweep(&shard).await,
+                () = stop.stopped() => return,
+            }
+        }
+    });
+}

@@ -1,0 +1,79 @@
+//! Sealing of states that go through clients: AES-256-GCM under a key that lives as long as the process.
+
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use aws_lc_rs::error::Unspecified;
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use engine::exchange::Sealer;
+
+/// The gateway's sealing key.
+pub(crate) struct Seal(LessSafeKey);
+
+impl Seal {
+    /// A new random key.
+    pub(crate) fn new() -> Result<Self, Unspecified> {
+        let mut key = [0; 32];
+        aws_lc_rs::rand::fill(&mut key)?;
+        Ok(Self(LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &key)?)))
+    }
+}
+
+impl Sealer for Seal {
+    fn seal(&self, plain: &[u8], bound: &[u8]) -> String {
+        let mut nonce = [0; NONCE_LEN];
+        let mut text = plain.to_vec();
+        let sealed = aws_lc_rs::rand::fill(&mut nonce).and_then(|()| {
+            self.0.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(bound), &mut text)
+        });
+        // Without randomness nothing can be sealed, and an empty text opens nothing: the client starts over.
+        if sealed.is_err() {
+            return String::new();
+        }
+        let mut out = nonce.to_vec();
+        out.extend_from_slice(&text);
+        BASE64_URL_SAFE_NO_PAD.encode(out)
+    }
+
+    fn open(&self, sealed: &str, bound: &[u8]) -> Option<Vec<u8>> {
+        let bytes = BASE64_URL_SAFE_NO_PAD.decode(sealed).ok()?;
+        let (nonce, text) = bytes.split_at_checked(NONCE_LEN)?;
+        let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
+        let mut text = text.to_vec();
+        let plain = self.0.open_in_place(nonce, Aad::from(bound), &mut text).ok()?;
+        Some(plain.to_vec())
+    }
+}
+
+/// A text that nobody can guess: 256 random bits in visible ASCII.
+pub(crate) fn random_id() -> Result<String, Unspecified> {
+    let mut bytes = [0; 32];
+    aws_lc_rs::rand::fill(&mut bytes)?;
+    Ok(BASE64_URL_SAFE_NO_PAD.encode(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opens_only_what_it_sealed_for_the_same_thing() {
+        let seal = Seal::new().unwrap();
+        let sealed = seal.seal(b"state", b"me");
+        assert_eq!(seal.open(&sealed, b"me").as_deref(), Some(b"state".as_slice()));
+        assert_eq!(seal.open(&sealed, b"you"), None);
+        assert_eq!(Seal::new().unwrap().open(&sealed, b"me"), None);
+        for at in 0..sealed.len() {
+            let mut altered = sealed.clone().into_bytes();
+            altered[at] = if altered[at] == b'A' { b'B' } else { b'A' };
+            assert_eq!(seal.open(std::str::from_utf8(&altered).unwrap(), b"me"), None, "byte {at}");
+        }
+        assert_eq!(seal.open("", b"me"), None);
+    }
+
+    #[test]
+    fn ids_differ_and_are_visible_ascii() {
+        let (a, b) = (random_id().unwrap(), random_id().unwrap());
+        assert_ne!(a, b);
+        assert!(a.len() == 43 && a.bytes().all(|b| b.is_ascii_graphic()));
+    }
+}

@@ -1,0 +1,383 @@
+//! A client's session, in the eras that have them.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use engine::catalogue::UpstreamId;
+use engine::config::{Affinity, Limits};
+use engine::session::Asks;
+use parking_lot::{Mutex, RwLock};
+use proto::era::{ClientHello, Era};
+use proto::mcp::Method;
+use proto::rpc::{Frame, Id};
+use tokio::sync::{mpsc, oneshot};
+use transport::up::LinkError;
+
+use super::Shard;
+use super::link::{LinkRef, OpenLink};
+use super::streams::Streams;
+use super::upstream::{Kind, LinkCell, Upstream, own_request};
+use super::views::ViewCell;
+
+/// How many questions may wait for one client.
+const MAX_ASKS: usize = 64;
+
+/// How a session's client is reached.
+pub(crate) enum Face {
+    /// By event streams.
+    Http(Streams),
+    /// By lines on one pipe.
+    Pipe(mpsc::Sender<Bytes>),
+}
+
+/// A change of a session's subscriptions.
+pub(crate) struct Subscription {
+    pub(crate) uri: String,
+    pub(crate) on: bool,
+}
+
+/// A link as one session uses it.
+struct Used {
+    cell: Arc<LinkCell>,
+    /// The link that the session has joined; another one must first be told the session's state.
+    joined: AtomicU64,
+}
+
+/// One client's session.
+pub(crate) struct Session {
+    pub(crate) id: Box<str>,
+    pub(crate) profile: usize,
+    pub(crate) kind: Kind,
+    pub(crate) face: Face,
+    params: Bytes,
+    can_be_asked: bool,
+    view: OnceLock<Arc<ViewCell>>,
+    links: Mutex<HashMap<UpstreamId, Arc<Used>>>,
+    pub(crate) asks: Mutex<Asks<LinkRef>>,
+    calls: Mutex<HashMap<Id, oneshot::Sender<Option<Frame>>>>,
+    max_calls: usize,
+    level: Mutex<Option<Bytes>>,
+    subscriptions: Mutex<HashSet<String>>,
+    born: Instant,
+    /// Milliseconds after `born` at which it was last used.
+    used: AtomicU64,
+}
+
+/// What a session begins with.
+pub(crate) struct Birth {
+    pub(crate) id: Box<str>,
+    pub(crate) profile: usize,
+    pub(crate) era: &'static Era,
+    pub(crate) hello: ClientHello,
+    pub(crate) face: Face,
+}
+
+impl Session {
+    pub(crate) fn new(birth: Birth, limits: &Limits) -> Arc<Self> {
+        let Birth { id, profile, era, hello, face } = birth;
+        let capabilities = if hello.can_be_asked { hello.capabilities } else { Bytes::from_static(b"{}") };
+        Arc::new(Self {
+            id,
+            profile,
+            kind: Kind { era, capabilities },
+            face,
+            params: hello.params,
+            can_be_asked: hello.can_be_asked,
+            view: OnceLock::new(),
+            links: Mutex::default(),
+            asks: Mutex::new(Asks::new(MAX_ASKS, limits.request_state_lifetime)),
+            calls: Mutex::default(),
+            max_calls: limits.calls_per_session,
+            level: Mutex::default(),
+            subscriptions: Mutex::default(),
+            born: Instant::now(),
+            used: AtomicU64::new(0),
+        })
+    }
+
+    /// Makes a session and finds its view, in the newest era up to the asked one that any of its servers speaks.
+    pub(crate) async fn introduce(
+        shard: &Shard,
+        birth: Birth,
+        face: impl Fn() -> Face,
+    ) -> (Arc<Self>, Arc<engine::catalogue::View>) {
+        let (id, profile, hello) = (birth.id.clone(), birth.profile, birth.hello.clone());
+        let limits = &shard.gateway.snapshot.limits;
+        let session = Self::new(birth, limits);
+        let view = session.find_view(shard).await.view();
+        let older = view.upstreams().iter().filter_map(|u| u.offer.as_ref().err()?.speaks).max_by_key(|e| e.version);
+        let Some(era) = older.filter(|_| !view.is_served()) else { return (session, view) };
+        let session = Self::new(Birth { id, profile, era, hello, face: face() }, limits);
+        let view = session.find_view(shard).await.view();
+        (session, view)
+    }
+
+    /// Keeps a change of the session's subscriptions, once its upstream has agreed.
+    pub(crate) fn settle(&self, shard: &Shard, change: Option<&Subscription>, agreed: bool) {
+        match change {
+            Some(Subscription { uri, on: true }) if agreed => {
+                let max = shard.gateway.snapshot.limits.subscriptions_per_session;
+                if !self.subscribe(uri.clone(), max) {
+                    tracing::warn!("a session has more than {max} subscriptions; it will not hear of {uri}");
+                }
+            }
+            Some(Subscription { uri, on: false }) => self.unsubscribe(uri),
+            _ => {}
+        }
+    }
+
+    /// Finds the session's view; it is empty until then.
+    pub(crate) async fn find_view(self: &Arc<Self>, shard: &Shard) -> Arc<ViewCell> {
+        let cell = shard.gateway.views.get(shard, self.profile, &self.kind, |upstream| self.cell(upstream)).await;
+        self.view.get_or_init(|| cell).clone()
+    }
+
+    /// The session's view, once it was found.
+    pub(crate) fn view(&self) -> Option<&Arc<ViewCell>> {
+        self.view.get()
+    }
+
+    /// The link over which this session reaches an upstream.
+    pub(crate) fn cell(self: &Arc<Self>, upstream: &Arc<Upstream>) -> Arc<LinkCell> {
+        self.used_link(upstream).cell.clone()
+    }
+
+    fn used_link(self: &Arc<Self>, upstream: &Arc<Upstream>) -> Arc<Used> {
+        let mut links = self.links.lock();
+        let used = links.entry(upstream.spec.id).or_insert_with(|| {
+            let own = match upstream.spec.affinity {
+                Affinity::Shared => false,
+                Affinity::Session => true,
+                Affinity::Auto => self.can_be_asked && !upstream.is_native(),
+            };
+            let cell = if own {
+                upstream.own_link(&self.kind, self.params.clone(), self)
+            } else {
+                upstream.shared_link(&self.kind)
+            };
+            Arc::new(Used { cell, joined: AtomicU64::new(0) })
+        });
+        used.clone()
+    }
+
+    /// The open link to an upstream, which knows this session's log level and subscriptions.
+    pub(crate) async fn link(self: &Arc<Self>, shard: &Shard, upstream: &Arc<Upstream>) -> Result<Arc<OpenLink>, LinkError> {
+        let used = self.used_link(upstream);
+        let link = used.cell.get(shard).await?;
+        if used.joined.swap(link.id, Ordering::AcqRel) != link.id {
+            link.add_user(self);
+            self.tell_state(shard, &link).await;
+        }
+        Ok(link)
+    }
+
+    /// Tells a link that is new to this session what the session has asked for before.
+    async fn tell_state(&self, shard: &Shard, link: &Arc<OpenLink>) {
+        let level = self.level.lock().clone();
+        if let Some(level) = level {
+            set_level(shard, link, &level).await;
+        }
+        let uris: Vec<String> = self.subscriptions.lock().iter().cloned().collect();
+        let view = self.view.get().map(|cell| cell.view());
+        for uri in uris {
+            if view.as_ref().and_then(|v| v.resource_owner(&uri)) == Some(link.upstream.spec.id) {
+                let params = format!("\"uri\":{}", proto::json::quote(&uri));
+                request(shard, link, Method::Subscribe, &params).await;
+            }
+        }
+    }
+
+    /// Keeps the session's log level, and tells the links that are open.
+    pub(crate) async fn set_level(&self, shard: &Shard, level: Bytes) {
+        *self.level.lock() = Some(level.clone());
+        let open: Vec<Arc<OpenLink>> = self.links.lock().values().filter_map(|used| used.cell.current()).collect();
+        for link in open {
+            set_level(shard, &link, &level).await;
+        }
+    }
+
+    /// Notes a subscription that an upstream has taken. `false` when there are too many.
+    fn subscribe(&self, uri: String, max: usize) -> bool {
+        let mut subscriptions = self.subscriptions.lock();
+        subscriptions.len() < max && { subscriptions.insert(uri); true }
+    }
+
+    pub(crate) fn unsubscribe(&self, uri: &str) {
+        self.subscriptions.lock().remove(uri);
+    }
+
+    pub(crate) fn is_subscribed(&self, uri: &str) -> bool {
+        self.subscriptions.lock().contains(uri)
+    }
+
+    /// Whether a log message of this level is wanted.
+    pub(crate) fn wants_level(&self, message: &str) -> bool {
+        const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+        let rank = |level: &str| LEVELS.iter().position(|l| *l == level).unwrap_or(LEVELS.len());
+        let level = self.level.lock().clone();
+        level.is_none_or(|level| rank(message) >= rank(String::from_utf8_lossy(&level).trim_matches('"')))
+    }
+
+    /// Registers a request so that it can be cancelled; `None` when one with this id is open or there are too many.
+    pub(crate) fn begin_call(&self, id: &Id) -> Option<oneshot::Receiver<Option<Frame>>> {
+        let mut calls = self.calls.lock();
+        if calls.len() >= self.max_calls || calls.contains_key(id) {
+            return None;
+        }
+        let (tx, rx) = oneshot::channel();
+        calls.insert(id.clone(), tx);
+        Some(rx)
+    }
+
+    pub(crate) fn end_call(&self, id: &Id) {
+        self.calls.lock().remove(id);
+    }
+
+    /// Passes a client's cancellation to the request that it names.
+    pub(crate) fn cancel(&self, notice: Frame) {
+        let id = notice.param("requestId").ok().flatten().map(|span| span.share(notice.text()));
+        let id = id.and_then(|id| Id::from_json(id).ok());
+        let call = id.and_then(|id| self.calls.lock().remove(&id));
+        if let Some(call) = call {
+            let _ = call.send(Some(notice));
+        }
+    }
+
+    /// Says something to the client that belongs to no request. `keep` lets it wait for a client that does not listen.
+    pub(crate) fn tell(&self, message: Bytes, keep: bool) {
+        match &self.face {
+            Face::Http(streams) => streams.push_standing(message, keep),
+            Face::Pipe(lines) => {
+                let _ = lines.try_send(message);
+            }
+        }
+    }
+
+    /// Sends a client's notification to every upstream that serves this session alone.
+    pub(crate) async fn broadcast(&self, shard: &Shard, text: &Bytes) {
+        let open: Vec<Arc<OpenLink>> = self.links.lock().values().filter_map(|used| used.cell.current()).collect();
+        for link in open.iter().filter(|link| link.own) {
+            if let Err(e) = link.notify(&shard.client, text.clone()).await {
+                tracing::debug!(server = %link.upstream.name(), "a notification was not taken: {e}");
+            }
+        }
+    }
+
+    pub(crate) fn touch(&self) {
+        let now = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.used.store(now, Ordering::Relaxed);
+    }
+
+    fn idle(&self) -> Duration {
+        self.born.elapsed().saturating_sub(Duration::from_millis(self.used.load(Ordering::Relaxed)))
+    }
+
+    /// Ends everything that belongs to the session.
+    pub(crate) async fn end(&self, shard: &Shard) {
+        for (_, call) in self.calls.lock().drain() {
+            let _ = call.send(None);
+        }
+        if let Face::Http(streams) = &self.face {
+            streams.close();
+        }
+        let links: Vec<Arc<Used>> = self.links.lock().drain().map(|(_, used)| used).collect();
+        for used in links {
+            if used.cell.is_own() {
+                used.cell.close(shard).await;
+            }
+        }
+    }
+}
+
+async fn set_level(shard: &Shard, link: &Arc<OpenLink>, level: &Bytes) {
+    let params = format!("\"level\":{}", String::from_utf8_lossy(level));
+    request(shard, link, Method::SetLevel, &params).await;
+}
+
+/// A request of the session's own, whose answer matters only to the log.
+async fn request(shard: &Shard, link: &Arc<OpenLink>, method: Method, params: &str) {
+    let key = shard.gateway.next_key();
+    let body = format!("{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"{}\",\"params\":{{{params}}}}}", method.name());
+    let outbound = own_request(&link.upstream, link.era, key, Bytes::from(body), method);
+    let answer = link.ask(&shard.client, outbound, shard.gateway.frame_limits());
+    let patience = shard.gateway.snapshot.limits.connect_timeout;
+    match tokio::time::timeout(patience, answer).await {
+        Ok(Ok(_)) => {}
+        Ok(Err(e)) => tracing::debug!(server = %link.upstream.name(), "{}: {e}", method.name()),
+        Err(_) => tracing::debug!(server = %link.upstream.name(), "{}: no answer", method.name()),
+    }
+}
+
+/// All sessions.
+pub(crate) struct Sessions {
+    max: usize,
+    idle: Duration,
+    open: RwLock<HashMap<Box<str>, Arc<Session>>>,
+}
+
+impl Sessions {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self { max: limits.sessions, idle: limits.session_idle, open: RwLock::default() }
+    }
+
+    pub(crate) fn get(&self, id: &str) -> Option<Arc<Session>> {
+        self.open.read().get(id).cloned()
+    }
+
+    /// Adds a session; `false` when there are too many.
+    pub(crate) fn add(&self, session: Arc<Session>) -> bool {
+        let mut open = self.open.write();
+        open.len() < self.max && { open.insert(session.id.clone(), session); true }
+    }
+
+    pub(crate) fn remove(&self, id: &str) -> Option<Arc<Session>> {
+        let mut open = self.open.write();
+        let removed = open.remove(id);
+        // What a rush of sessions took is given back.
+        if open.capacity() > 64 && open.len() * 4 < open.capacity() {
+            open.shrink_to_fit();
+        }
+        removed
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.open.read().len() >= self.max
+    }
+
+    /// The sessions that see a view.
+    pub(crate) fn with_view(&self, view: &ViewCell) -> Vec<Arc<Session>> {
+        let sees = |s: &&Arc<Session>| s.view().is_some_and(|own| std::ptr::eq(Arc::as_ptr(own), view));
+        self.open.read().values().filter(sees).cloned().collect()
+    }
+
+    /// Whether another session that shares links with this one is subscribed to the same resource.
+    pub(crate) fn shares_subscription(&self, session: &Session, uri: &str) -> bool {
+        let alike = |s: &&Arc<Session>| s.id != session.id && s.kind == session.kind && !s.can_be_asked;
+        !session.can_be_asked && self.open.read().values().filter(alike).any(|s| s.is_subscribed(uri))
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<Session>> {
+        self.open.read().values().cloned().collect()
+    }
+
+    /// Keeps streams alive and ends the sessions that nobody uses.
+    pub(crate) async fn sweep(&self, shard: &Shard) {
+        for session in self.all() {
+            if let Face::Http(streams) = &session.face
+                && streams.keep_alive()
+            {
+                session.touch();
+            }
+            let busy = !session.calls.lock().is_empty();
+            if !busy && session.idle() > self.idle && matches!(session.face, Face::Http(_)) {
+                tracing::info!("a session ends: nobody used it for {:?}", self.idle);
+                if let Some(session) = self.remove(&session.id) {
+                    session.end(shard).await;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! The views that clients see, kept up to date as offers change.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use engine::catalogue::{ListKind, UpstreamId, View, ViewSpec};
+use parking_lot::Mutex;
+use proto::mcp::Notice;
+use tokio::sync::watch;
+
+use super::Shard;
+use super::offers::OfferCell;
+use super::pump::tell_changed;
+use super::upstream::{Kind, LinkCell, Upstream};
+
+/// How many views are kept, beyond those in use.
+const MAX_VIEWS: usize = 256;
+
+/// How long a client waits for servers that are still starting; they join when they are ready.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// How often each list of a view has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Revision {
+    pub(crate) tools: u64,
+    pub(crate) prompts: u64,
+    pub(crate) resources: u64,
+}
+
+impl Revision {
+    /// The notices for what differs from an older revision.
+    pub(crate) fn since(self, old: Self) -> impl Iterator<Item = Notice> {
+        [
+            (self.tools != old.tools, Notice::ToolsChanged),
+            (self.prompts != old.prompts, Notice::PromptsChanged),
+            (self.resources != old.resources, Notice::ResourcesChanged),
+        ]
+        .into_iter()
+        .filter_map(|(changed, notice)| changed.then_some(notice))
+    }
+
+    /// Counts a change of the list that a notice is about.
+    pub(crate) fn count(&mut self, notice: Notice) {
+        match notice {
+            Notice::ToolsChanged => self.tools += 1,
+            Notice::PromptsChanged => self.prompts += 1,
+            Notice::ResourcesChanged => self.resources += 1,
+            _ => {}
+        }
+    }
+}
+
+/// One view and its changes.
+pub(crate) struct ViewCell {
+    pub(crate) profile: usize,
+    pub(crate) kind: Kind,
+    view: ArcSwap<View>,
+    revision: watch::Sender<Revision>,
+    offers: Vec<Arc<OfferCell>>,
+}
+
+impl ViewCell {
+    /// The view as it is now.
+    pub(crate) fn view(&self) -> Arc<View> {
+        self.view.load_full()
+    }
+
+    /// Watches for changes from now on.
+    pub(crate) fn watch(&self) -> watch::Receiver<Revision> {
+        self.revision.subscribe()
+    }
+
+    /// Tells clients that a list changed, because its server said so.
+    pub(crate) fn announce(&self, shard: &Shard, notice: Notice) {
+        let before = *self.revision.borrow();
+        self.revision.send_modify(|revision| revision.count(notice));
+        self.publish(shard, before);
+    }
+
+    /// Tells the sessions that see this view what has changed since `before`; streams of notices watch by themselves.
+    fn publish(&self, shard: &Shard, before: Revision) {
+        let now = *self.revision.borrow();
+        if now == before {
+            return;
+        }
+        for session in shard.gateway.sessions.with_view(self) {
+            for notice in now.since(before) {
+                tell_changed(&session, notice);
+            }
+        }
+    }
+
+    fn build(shard: &Shard, profile: usize, kind: &Kind, offers: &[Arc<OfferCell>]) -> View {
+        let snapshot = &shard.gateway.snapshot;
+        let spec = ViewSpec {
+            era: kind.era,
+            profile: &snapshot.profiles[profile].rules,
+            server_info: &snapshot.profiles[profile].server_info,
+            schema_bytes: snapshot.limits.schema_bytes,
+        };
+        View::build(spec, offers.iter().map(|offer| offer.part()).collect())
+    }
+
+    fn rebuild(&self, shard: &Shard) {
+        let new = Self::build(shard, self.profile, &self.kind, &self.offers);
+        for note in new.notes() {
+            tracing::warn!(profile = %shard.gateway.snapshot.profiles[self.profile].slug, "{note}");
+        }
+        let old = self.view.swap(Arc::new(new));
+        let new = self.view.load();
+        let before = *self.revision.borrow();
+        let differs = |kind| new.pages(kind).digest != old.pages(kind).digest;
+        self.revision.send_if_modified(|revision| {
+            if differs(ListKind::Tools) {
+                revision.tools += 1;
+            }
+            if differs(ListKind::Prompts) {
+                revision.prompts += 1;
+            }
+            if differs(ListKind::Resources) || differs(ListKind::Templates) {
+                revision.resources += 1;
+            }
+            *revision != before
+        });
+        self.publish(shard, before);
+    }
+
+    /// Tries absent upstreams again, in the background.
+    pub(crate) fn retry_absent(&self, shard: &Shard, link: impl Fn(&Arc<Upstream>) -> Arc<LinkCell>) {
+        let spec = &shard.gateway.snapshot.profiles[self.profile];
+        for (offer, id) in self.offers.iter().zip(&spec.upstreams) {
+            if offer.is_due() {
+                offer.fetch(shard, link(shard.gateway.upstream(*id)));
+            }
+        }
+    }
+}
+
+/// All views in use.
+#[derive(Default)]
+pub(crate) struct Views {
+    cells: Mutex<HashMap<(usize, Kind), Arc<ViewCell>>>,
+}
+
+impl Views {
+    /// The view of a profile for a kind of client. Offers that are not known yet are fetched over `link`, and waited for
+    /// as long as a client can be kept waiting.
+    pub(crate) async fn get(
+        &self,
+        shard: &Shard,
+        profile: usize,
+        kind: &Kind,
+        link: impl Fn(&Arc<Upstream>) -> Arc<LinkCell>,
+    ) -> Arc<ViewCell> {
+        let known = self.cells.lock().get(&(profile, kind.clone())).cloned();
+        if let Some(cell) = known
+            && !cell.offers.iter().any(|offer| offer.is_due())
+        {
+            return cell;
+        }
+        let upstreams = &shard.gateway.snapshot.profiles[profile].upstreams;
+        let upstreams: Vec<&Arc<Upstream>> = upstreams.iter().map(|id| shard.gateway.upstream(*id)).collect();
+        let offers: Vec<Arc<OfferCell>> = upstreams.iter().map(|upstream| upstream.offer(kind)).collect();
+        let due: Vec<watch::Receiver<u64>> = offers
+            .iter()
+            .zip(&upstreams)
+            .filter(|(offer, _)| offer.is_due())
+            .map(|(offer, upstream)| offer.fetch(shard, link(upstream)))
+            .collect();
+        let all = async {
+            for mut done in due {
+                let _ = done.changed().await;
+            }
+        };
+        let _ = tokio::time::timeout(PATIENCE, all).await;
+        self.insert(shard, profile, kind, offers)
+    }
+
+    fn insert(&self, shard: &Shard, profile: usize, kind: &Kind, offers: Vec<Arc<OfferCell>>) -> Arc<ViewCell> {
+        let mut cells = self.cells.lock();
+        if let Some(cell) = cells.get(&(profile, kind.clone())) {
+            return cell.clone();
+        }
+        if cells.len() >= MAX_VIEWS {
+            cells.retain(|_, cell| Arc::strong_count(cell) > 1);
+        }
+        let view = ArcSwap::from_pointee(ViewCell::build(shard, profile, kind, &offers));
+        let revision = watch::Sender::new(Revision::default());
+        let cell = Arc::new(ViewCell { profile, kind: kind.clone(), view, revision, offers });
+        cells.insert((profile, kind.clone()), cell.clone());
+        cell
+    }
+
+    /// The views that an upstream is part of, for this kind of client.
+    pub(crate) fn with(&self, shard: &Shard, upstream: UpstreamId, kind: &Kind) -> Vec<Arc<ViewCell>> {
+        let cells = self.cells.lock();
+        let profiles = &shard.gateway.snapshot.profiles;
+        let has = |cell: &&Arc<ViewCell>| profiles[cell.profile].upstreams.contains(&upstream);
+        cells.values().filter(|cell| cell.kind == *kind).filter(has).cloned().collect()
+    }
+
+    /// Builds the views anew that an upstream's offer is part of.
+    pub(crate) fn rebuild(&self, shard: &Shard, upstream: UpstreamId, kind: &Kind) {
+        for cell in self.with(shard, upstream, kind) {
+            cell.rebuild(shard);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! How a link to an upstream fails, in words for the one who waits for its answer.
+
+use engine::exchange::LinkFailure;
+use proto::era::HelloFault;
+
+use crate::child::{ChildError, SpawnError};
+use crate::net::client::ClientError;
+
+/// Why a message could not be delivered or its answer not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum LinkError {
+    /// HTTP below MCP failed.
+    #[error("{0}")]
+    Http(#[from] ClientError),
+    /// The upstream answered with a status that carries no message.
+    #[error("answered HTTP {status}{}{body}", if body.is_empty() { "" } else { ": " })]
+    Status {
+        /// The status.
+        status: u16,
+        /// The beginning of the body, when it is text.
+        body: String,
+    },
+    /// The upstream no longer knows its session.
+    #[error("has ended its session")]
+    SessionGone,
+    /// The answer is no message.
+    #[error("sent something that is not a message: {0}")]
+    NotAMessage(String),
+    /// The answer's stream ended before the answer.
+    #[error("closed its stream before it answered")]
+    Closed,
+    /// The answer did not come in time.
+    #[error("did not answer within {0} s")]
+    Late(u64),
+    /// The child process failed.
+    #[error("{0}")]
+    Child(#[from] ChildError),
+    /// The child process could not be started.
+    #[error("could not be started: {0}")]
+    Spawn(#[from] SpawnError),
+    /// The upstream refused the introduction.
+    #[error("refused the introduction: error {code}: {message}")]
+    Refused {
+        /// The error's code.
+        code: i32,
+        /// The error's message.
+        message: String,
+    },
+    /// The introduction does not fit.
+    #[error("cannot be spoken to: {0}")]
+    Hello(#[from] HelloFault),
+    /// It speaks another era than the one that is needed.
+    #[error(
+        "speaks protocol version {speaks}, this client speaks {asked}; they can be brought together only with a client or a \
+         server that speaks the other's version"
+    )]
+    OtherEra {
+        /// The version that was needed.
+        asked: &'static str,
+        /// The version that it answered with.
+        speaks: &'static str,
+    },
+    /// It is configured for a transport that the era does not have.
+    #[error("speaks HTTP+SSE, the transport of protocol version 2024-11-05, which no client here can use")]
+    OtherTransport,
+    /// It failed again and again and is left alone for a while.
+    #[error("is left alone for a while: {0}")]
+    Resting(String),
+    /// Too many exchanges on one link.
+    #[error("has {0} calls open already")]
+    Busy(usize),
+}
+
+impl LinkError {
+    /// Whether the request was certainly not acted on, so that sending it again does no harm.
+    pub fn not_executed(&self) -> bool {
+        match self {
+            Self::Http(e) => e.is_unsent(),
+            Self::SessionGone | Self::Busy(_) | Self::Spawn(_) | Self::Resting(_) => true,
+            _ => false,
+        }
+    }
+
+    /// The failure as an exchange takes it.
+    pub fn failure(&self) -> LinkFailure {
+        LinkFailure { message: self.to_string(), retry: self.not_executed() }
+    }
+}

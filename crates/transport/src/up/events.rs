@@ -1,0 +1,117 @@
+//! An upstream's event stream: messages as they come, and the same stream again when it breaks
+//! (Streamable HTTP: resumability and redelivery).
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use proto::codec::sse::SseDecoder;
+
+use super::http::{Media, Resume, media_type};
+use super::{HttpLimits, LinkError};
+use crate::net::client::{Client, ResponseBody};
+
+/// How often a stream is asked for again without a message in between.
+const MAX_RESUMES: u32 = 5;
+
+/// How long to wait before that, when the upstream does not say.
+const DEFAULT_RETRY: Duration = Duration::from_secs(1);
+
+/// The longest wait that an upstream may ask for.
+const MAX_RETRY: Duration = Duration::from_secs(60);
+
+/// What a stream brings.
+#[derive(Debug, PartialEq, Eq)]
+pub enum StreamItem {
+    /// A message.
+    Message(Bytes),
+    /// The stream broke and is about to be resumed; the wait that the upstream asked for, in milliseconds.
+    Paused {
+        /// As the upstream's `retry` field said.
+        retry: Option<u64>,
+    },
+}
+
+/// One stream of messages.
+#[derive(Debug)]
+pub struct EventStream {
+    body: Option<ResponseBody>,
+    decoder: SseDecoder,
+    resume: Option<Resume>,
+    limits: HttpLimits,
+    last_event: Option<Bytes>,
+    retry: Option<u64>,
+    resumes: u32,
+}
+
+impl EventStream {
+    pub(super) fn new(body: ResponseBody, resume: Option<Resume>, limits: HttpLimits) -> Self {
+        Self {
+            body: Some(body),
+            decoder: SseDecoder::new(limits.event),
+            resume,
+            limits,
+            last_event: None,
+            retry: None,
+            resumes: 0,
+        }
+    }
+
+    /// The next item. After [`StreamItem::Paused`] the next call waits, resumes and goes on. Safe to drop and call again
+    /// except while it resumes: then the resumption starts anew.
+    ///
+    /// # Errors
+    /// [`LinkError::Closed`] at the end of a stream that cannot be resumed; other errors end it too.
+    pub async fn next(&mut self, client: &Client) -> Result<StreamItem, LinkError> {
+        loop {
+            while let Some(event) = self.decoder.next_event() {
+                let event = event.map_err(|e| LinkError::NotAMessage(e.to_string()))?;
+                self.retry = event.retry.or(self.retry);
+                if let Some(id) = event.id {
+                    self.last_event = (!id.is_empty()).then_some(id);
+                }
+                let other = event.event.is_some_and(|kind| kind.as_ref() != b"message");
+                if let Some(data) = event.data.filter(|d| !d.is_empty() && !other) {
+                    self.resumes = 0;
+                    return Ok(StreamItem::Message(data));
+                }
+            }
+            let Some(body) = &mut self.body else {
+                self.reconnect(client).await?;
+                continue;
+            };
+            match body.frame().await {
+                Some(Ok(frame)) => {
+                    if let Ok(chunk) = frame.into_data() {
+                        self.decoder.push(chunk);
+                    }
+                }
+                Some(Err(_)) | None => {
+                    self.body = None;
+                    if self.resume.is_none() || self.last_event.is_none() {
+                        return Err(LinkError::Closed);
+                    }
+                    return Ok(StreamItem::Paused { retry: self.retry });
+                }
+            }
+        }
+    }
+
+    async fn reconnect(&mut self, client: &Client) -> Result<(), LinkError> {
+        let resume = self.resume.as_ref().ok_or(LinkError::Closed)?;
+        self.resumes += 1;
+        if self.resumes > MAX_RESUMES {
+            return Err(LinkError::Closed);
+        }
+        let wait = self.retry.map_or(DEFAULT_RETRY, Duration::from_millis).min(MAX_RETRY);
+        tokio::time::sleep(wait).await;
+        let request = resume.build(self.last_event.as_deref());
+        let Ok(response) = client.request(request).await else { return Ok(()) };
+        if response.status().is_success() && media_type(response.headers()) == Some(Media::Events) {
+            self.decoder = SseDecoder::new(self.limits.event);
+            self.body = Some(response.into_body());
+            return Ok(());
+        }
+        if response.status().is_server_error() { Ok(()) } else { Err(LinkError::Closed) }
+    }
+}

@@ -1,0 +1,330 @@
+//! A link over Streamable HTTP (2025-03-26 to 2026-07-28): one POST a message.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwapOption;
+use bytes::Bytes;
+use engine::exchange::Mirror;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use http::{Method, Request, Response, StatusCode, Uri};
+use proto::codec::headers as names;
+use proto::era::{Era, Lifecycle, ServerHello};
+use proto::rpc::{Frame, FrameLimits, Id, Kind, RpcError, code};
+
+use tokio::time::Instant;
+
+use super::{EventStream, LinkError, StreamItem};
+use crate::net::client::Client;
+use crate::net::client::ResponseBody;
+use crate::net::{Body, collect};
+
+const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// Caps on what an upstream may send.
+#[derive(Debug, Clone, Copy)]
+pub struct HttpLimits {
+    /// Bytes of one answer.
+    pub result: usize,
+    /// Bytes of one event.
+    pub event: usize,
+    /// How long an introduction, or the body of an answer, may take.
+    pub patience: Duration,
+    /// JSON of messages.
+    pub frame: FrameLimits,
+}
+
+/// Where an upstream is, and what every request to it carries.
+#[derive(Debug)]
+pub struct HttpTarget {
+    /// Its endpoint.
+    pub uri: Uri,
+    /// The configured headers; values that may be secret are marked so.
+    pub headers: HeaderMap,
+    /// Its caps.
+    pub limits: HttpLimits,
+}
+
+/// One session with an upstream, or none in eras without sessions.
+#[derive(Debug)]
+pub struct HttpLink {
+    target: Arc<HttpTarget>,
+    era: &'static Era,
+    session: ArcSwapOption<HeaderValue>,
+    head: HeaderMap,
+}
+
+/// What a POST was answered with.
+#[derive(Debug)]
+pub enum HttpReply {
+    /// Taken, and there is nothing to answer.
+    Accepted,
+    /// The whole answer.
+    Whole {
+        /// The HTTP status.
+        status: u16,
+        /// The message.
+        text: Bytes,
+    },
+    /// The answer comes on a stream.
+    Stream(Box<EventStream>),
+}
+
+impl HttpLink {
+    /// A link that has not been introduced yet.
+    pub fn new(target: Arc<HttpTarget>, era: &'static Era) -> Self {
+        let mut head = target.headers.clone();
+        head.insert(CONTENT_TYPE, JSON);
+        head.insert(ACCEPT, BOTH);
+        if era.version_header {
+            head.insert(names::PROTOCOL_VERSION, HeaderValue::from_static(era.version));
+        }
+        Self { target, era, session: ArcSwapOption::empty(), head }
+    }
+
+    /// Its era.
+    pub fn era(&self) -> &'static Era {
+        self.era
+    }
+
+    /// Introduces the gateway with `request`, an `initialize` or `server/discover` request under id `key`.
+    ///
+    /// # Errors
+    /// [`LinkError`] when the upstream cannot be reached or does not take it.
+    pub async fn introduce(
+        &self,
+        client: &Client,
+        request: Bytes,
+        key: u64,
+        mirror: Option<&Mirror>,
+    ) -> Result<ServerHello, LinkError> {
+        let patience = self.target.limits.patience;
+        let late = |_| LinkError::Late(patience.as_secs());
+        let frame = tokio::time::timeout(patience, self.answered(client, request, key, mirror)).await.map_err(late)??;
+        let hello = read_hello(&frame, self.era)?;
+        if self.era.lifecycle == Lifecycle::Handshake {
+            tokio::time::timeout(patience, self.notify(client, proto::era::initialized())).await.map_err(late)??;
+        }
+        Ok(hello)
+    }
+
+    /// Sends a request of the gateway's own and waits for its answer. The caller sets the deadline.
+    pub async fn answered(
+        &self,
+        client: &Client,
+        request: Bytes,
+        key: u64,
+        mirror: Option<&Mirror>,
+    ) -> Result<Frame, LinkError> {
+        let parse = |text| Frame::parse(text, self.target.limits.frame).map_err(|e| LinkError::NotAMessage(e.to_string()));
+        match self.post(client, request, mirror).await? {
+            HttpReply::Accepted => Err(LinkError::NotAMessage("an empty answer".to_owned())),
+            HttpReply::Whole { text, .. } => parse(text),
+            HttpReply::Stream(mut stream) => loop {
+                match stream.next(client).await? {
+                    StreamItem::Message(text) => {
+                        let frame = parse(text)?;
+                        if matches!(frame.kind(), Kind::Response | Kind::Error)
+                            && frame.id().is_none_or(|id| *id == Id::number(key))
+                        {
+                            return Ok(frame);
+                        }
+                    }
+                    StreamItem::Paused { .. } => {}
+                }
+            },
+        }
+    }
+
+    /// Sends a notification, or an answer to a question of the upstream.
+    pub async fn notify(&self, client: &Client, text: Bytes) -> Result<(), LinkError> {
+        self.post(client, text, None).await.map(|_| ())
+    }
+
+    /// Sends a message.
+    ///
+    /// # Errors
+    /// [`LinkError::SessionGone`] when the upstream has forgotten the session: the caller opens a new link.
+    pub async fn post(&self, client: &Client, text: Bytes, mirror: Option<&Mirror>) -> Result<HttpReply, LinkError> {
+        let mut request = Request::new(Body::Full(text));
+        *request.method_mut() = Method::POST;
+        *request.uri_mut() = self.target.uri.clone();
+        *request.headers_mut() = self.head.clone();
+        self.add_session(request.headers_mut());
+        if let Some(mirror) = mirror {
+            add_mirror(request.headers_mut(), mirror);
+        }
+        let response = client.request(request).await?;
+        self.reply(response).await
+    }
+
+    async fn reply(&self, response: Response<ResponseBody>) -> Result<HttpReply, LinkError> {
+        let status = response.status();
+        let kind = media_type(response.headers());
+        if status.is_success() {
+            if self.era.has_sessions()
+                && let Some(session) = response.headers().get(names::SESSION_ID)
+                && self.session.load().is_none()
+            {
+                let mut session = session.clone();
+                session.set_sensitive(true);
+                self.session.store(Some(Arc::new(session)));
+            }
+            if kind == Some(Media::Events) {
+                let resume = self.era.resumable.then(|| self.resume_request());
+                let stream = EventStream::new(response.into_body(), resume, self.target.limits);
+                return Ok(HttpReply::Stream(Box::new(stream)));
+            }
+        }
+        let limits = self.target.limits;
+        let text = collect(response.into_body(), limits.result, Instant::now() + limits.patience).await.map_err(|e| {
+            LinkError::NotAMessage(format!("an answer that cannot be read: {e}"))
+        })?;
+        if status.is_success() && text.iter().all(u8::is_ascii_whitespace) {
+            return Ok(HttpReply::Accepted);
+        }
+        if kind == Some(Media::Json) && (status.is_success() || is_answer(&text, limits.frame)) {
+            if !status.is_success() && self.is_session_fault(status, &text) {
+                return Err(LinkError::SessionGone);
+            }
+            return Ok(HttpReply::Whole { status: status.as_u16(), text });
+        }
+        if self.is_session_fault(status, &text) {
+            return Err(LinkError::SessionGone);
+        }
+        Err(LinkError::Status { status: status.as_u16(), body: excerpt(&text) })
+    }
+
+    /// Whether a refusal means that the session is unknown: 404 by the specification, but servers also say it with 400
+    /// or 410 and in words.
+    fn is_session_fault(&self, status: StatusCode, text: &[u8]) -> bool {
+        if self.session.load().is_none() {
+            return false;
+        }
+        let says = |words: &[u8]| text.to_ascii_lowercase().windows(words.len()).any(|w| w == words);
+        match status.as_u16() {
+            404 | 410 => !says(b"-32601"),
+            400 | 401 | 403 => says(b"session") && (says(b"not found") || says(b"expired") || says(b"unknown") || says(b"invalid")),
+            _ => false,
+        }
+    }
+
+    /// Opens the stream on which the upstream speaks unasked (GET). `None` when it has none.
+    ///
+    /// # Errors
+    /// [`LinkError`] when it cannot be reached.
+    pub async fn listen(&self, client: &Client) -> Result<Option<EventStream>, LinkError> {
+        let resume = self.resume_request();
+        let response = client.request(resume.build(None)).await?;
+        if response.status() == StatusCode::METHOD_NOT_ALLOWED {
+            return Ok(None);
+        }
+        if response.status().is_success() && media_type(response.headers()) == Some(Media::Events) {
+            return Ok(Some(EventStream::new(response.into_body(), Some(resume), self.target.limits)));
+        }
+        if response.status() == StatusCode::NOT_FOUND && self.session.load().is_some() {
+            return Err(LinkError::SessionGone);
+        }
+        Ok(None)
+    }
+
+    /// Ends the session (DELETE). Nobody waits for the outcome: a server may refuse it.
+    pub async fn close(&self, client: &Client) {
+        if self.session.load().is_none() {
+            return;
+        }
+        let mut request = self.resume_request().build(None);
+        *request.method_mut() = Method::DELETE;
+        let _ = tokio::time::timeout(Duration::from_secs(2), client.request(request)).await;
+    }
+
+    fn add_session(&self, headers: &mut HeaderMap) {
+        if let Some(session) = &*self.session.load() {
+            headers.insert(names::SESSION_ID, HeaderValue::clone(session));
+        }
+    }
+
+    fn resume_request(&self) -> Resume {
+        let mut head = self.head.clone();
+        head.remove(CONTENT_TYPE);
+        head.insert(ACCEPT, EVENTS);
+        self.add_session(&mut head);
+        Resume { uri: self.target.uri.clone(), head }
+    }
+}
+
+/// How a broken stream is asked for again.
+#[derive(Debug, Clone)]
+pub(super) struct Resume {
+    uri: Uri,
+    head: HeaderMap,
+}
+
+impl Resume {
+    pub(super) fn build(&self, last_event: Option<&[u8]>) -> Request<Body> {
+        let mut request = Request::new(Body::Empty);
+        *request.uri_mut() = self.uri.clone();
+        *request.headers_mut() = self.head.clone();
+        if let Some(id) = last_event.and_then(|id| HeaderValue::from_bytes(id).ok()) {
+            request.headers_mut().insert(names::LAST_EVENT_ID, id);
+        }
+        request
+    }
+}
+
+fn add_mirror(headers: &mut HeaderMap, mirror: &Mirror) {
+    if let Ok(method) = HeaderValue::from_str(&mirror.method) {
+        headers.insert(names::METHOD, method);
+    }
+    if let Some(name) = mirror.name.as_deref().and_then(|n| HeaderValue::from_str(n).ok()) {
+        headers.insert(names::NAME, name);
+    }
+    for (name, value) in &mirror.params {
+        if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value)) {
+            headers.insert(name, value);
+        }
+    }
+}
+
+/// Reads the answer to an introduction in `era`.
+///
+/// # Errors
+/// [`LinkError::Refused`] for an error, [`LinkError::Hello`] for what does not fit.
+pub fn read_hello(frame: &Frame, era: &'static Era) -> Result<ServerHello, LinkError> {
+    if frame.kind() == Kind::Error {
+        let error = frame.payload().and_then(|span| RpcError::of_value(frame.text(), span));
+        let message = error.and_then(|e| frame.string(e.message?)).unwrap_or_default().into_owned();
+        return Err(LinkError::Refused { code: error.map_or(code::INTERNAL_ERROR, |e| e.code), message });
+    }
+    Ok(proto::era::server_hello(frame, era)?)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Media {
+    Json,
+    Events,
+}
+
+pub(super) fn media_type(headers: &HeaderMap) -> Option<Media> {
+    let value = headers.get(CONTENT_TYPE)?.to_str().ok()?;
+    let essence = value.split(';').next().unwrap_or_default().trim();
+    if essence.eq_ignore_ascii_case("application/json") {
+        Some(Media::Json)
+    } else if essence.eq_ignore_ascii_case("text/event-stream") {
+        Some(Media::Events)
+    } else {
+        None
+    }
+}
+
+fn is_answer(text: &Bytes, limits: FrameLimits) -> bool {
+    Frame::parse(text.clone(), limits).is_ok_and(|f| matches!(f.kind(), Kind::Response | Kind::Error))
+}
+
+/// The beginning of a body for an error message: printable text only.
+fn excerpt(text: &[u8]) -> String {
+    let head: String = String::from_utf8_lossy(&text[..text.len().min(200)]).chars().filter(|c| !c.is_control()).collect();
+    head.trim().to_owned()
+}

@@ -1,0 +1,21 @@
+//! Links to upstreams: one session, connection or child each, over which exchanges run.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `http` | Streamable HTTP: a POST a message, answers as JSON or as an event stream |
+//! | `events` | an upstream's event stream, resumed when it breaks |
+//! | `pipe` | a child's stdin and stdout, shared by many exchanges |
+//! | `error` | how a link can fail |
+//!
+//! A link moves messages and tells them apart by their ids; what they mean for a client is the engine's business. It
+//! must not know profiles, clients or sessions of clients.
+
+mod error;
+mod events;
+mod http;
+mod pipe;
+
+pub use error::LinkError;
+pub use events::{EventStream, StreamItem};
+pub use http::{HttpLimits, HttpLink, HttpReply, HttpTarget, read_hello};
+pub use pipe::{PipeCall, PipeItem, PipeLink, Unasked};

@@ -1,0 +1,217 @@
+//! A link over a child's stdin and stdout: exchanges share it and are told apart by our own ids.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+use proto::mcp::{Notice, meta};
+use proto::rpc::{Frame, FrameLimits, Kind, Message};
+use tokio::sync::mpsc;
+
+use super::LinkError;
+use crate::child::{ChildError, Handle, Lines};
+
+/// How many notifications may wait for one exchange; more are dropped, the answer never is.
+const NOTICES: usize = 64;
+
+/// What a child says that answers no exchange.
+pub type Unasked = mpsc::Receiver<Box<Frame>>;
+
+/// What an exchange gets.
+#[derive(Debug)]
+pub enum PipeItem {
+    /// A message that belongs to it.
+    Frame(Box<Frame>),
+    /// The child is gone.
+    Gone(ChildError),
+}
+
+#[derive(Debug)]
+struct Shared {
+    waiting: Mutex<HashMap<u64, mpsc::Sender<PipeItem>>>,
+    gone: Mutex<Option<ChildError>>,
+    closed: AtomicBool,
+    max_calls: usize,
+}
+
+/// One child that speaks messages.
+#[derive(Debug, Clone)]
+pub struct PipeLink {
+    handle: Handle,
+    shared: Arc<Shared>,
+}
+
+/// An exchange's end of the link. Dropping it forgets the exchange; late messages for it are dropped.
+#[derive(Debug)]
+pub struct PipeCall {
+    key: u64,
+    items: mpsc::Receiver<PipeItem>,
+    shared: Arc<Shared>,
+}
+
+impl Drop for PipeCall {
+    fn drop(&mut self) {
+        self.shared.waiting.lock().remove(&self.key);
+    }
+}
+
+impl PipeCall {
+    /// The next message of the exchange.
+    ///
+    /// # Errors
+    /// When the child is gone.
+    pub async fn next(&mut self) -> Result<Box<Frame>, LinkError> {
+        match self.items.recv().await {
+            Some(PipeItem::Frame(frame)) => Ok(frame),
+            Some(PipeItem::Gone(why)) => Err(why.into()),
+            None => Err(self.shared.gone.lock().clone().map_or(LinkError::Closed, LinkError::Child)),
+        }
+    }
+}
+
+impl PipeLink {
+    /// Takes a child's two ends. The returned future reads the child until it ends and must be spawned by the caller;
+    /// what answers no exchange goes to the returned receiver, which holds `unasked` messages.
+    pub fn new(
+        handle: Handle,
+        lines: Lines,
+        limits: FrameLimits,
+        max_calls: usize,
+        unasked: usize,
+    ) -> (Self, impl Future<Output = ChildError> + Send + 'static, Unasked) {
+        let shared = Arc::new(Shared {
+            waiting: Mutex::default(),
+            gone: Mutex::new(None),
+            closed: AtomicBool::new(false),
+            max_calls,
+        });
+        let (tx, rx) = mpsc::channel(unasked);
+        let reader = read(lines, shared.clone(), tx, limits);
+        (Self { handle, shared }, reader, rx)
+    }
+
+    /// Sends a request under our own id `key`; its messages come to the returned call.
+    ///
+    /// # Errors
+    /// When the child is gone or does not read.
+    pub async fn call(&self, key: u64, text: Bytes) -> Result<PipeCall, LinkError> {
+        let (tx, items) = mpsc::channel(NOTICES);
+        {
+            let mut waiting = self.shared.waiting.lock();
+            if waiting.len() >= self.shared.max_calls {
+                return Err(LinkError::Busy(self.shared.max_calls));
+            }
+            waiting.insert(key, tx);
+        }
+        if let Some(why) = self.shared.gone.lock().clone() {
+            self.shared.waiting.lock().remove(&key);
+            return Err(why.into());
+        }
+        let call = PipeCall { key, items, shared: self.shared.clone() };
+        self.handle.send(text).await?;
+        Ok(call)
+    }
+
+    /// Sends a notification, or an answer to a question of the child.
+    ///
+    /// # Errors
+    /// When the child is gone or does not read.
+    pub async fn notify(&self, text: Bytes) -> Result<(), LinkError> {
+        Ok(self.handle.send(text).await?)
+    }
+
+    /// The only exchange that is open, if there is just one: what a child asks then belongs to it.
+    pub fn sole_call(&self) -> Option<u64> {
+        let waiting = self.shared.waiting.lock();
+        let mut keys = waiting.keys();
+        keys.next().copied().filter(|_| waiting.len() == 1)
+    }
+
+    /// Gives a message to an exchange as if it had come under its id; `false` when that is over or full.
+    pub fn attach(&self, key: u64, frame: Box<Frame>) -> Result<(), Box<Frame>> {
+        let sender = self.shared.waiting.lock().get(&key).cloned();
+        let Some(sender) = sender else { return Err(frame) };
+        sender.try_send(PipeItem::Frame(frame)).map_err(|e| match e.into_inner() {
+            PipeItem::Frame(frame) => frame,
+            PipeItem::Gone(_) => unreachable!("a frame was sent"),
+        })
+    }
+
+    /// Whether the child is gone.
+    pub fn is_closed(&self) -> bool {
+        self.shared.closed.load(Ordering::Acquire)
+    }
+
+    /// Ends the child and waits for its end.
+    pub async fn stop(&self) {
+        self.handle.stop().await;
+    }
+}
+
+async fn read(
+    mut lines: Lines,
+    shared: Arc<Shared>,
+    unasked: mpsc::Sender<Box<Frame>>,
+    limits: FrameLimits,
+) -> ChildError {
+    loop {
+        match lines.recv().await {
+            Ok(line) => take(line, &shared, &unasked, limits),
+            Err(e) if !e.is_final() => tracing::warn!("{e}"),
+            Err(why) => {
+                *shared.gone.lock() = Some(why.clone());
+                shared.closed.store(true, Ordering::Release);
+                for (_, call) in shared.waiting.lock().drain() {
+                    let _ = call.try_send(PipeItem::Gone(why.clone()));
+                }
+                return why;
+            }
+        }
+    }
+}
+
+/// Takes one line. What is no message is the child's talk: it is noted, and disturbs nobody.
+fn take(line: Bytes, shared: &Shared, unasked: &mpsc::Sender<Box<Frame>>, limits: FrameLimits) {
+    match Message::parse(line, limits) {
+        Ok(Message::Single(frame)) => deliver(Box::new(frame), shared, unasked),
+        Ok(Message::Batch(batch)) => {
+            for frame in batch.messages.into_iter().flatten() {
+                deliver(Box::new(frame), shared, unasked);
+            }
+        }
+        Err(e) => tracing::debug!("a line on stdout is no message: {e}"),
+    }
+}
+
+fn deliver(frame: Box<Frame>, shared: &Shared, unasked: &mpsc::Sender<Box<Frame>>) {
+    match frame.kind() {
+        Kind::Response | Kind::Error => {
+            let Some(key) = frame.id().and_then(proto::rpc::Id::as_number) else { return };
+            // Removed at once, so that a second answer finds nobody.
+            let call = shared.waiting.lock().remove(&key);
+            let Some(call) = call else {
+                tracing::debug!("an answer to no open request: id {key}");
+                return;
+            };
+            // The channel may be full of notices; the answer has a place of its own below them.
+            if let Err(mpsc::error::TrySendError::Full(item)) = call.try_send(PipeItem::Frame(frame)) {
+                tokio::spawn(async move { call.send(item).await });
+            }
+        }
+        Kind::Notification if frame.method() == Notice::Progress.name() => {
+            let token = frame.param(meta::PROGRESS_TOKEN).ok().flatten();
+            let key = token.and_then(|span| std::str::from_utf8(span.of(frame.text())).ok()?.parse().ok());
+            let call = key.and_then(|key: u64| shared.waiting.lock().get(&key).cloned());
+            if let Some(call) = call {
+                let _ = call.try_send(PipeItem::Frame(frame));
+            }
+        }
+        Kind::Notification | Kind::Request => {
+            if unasked.try_send(frame).is_err() {
+                tracing::warn!("a child says more than can be passed on; a message was dropped");
+            }
+        }
+    }
+}
