@@ -9,11 +9,14 @@ import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
 const SECONDS = 20;
+/** So many cases may hang; then the rest would only hang as well. */
+const HANGS = 3;
 export const SAMPLE = "Said by the client's model";
 const [, , url, era, topic, prefix = '', files = ''] = process.argv;
 export const visit = { url: new URL(url), era, root: pathToFileURL(files || '.').href };
 
 let failed = 0;
+let hanging = 0;
 let callSent = () => {};
 
 /** `fetch`, noticing when a tool is called. */
@@ -27,7 +30,10 @@ export function fetchWatched(url, init) {
 export async function check(name, run) {
   let timer;
   const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no end within ${SECONDS} s`)), SECONDS * 1000);
+    timer = setTimeout(() => {
+      hanging += 1;
+      reject(new Error(`no end within ${SECONDS} s`));
+    }, SECONDS * 1000);
   });
   try {
     await Promise.race([run(), late]);
@@ -36,6 +42,7 @@ export async function check(name, run) {
   } catch (error) {
     failed += 1;
     console.log(`not ok ${name}: ${String(error?.message ?? error).replaceAll('\n', ' ').slice(0, 400)}`);
+    if (hanging >= HANGS) finish();
     return false;
   } finally {
     clearTimeout(timer);

@@ -89,6 +89,7 @@ async def main():
         client = Client(
             streamable_http_client(cases.URL, http_client=http),
             mode=mode,
+            read_timeout_seconds=cases.SECONDS,
             log_level="debug",
             sampling_callback=sample,
             elicitation_callback=elicit,
