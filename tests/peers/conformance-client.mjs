@@ -27,7 +27,7 @@ async function startGateway(upstream) {
     for (const stream of [child.stdout, child.stderr]) {
       createInterface({ input: stream }).on('line', (line) => {
         console.error(`dragoman: ${line}`);
-        const found = line.match(/http:\/\/(?:127\.0\.0\.1|localhost):([1-9]\d*)/);
+        const found = line.match(/ serves http:\/\/(?:127\.0\.0\.1|localhost):([1-9]\d*)/);
         if (found) resolve(new URL(`http://127.0.0.1:${found[1]}/mcp`));
       });
     }

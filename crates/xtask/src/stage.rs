@@ -88,7 +88,9 @@ impl Gateway {
         fs::write(&file, config.to_string()).map_err(|error| format!("{}: {error}", file.display()))?;
         let mut command = Command::new(programs.dragoman());
         command.args(["serve", "--listen", "127.0.0.1:0", "--config"]).arg(file);
-        let (service, url) = Service::start(&mut command, log, address)?;
+        // Its log may name upstreams before the first screen names its own address.
+        let own = |line: &str| address(line.split_once(" serves ")?.1);
+        let (service, url) = Service::start(&mut command, log, own)?;
         Ok(Self { url: format!("{url}/mcp"), service })
     }
 
