@@ -326,9 +326,11 @@ impl<'a> Builder<'a> {
         let (mut entries, mut shown) = (HashMap::new(), Vec::new());
         for (upstream, item, name) in self.named(ListKind::Tools, &self.spec.profile.tools) {
             let schema = item.member("inputSchema");
-            let checked = upstream.over_http && self.spec.era.mirrored_headers;
+            let checked = self.spec.era.mirrored_headers;
             let mirrored = match annotated(schema.as_deref().filter(|_| checked).unwrap_or_default()) {
                 Ok(mirrored) => mirrored,
+                // Only HTTP has headers: over a pipe the tool is as good as any.
+                Err(_) if !upstream.over_http => Vec::new(),
                 Err(why) => {
                     self.notes.push(format!("tool {:?} of {} is left out: {why}", item.key, upstream.name));
                     continue;
