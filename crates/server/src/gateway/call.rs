@@ -79,10 +79,11 @@ impl Call {
         let (era, cancelled) = match &caller {
             Caller::Stateless(kind) => (kind.era, None),
             Caller::Session(session) => {
-                let cancelled = request.frame.id().and_then(|id| session.begin_call(id)).ok_or_else(|| {
-                    let message = "a request with this id is open, or too many are; wait for an answer";
-                    Fault::client(code::INVALID_REQUEST, message)
-                })?;
+                let cancelled =
+                    request.frame.id().and_then(|id| session.begin_call(id)).ok_or_else(|| {
+                        let message = "a request with this id is open, or too many are; wait for an answer";
+                        Fault::client(code::INVALID_REQUEST, message)
+                    })?;
                 (session.kind.era, Some(cancelled))
             }
         };

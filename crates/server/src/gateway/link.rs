@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use engine::exchange::Outbound;
@@ -36,9 +37,15 @@ pub(crate) struct OpenLink {
     pub(crate) own: bool,
     users: Mutex<Vec<Weak<Session>>>,
     unasked: Mutex<Option<Unasked>>,
+    born: Instant,
+    /// Milliseconds after `born` at which a request last went over it.
+    used: AtomicU64,
     /// Raised when it is gone.
     pub(crate) dead: Stop,
 }
+
+/// How long an upstream may take to accept a message that it does not answer.
+const NOTICE_TIME: Duration = Duration::from_secs(10);
 
 static NEXT_LINK: AtomicU64 = AtomicU64::new(1);
 
@@ -88,7 +95,17 @@ impl OpenLink {
         own: bool,
     ) -> Self {
         let id = NEXT_LINK.fetch_add(1, Ordering::Relaxed);
-        Self { id, upstream, era, wire, hello, own, users: Mutex::default(), unasked: Mutex::default(), dead: Stop::new() }
+        Self {
+            id,
+            upstream,
+            era,
+            wire,
+            hello,
+            own,
+            users: Mutex::default(),
+            unasked: Mutex::default(),
+            dead: Stop::new(),
+        }
     }
 
     /// Sends a request.
@@ -98,13 +115,18 @@ impl OpenLink {
         outbound: Outbound,
         limits: FrameLimits,
     ) -> Result<Reply, LinkError> {
+        self.touch();
         match &self.wire {
             Wire::Http(link) => match link.post(client, outbound.body, outbound.mirror.as_ref()).await? {
-                HttpReply::Whole { status, text } => Ok(Reply::Whole(Box::new(parse(text, limits)?), Some(status))),
+                HttpReply::Whole { status, text } => {
+                    Ok(Reply::Whole(Box::new(parse(text, limits)?), Some(status)))
+                }
                 HttpReply::Stream(stream) => Ok(Reply::Source(Source::Events(stream))),
                 HttpReply::Accepted => Err(LinkError::NotAMessage("an empty answer to a request".to_owned())),
             },
-            Wire::Pipe(link) => Ok(Reply::Source(Source::Pipe(link.call(outbound.key, outbound.body).await?))),
+            Wire::Pipe(link) => {
+                Ok(Reply::Source(Source::Pipe(link.call(outbound.key, outbound.body).await?)))
+            }
             Wire::Native(server) => {
                 let request = parse(outbound.body, limits)?;
                 let answer = parse(server.answer(&request, self.era), limits)?;
@@ -139,11 +161,15 @@ impl OpenLink {
 
     /// Sends a notification, or an answer to a question.
     pub(crate) async fn notify(&self, client: &Client, text: Bytes) -> Result<(), LinkError> {
-        match &self.wire {
-            Wire::Http(link) => link.notify(client, text).await,
-            Wire::Pipe(link) => link.notify(text).await,
-            Wire::Native(_) => Ok(()),
-        }
+        let sent = async {
+            match &self.wire {
+                Wire::Http(link) => link.notify(client, text).await,
+                Wire::Pipe(link) => link.notify(text).await,
+                Wire::Native(_) => Ok(()),
+            }
+        };
+        let late = |_| LinkError::Late(NOTICE_TIME.as_secs());
+        tokio::time::timeout(NOTICE_TIME, sent).await.map_err(late)?
     }
 
     /// Whether a cancellation is told by a notification; where not, closing the request's stream says it.
@@ -168,6 +194,16 @@ impl OpenLink {
     /// Whether it can still be used.
     pub(crate) fn is_alive(&self) -> bool {
         !self.dead.is_stopped() && !matches!(&self.wire, Wire::Pipe(pipe) if pipe.is_closed())
+    }
+
+    fn touch(&self) {
+        let now = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.used.store(now, Ordering::Relaxed);
+    }
+
+    /// For how long no request went over it.
+    pub(crate) fn idle(&self) -> Duration {
+        self.born.elapsed().saturating_sub(Duration::from_millis(self.used.load(Ordering::Relaxed)))
     }
 
     /// Marks it as gone: whoever needs it next opens another.

@@ -17,8 +17,8 @@ use tokio::task::JoinSet;
 use transport::net::{Body, BodySender};
 
 use super::Shard;
-use super::http::event;
 use super::link::{Item, Reply};
+use super::streams::event;
 use super::upstream::own_request;
 use super::views::ViewCell;
 
@@ -84,13 +84,15 @@ impl Filter {
         };
         let mut uris = Vec::new();
         if let Some(list) = wanted.get(text, "resourceSubscriptions") {
-            let list = Elements::of_value(text, list).ok_or_else(|| refuse(".resourceSubscriptions must be an array"))?;
+            let list = Elements::of_value(text, list)
+                .ok_or_else(|| refuse(".resourceSubscriptions must be an array"))?;
             let max = shard.gateway.snapshot.limits.subscriptions_per_session;
             if list.len() > max {
                 return Err(refuse(&format!(".resourceSubscriptions has more than {max} entries")));
             }
             for span in list.iter() {
-                let uri = frame.string(span).ok_or_else(|| refuse(".resourceSubscriptions must hold strings"))?;
+                let uri =
+                    frame.string(span).ok_or_else(|| refuse(".resourceSubscriptions must hold strings"))?;
                 if view.declares("resources", Some("subscribe"))
                     && let Some(owner) = view.resource_owner(&uri)
                 {
@@ -154,7 +156,8 @@ impl Place {
         let max = shard.gateway.snapshot.limits.listen_streams as u64;
         let place = Self(shard.clone());
         if shard.gateway.listens.fetch_add(1, Ordering::AcqRel) >= max {
-            return Err(Fault::gateway(format!("{max} streams of notices are open; close one of them")).with_status(429));
+            return Err(Fault::gateway(format!("{max} streams of notices are open; close one of them"))
+                .with_status(429));
         }
         Ok(place)
     }
@@ -178,7 +181,8 @@ pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, filter: Filter, id: &I
     owners.sort_unstable();
     owners.dedup();
     for owner in owners {
-        let uris: Vec<String> = filter.uris.iter().filter(|(o, _)| *o == owner).map(|(_, uri)| uri.clone()).collect();
+        let uris: Vec<String> =
+            filter.uris.iter().filter(|(o, _)| *o == owner).map(|(_, uri)| uri.clone()).collect();
         upstreams.spawn(follow(shard.clone(), cell.kind.clone(), owner, uris, id.clone(), sink.clone()));
     }
     loop {

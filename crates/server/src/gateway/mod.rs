@@ -5,6 +5,7 @@
 //! | `run` | starting and ending it all |
 //! | `http/` | clients over Streamable HTTP |
 //! | `stdio` | the one client over stdin and stdout |
+//! | `in_session`, `stateless` | what a message comes to, whichever of the two brought it |
 //! | `session`, `streams` | what a client of a handshake era has here |
 //! | `call` | one forwarded request: the engine's exchange, performed |
 //! | `listen` | streams of notices for stateless clients |
@@ -17,6 +18,7 @@
 
 mod call;
 mod http;
+mod in_session;
 mod link;
 mod listen;
 mod offers;
@@ -24,6 +26,7 @@ mod pump;
 pub(crate) mod run;
 mod seal;
 mod session;
+mod stateless;
 mod stdio;
 mod streams;
 mod upstream;
@@ -124,7 +127,8 @@ impl Gateway {
             principal,
             server,
             now_ms: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
-            lifetime_ms: u64::try_from(self.snapshot.limits.request_state_lifetime.as_millis()).unwrap_or(u64::MAX),
+            lifetime_ms: u64::try_from(self.snapshot.limits.request_state_lifetime.as_millis())
+                .unwrap_or(u64::MAX),
         }
     }
 }

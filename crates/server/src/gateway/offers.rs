@@ -20,11 +20,17 @@ const RETRY_AFTER: Duration = Duration::from_secs(3);
 /// How long an upstream that does not speak the era is not asked again.
 const REFUSED_FOR: Duration = Duration::from_mins(5);
 
+/// After how long lists are fetched anew when the server neither announces changes nor says how long they hold.
+const OLD: Duration = Duration::from_mins(5);
+
+/// The shortest such time that a server can ask for.
+const YOUNG: Duration = Duration::from_secs(30);
+
 /// What is known of an offer.
 #[derive(Clone)]
 enum State {
     Unknown,
-    Known(Arc<Offer>),
+    Known(Arc<Offer>, Instant),
     Absent(Absence, Instant),
 }
 
@@ -54,11 +60,13 @@ impl OfferCell {
     /// The offer as a view takes it.
     pub(crate) fn part(&self) -> UpstreamOffer {
         let offer = match &**self.state.load() {
-            State::Known(offer) => Ok(offer.clone()),
+            State::Known(offer, _) => Ok(offer.clone()),
             State::Absent(absence, _) => Err(absence.clone()),
-            State::Unknown => {
-                Err(Absence { reason: "is still starting; try again soon".to_owned(), retry: true, speaks: None })
-            }
+            State::Unknown => Err(Absence {
+                reason: "is still starting; try again soon".to_owned(),
+                retry: true,
+                speaks: None,
+            }),
         };
         let (id, name) = (self.upstream.spec.id, self.upstream.name().clone());
         UpstreamOffer { id, name, over_http: self.upstream.over_http(), offer }
@@ -68,9 +76,23 @@ impl OfferCell {
     pub(crate) fn is_due(&self) -> bool {
         match &**self.state.load() {
             State::Unknown => true,
-            State::Known(_) => false,
-            State::Absent(absence, at) => at.elapsed() >= if absence.retry { RETRY_AFTER } else { REFUSED_FOR },
+            State::Known(..) => false,
+            State::Absent(absence, at) => {
+                at.elapsed() >= if absence.retry { RETRY_AFTER } else { REFUSED_FOR }
+            }
         }
+    }
+
+    /// Whether the lists are older than they can be trusted to hold.
+    pub(crate) fn is_old(&self) -> bool {
+        let State::Known(offer, since) = &**self.state.load() else { return false };
+        let declares =
+            |name| engine::catalogue::declares(&offer.hello.capabilities, name, Some("listChanged"));
+        if self.upstream.is_native() || ["tools", "prompts", "resources"].into_iter().any(declares) {
+            return false;
+        }
+        let hint = Duration::from_millis(offer.cache.ttl_ms);
+        since.elapsed() > if hint.is_zero() { OLD } else { hint.max(YOUNG) }
     }
 
     /// Starts a fetch over `link`, unless one is under way. Waiting for its end is up to the caller.
@@ -107,7 +129,7 @@ impl OfferCell {
         loop {
             let outcome = self.gather(shard, link).await;
             // The old lists are better than none.
-            if outcome.is_ok() || !matches!(**self.state.load(), State::Known(_)) {
+            if outcome.is_ok() || !matches!(**self.state.load(), State::Known(..)) {
                 self.settle(shard, outcome);
             }
             let mut busy = self.busy.lock();
@@ -155,7 +177,7 @@ impl OfferCell {
                 for note in &offer.notes {
                     tracing::warn!(server = %name, "{note}");
                 }
-                State::Known(Arc::new(offer))
+                State::Known(Arc::new(offer), Instant::now())
             }
             Err(e) => {
                 let refusal = era_refusal(&e);

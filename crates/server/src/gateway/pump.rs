@@ -102,7 +102,13 @@ impl Ear {
     /// Listens on the standing stream until it ends; `false` when the upstream has none.
     async fn stand(&self, link: &Arc<OpenLink>) -> Result<bool, LinkError> {
         let Wire::Http(http) = &link.wire else { return Ok(false) };
-        let Some(stream) = http.listen(&self.shard.client).await? else { return Ok(false) };
+        // Proxies may hold the head back until the first event, so there is no deadline but the link's own end.
+        let opened = tokio::select! {
+            opened = http.listen(&self.shard.client) => opened?,
+            () = self.shard.gateway.stop.stopped() => return Ok(false),
+            () = link.dead.stopped() => return Ok(false),
+        };
+        let Some(stream) = opened else { return Ok(false) };
         self.drain(link, stream).await.map(|()| true)
     }
 
@@ -176,7 +182,8 @@ impl Ear {
         }
         let user = link.users().into_iter().next().filter(|_| link.own);
         let Some(session) = user else {
-            return refuse_question(&self.shard, link, &frame, "no client can be asked on this connection").await;
+            return refuse_question(&self.shard, link, &frame, "no client can be asked on this connection")
+                .await;
         };
         // What a child asks while one call runs belongs to that call.
         let frame = match attach(link, frame) {

@@ -9,7 +9,9 @@ use engine::Snapshot;
 use engine::config::Config;
 use proto::era::{Era, Lifecycle, newest_handshake, newest_stateless};
 use transport::net::client::{Client, ClientLimits, Trust};
-use transport::net::{ConnectionCap, Listeners, RuntimeKind, ServerLimits, Stop, runtime, serve as serve_connections};
+use transport::net::{
+    ConnectionCap, Listeners, RuntimeKind, ServerLimits, Stop, runtime, serve as serve_connections,
+};
 
 use super::http::{Guard, Service};
 use super::upstream::Kind;
@@ -36,7 +38,8 @@ type BoxError = Box<dyn Error + Send + Sync>;
 pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
     let Options { config, runtime: kind, threads, ready } = options;
     let stop = Stop::new();
-    let gateway = Arc::new(Gateway::new(Snapshot::compile(&config, env!("CARGO_PKG_VERSION")), stop.clone())?);
+    let gateway =
+        Arc::new(Gateway::new(Snapshot::compile(&config, env!("CARGO_PKG_VERSION")), stop.clone())?);
     let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let shards = runtime::shards(kind, threads);
     let listeners: Vec<Listeners> =
@@ -89,7 +92,8 @@ pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
 pub(crate) fn stdio(options: Options, profile: String) -> Result<(), BoxError> {
     let stop = Stop::new();
     let config = options.config;
-    let gateway = Arc::new(Gateway::new(Snapshot::compile(&config, env!("CARGO_PKG_VERSION")), stop.clone())?);
+    let gateway =
+        Arc::new(Gateway::new(Snapshot::compile(&config, env!("CARGO_PKG_VERSION")), stop.clone())?);
     let names = || gateway.snapshot.profiles.iter().map(|p| p.slug.as_str()).collect::<Vec<_>>().join(", ");
     let profile = gateway
         .snapshot
@@ -168,9 +172,20 @@ fn sweep(shard: Shard) {
         let stop = shard.gateway.stop.clone();
         loop {
             tokio::select! {
-                () = tokio::time::sleep(SWEEP) => shard.gateway.sessions.sweep(&shard).await,
+                () = tokio::time::sleep(SWEEP) => tidy_up(&shard).await,
                 () = stop.stopped() => return,
             }
         }
     });
+}
+
+async fn tidy_up(shard: &Shard) {
+    shard.gateway.sessions.sweep(shard).await;
+    for upstream in &shard.gateway.upstreams {
+        upstream.rest_idle(shard, shard.gateway.snapshot.limits.session_idle).await;
+        for (offer, link) in upstream.old_offers() {
+            let shard = shard.clone();
+            tokio::spawn(async move { offer.refresh(&shard, &link).await });
+        }
+    }
 }

@@ -108,7 +108,8 @@ impl Session {
         let limits = &shard.gateway.snapshot.limits;
         let session = Self::new(birth, limits);
         let view = session.find_view(shard).await.view();
-        let older = view.upstreams().iter().filter_map(|u| u.offer.as_ref().err()?.speaks).max_by_key(|e| e.version);
+        let older =
+            view.upstreams().iter().filter_map(|u| u.offer.as_ref().err()?.speaks).max_by_key(|e| e.version);
         let Some(era) = older.filter(|_| !view.is_served()) else { return (session, view) };
         let session = Self::new(Birth { id, profile, era, hello, face: face() }, limits);
         let view = session.find_view(shard).await.view();
@@ -131,7 +132,8 @@ impl Session {
 
     /// Finds the session's view; it is empty until then.
     pub(crate) async fn find_view(self: &Arc<Self>, shard: &Shard) -> Arc<ViewCell> {
-        let cell = shard.gateway.views.get(shard, self.profile, &self.kind, |upstream| self.cell(upstream)).await;
+        let cell =
+            shard.gateway.views.get(shard, self.profile, &self.kind, |upstream| self.cell(upstream)).await;
         self.view.get_or_init(|| cell).clone()
     }
 
@@ -164,7 +166,11 @@ impl Session {
     }
 
     /// The open link to an upstream, which knows this session's log level and subscriptions.
-    pub(crate) async fn link(self: &Arc<Self>, shard: &Shard, upstream: &Arc<Upstream>) -> Result<Arc<OpenLink>, LinkError> {
+    pub(crate) async fn link(
+        self: &Arc<Self>,
+        shard: &Shard,
+        upstream: &Arc<Upstream>,
+    ) -> Result<Arc<OpenLink>, LinkError> {
         let used = self.used_link(upstream);
         let link = used.cell.get(shard).await?;
         if used.joined.swap(link.id, Ordering::AcqRel) != link.id {
@@ -193,7 +199,8 @@ impl Session {
     /// Keeps the session's log level, and tells the links that are open.
     pub(crate) async fn set_level(&self, shard: &Shard, level: Bytes) {
         *self.level.lock() = Some(level.clone());
-        let open: Vec<Arc<OpenLink>> = self.links.lock().values().filter_map(|used| used.cell.current()).collect();
+        let open: Vec<Arc<OpenLink>> =
+            self.links.lock().values().filter_map(|used| used.cell.current()).collect();
         for link in open {
             set_level(shard, &link, &level).await;
         }
@@ -202,7 +209,10 @@ impl Session {
     /// Notes a subscription that an upstream has taken. `false` when there are too many.
     fn subscribe(&self, uri: String, max: usize) -> bool {
         let mut subscriptions = self.subscriptions.lock();
-        subscriptions.len() < max && { subscriptions.insert(uri); true }
+        subscriptions.len() < max && {
+            subscriptions.insert(uri);
+            true
+        }
     }
 
     pub(crate) fn unsubscribe(&self, uri: &str) {
@@ -215,7 +225,8 @@ impl Session {
 
     /// Whether a log message of this level is wanted.
     pub(crate) fn wants_level(&self, message: &str) -> bool {
-        const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+        const LEVELS: [&str; 8] =
+            ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
         let rank = |level: &str| LEVELS.iter().position(|l| *l == level).unwrap_or(LEVELS.len());
         let level = self.level.lock().clone();
         level.is_none_or(|level| rank(message) >= rank(String::from_utf8_lossy(&level).trim_matches('"')))
@@ -258,7 +269,8 @@ impl Session {
 
     /// Sends a client's notification to every upstream that serves this session alone.
     pub(crate) async fn broadcast(&self, shard: &Shard, text: &Bytes) {
-        let open: Vec<Arc<OpenLink>> = self.links.lock().values().filter_map(|used| used.cell.current()).collect();
+        let open: Vec<Arc<OpenLink>> =
+            self.links.lock().values().filter_map(|used| used.cell.current()).collect();
         for link in open.iter().filter(|link| link.own) {
             if let Err(e) = link.notify(&shard.client, text.clone()).await {
                 tracing::debug!(server = %link.upstream.name(), "a notification was not taken: {e}");
@@ -300,7 +312,10 @@ async fn set_level(shard: &Shard, link: &Arc<OpenLink>, level: &Bytes) {
 /// A request of the session's own, whose answer matters only to the log.
 async fn request(shard: &Shard, link: &Arc<OpenLink>, method: Method, params: &str) {
     let key = shard.gateway.next_key();
-    let body = format!("{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"{}\",\"params\":{{{params}}}}}", method.name());
+    let body = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"{}\",\"params\":{{{params}}}}}",
+        method.name()
+    );
     let outbound = own_request(&link.upstream, link.era, key, Bytes::from(body), method);
     let answer = link.ask(&shard.client, outbound, shard.gateway.frame_limits());
     let patience = shard.gateway.snapshot.limits.connect_timeout;
@@ -330,7 +345,10 @@ impl Sessions {
     /// Adds a session; `false` when there are too many.
     pub(crate) fn add(&self, session: Arc<Session>) -> bool {
         let mut open = self.open.write();
-        open.len() < self.max && { open.insert(session.id.clone(), session); true }
+        open.len() < self.max && {
+            open.insert(session.id.clone(), session);
+            true
+        }
     }
 
     pub(crate) fn remove(&self, id: &str) -> Option<Arc<Session>> {

@@ -16,9 +16,10 @@ use tokio::task::JoinSet;
 
 use super::Shard;
 use super::call::{Call, Progress};
-use super::http::{Decision, Outcome, decide, decide_stateless, notification, response};
+use super::in_session::{Outcome, decide, notification, response};
 use super::listen::{self, Filter, Place, Sink};
 use super::session::{Birth, Face, Session};
+use super::stateless::{self, Decision};
 
 /// How many lines may wait to be written.
 const LINES: usize = 1024;
@@ -166,7 +167,10 @@ impl Client {
             return self.refuse(&fault, None).await;
         };
         if self.session().is_some() {
-            let fault = Fault::client(code::INVALID_REQUEST, "initialize was sent before; one process is one session");
+            let fault = Fault::client(
+                code::INVALID_REQUEST,
+                "initialize was sent before; one process is one session",
+            );
             return self.refuse(&fault, Some(id)).await;
         }
         let hello = match client_hello(frame) {
@@ -253,7 +257,7 @@ impl Client {
             open.insert(id.clone(), cancel);
         }
         let work = async {
-            match decide_stateless(&self.shard, self.profile, envelope, frame, None).await {
+            match stateless::decide(&self.shard, self.profile, envelope, frame, None).await {
                 Decision::Done(_, text) => self.say(text).await,
                 Decision::Call(call) => {
                     self.drive(call).await;
@@ -264,7 +268,8 @@ impl Client {
                     match begun {
                         Err(fault) => self.refuse(&fault, Some(&id)).await,
                         Ok((_place, filter)) => {
-                            listen::serve(&self.shard, &cell, filter, &id, Sink::Lines(self.lines.clone())).await;
+                            listen::serve(&self.shard, &cell, filter, &id, Sink::Lines(self.lines.clone()))
+                                .await;
                         }
                     }
                 }

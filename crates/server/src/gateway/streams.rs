@@ -1,6 +1,7 @@
 //! The event streams of one client session: numbered events, replay after a lost connection, keep-alive.
 
 use std::collections::{HashMap, VecDeque};
+use std::time::Duration;
 
 use bytes::Bytes;
 use engine::config::Limits;
@@ -11,6 +12,9 @@ use transport::net::{Body, BodySender};
 
 /// The stream on which a server speaks unasked (GET).
 pub(crate) const STANDING: u64 = 0;
+
+/// After how long without a word a client gets an event stream with signs of life, rather than silence.
+pub(crate) const SILENCE: Duration = Duration::from_secs(15);
 
 /// How many messages wait for a client that has no standing stream yet.
 const MAX_PENDING: usize = 64;
@@ -224,4 +228,11 @@ impl Stream {
             self.live = None;
         }
     }
+}
+
+/// A message as an event without an id: streams of this era cannot be resumed.
+pub(crate) fn event(message: &[u8]) -> Bytes {
+    let mut text = Vec::with_capacity(message.len() + 24);
+    encode_event(&mut text, Some("message"), None, None, message);
+    Bytes::from(text)
 }

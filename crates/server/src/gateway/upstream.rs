@@ -1,6 +1,7 @@
 //! One configured upstream: how links to it are opened, and what it offers to which kind of client.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -64,8 +65,9 @@ impl Upstream {
                 let uri = http.url.expose().parse().map_err(|e| format!("{}: {e}", spec.name))?;
                 let mut headers = HeaderMap::new();
                 for (name, value) in &http.headers {
-                    let mut value = HeaderValue::from_str(value.expose())
-                        .map_err(|_| format!("{}: header {name} has a value that HTTP cannot carry", spec.name))?;
+                    let mut value = HeaderValue::from_str(value.expose()).map_err(|_| {
+                        format!("{}: header {name} has a value that HTTP cannot carry", spec.name)
+                    })?;
                     value.set_sensitive(true);
                     headers.insert(name.clone(), value);
                 }
@@ -80,7 +82,11 @@ impl Upstream {
             LinkConfig::Stdio(child) => Place::Child(Spec {
                 program: child.command.expose().to_owned(),
                 args: child.args.iter().map(|arg| arg.expose().to_owned()).collect(),
-                env: child.env.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())).collect(),
+                env: child
+                    .env
+                    .iter()
+                    .map(|(name, value)| (name.clone(), value.expose().to_owned()))
+                    .collect(),
                 cwd: child.cwd.as_ref().map(|cwd| cwd.expose().into()),
                 inherit: Vec::new(),
             }),
@@ -95,6 +101,27 @@ impl Upstream {
     /// Whether requests to it are HTTP requests with headers.
     pub(crate) fn over_http(&self) -> bool {
         matches!(self.place, Place::Http(_))
+    }
+
+    /// Lets go of shared children that nobody has used for so long; they start again when somebody does.
+    pub(crate) async fn rest_idle(&self, shard: &Shard, after: Duration) {
+        let cells: Vec<Arc<LinkCell>> = self.shared.lock().values().cloned().collect();
+        for cell in cells {
+            let Some(link) = cell.current() else { continue };
+            if matches!(link.wire, Wire::Pipe(_)) && link.idle() > after && link.users().is_empty() {
+                tracing::info!(server = %self.name(), "a child rests: nobody used it for {after:?}");
+                cell.close(shard).await;
+            }
+        }
+    }
+
+    /// The offers that may have grown old without anybody saying so, with the link to ask over.
+    pub(crate) fn old_offers(&self) -> Vec<(Arc<OfferCell>, Arc<OpenLink>)> {
+        let shared = self.shared.lock();
+        let offers = self.offers.lock();
+        let asked =
+            |(kind, cell): (&Kind, &Arc<OfferCell>)| Some((cell.clone(), shared.get(kind)?.current()?));
+        offers.iter().filter(|(_, cell)| cell.is_old()).filter_map(asked).collect()
     }
 
     /// Whether it lives in this process.
@@ -115,7 +142,12 @@ impl Upstream {
     }
 
     /// A link for one session alone; `params` are the client's own of `initialize`.
-    pub(crate) fn own_link(self: &Arc<Self>, kind: &Kind, params: Bytes, session: &Arc<Session>) -> Arc<LinkCell> {
+    pub(crate) fn own_link(
+        self: &Arc<Self>,
+        kind: &Kind,
+        params: Bytes,
+        session: &Arc<Session>,
+    ) -> Arc<LinkCell> {
         Arc::new(LinkCell::new(self.clone(), kind.clone(), params, Some(Arc::downgrade(session))))
     }
 
@@ -125,7 +157,10 @@ impl Upstream {
         if offers.len() >= MAX_OFFERS && !offers.contains_key(kind) {
             offers.retain(|_, cell| Arc::strong_count(cell) > 1);
         }
-        offers.entry(kind.clone()).or_insert_with(|| Arc::new(OfferCell::new(self.clone(), kind.clone()))).clone()
+        offers
+            .entry(kind.clone())
+            .or_insert_with(|| Arc::new(OfferCell::new(self.clone(), kind.clone())))
+            .clone()
     }
 }
 
@@ -137,12 +172,21 @@ pub(crate) struct LinkCell {
     session: Option<Weak<Session>>,
     open: ArcSwapOption<OpenLink>,
     opening: tokio::sync::Mutex<Backoff>,
+    openings: AtomicU64,
 }
 
 impl LinkCell {
     fn new(upstream: Arc<Upstream>, kind: Kind, params: Bytes, session: Option<Weak<Session>>) -> Self {
         let opening = tokio::sync::Mutex::new(Backoff::default());
-        Self { upstream, kind, params, session, open: ArcSwapOption::empty(), opening }
+        Self {
+            upstream,
+            kind,
+            params,
+            session,
+            open: ArcSwapOption::empty(),
+            opening,
+            openings: AtomicU64::new(0),
+        }
     }
 
     /// The open link, if there is one.
@@ -171,11 +215,17 @@ impl LinkCell {
             Ok(link) => {
                 backoff.started(Instant::now());
                 let link = Arc::new(link);
+                let before = self.openings.fetch_add(1, Ordering::Relaxed);
                 self.open.store(Some(link.clone()));
                 if let Some(session) = self.session.as_ref().and_then(Weak::upgrade) {
                     link.add_user(&session);
                 }
                 pump::start(shard, &link, &self.kind);
+                // A server that was gone may have come back with other lists.
+                if before > 0 {
+                    let (offer, shard, link) = (self.upstream.offer(&self.kind), shard.clone(), link.clone());
+                    tokio::spawn(async move { offer.refresh(&shard, &link).await });
+                }
                 Ok(link)
             }
             Err(e) => {
@@ -269,7 +319,9 @@ impl LinkCell {
                 }
             }
         };
-        let hello = tokio::time::timeout(patience, answer).await.map_err(|_| LinkError::Late(patience.as_secs()))??;
+        let hello = tokio::time::timeout(patience, answer)
+            .await
+            .map_err(|_| LinkError::Late(patience.as_secs()))??;
         if self.kind.era.lifecycle == Lifecycle::Handshake {
             pipe.notify(proto::era::initialized()).await?;
         }

@@ -178,7 +178,13 @@ impl Views {
         self.insert(shard, profile, kind, offers)
     }
 
-    fn insert(&self, shard: &Shard, profile: usize, kind: &Kind, offers: Vec<Arc<OfferCell>>) -> Arc<ViewCell> {
+    fn insert(
+        &self,
+        shard: &Shard,
+        profile: usize,
+        kind: &Kind,
+        offers: Vec<Arc<OfferCell>>,
+    ) -> Arc<ViewCell> {
         let mut cells = self.cells.lock();
         if let Some(cell) = cells.get(&(profile, kind.clone())) {
             return cell.clone();

@@ -61,7 +61,7 @@ pub enum LinkError {
         speaks: &'static str,
     },
     /// It is configured for a transport that the era does not have.
-    #[error("speaks HTTP+SSE, the transport of protocol version 2024-11-05, which no client here can use")]
+    #[error("speaks HTTP+SSE, the transport of an older protocol version, which no client here can use")]
     OtherTransport,
     /// It failed again and again and is left alone for a while.
     #[error("is left alone for a while: {0}")]

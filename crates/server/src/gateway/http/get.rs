@@ -36,7 +36,9 @@ pub(super) fn get(shard: &Shard, profile: usize, request: &Request<Incoming>) ->
     };
     match opened {
         Ok(body) => answer::events(body),
-        Err(fault @ StreamFault::TooMany(_)) => answer::refusal(StatusCode::TOO_MANY_REQUESTS, &fault.to_string()),
+        Err(fault @ StreamFault::TooMany(_)) => {
+            answer::refusal(StatusCode::TOO_MANY_REQUESTS, &fault.to_string())
+        }
         Err(fault @ StreamFault::Gap) => answer::refusal(StatusCode::BAD_REQUEST, &fault.to_string()),
     }
 }
@@ -56,13 +58,18 @@ pub(super) async fn delete(shard: &Shard, profile: usize, request: &Request<Inco
 }
 
 /// The session that a request names.
-pub(super) fn find(shard: &Shard, profile: usize, headers: &HeaderMap) -> Result<Arc<Session>, Box<Response<Body>>> {
+pub(super) fn find(
+    shard: &Shard,
+    profile: usize,
+    headers: &HeaderMap,
+) -> Result<Arc<Session>, Box<Response<Body>>> {
     let Some(id) = headers.get(names::SESSION_ID) else {
         return Err(Box::new(without_session(headers)));
     };
     let session = id.to_str().ok().and_then(|id| shard.gateway.sessions.get(id));
     session.filter(|session| session.profile == profile).ok_or_else(|| {
-        let message = "this session is unknown or has ended; send an initialize request without Mcp-Session-Id";
+        let message =
+            "this session is unknown or has ended; send an initialize request without Mcp-Session-Id";
         Box::new(answer::refusal(StatusCode::NOT_FOUND, message))
     })
 }
@@ -73,6 +80,7 @@ fn without_session(headers: &HeaderMap) -> Response<Body> {
     if stateless {
         return answer::not_allowed();
     }
-    let message = "Mcp-Session-Id is missing; send an initialize request first and repeat the id that its response has";
+    let message =
+        "Mcp-Session-Id is missing; send an initialize request first and repeat the id that its response has";
     answer::refusal(StatusCode::BAD_REQUEST, message)
 }

@@ -102,7 +102,8 @@ fn literal(name: &str) -> Option<IpAddr> {
 pub(super) fn allow_origin(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(VARY, HeaderValue::from_static("Origin"));
-    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("Mcp-Session-Id, WWW-Authenticate"));
+    headers
+        .insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("Mcp-Session-Id, WWW-Authenticate"));
 }
 
 /// The answer to a browser that asks whether it may.
@@ -123,10 +124,27 @@ mod tests {
     #[test]
     fn on_loopback_only_loopback_names_are_known() {
         let guard = Guard::new(true, &["MCP.example.com".to_owned()], &[]);
-        for host in ["localhost", "localhost:8808", "127.0.0.1:1", "127.9.9.9", "[::1]:80", "[::1]", "mcp.example.com:443"] {
+        for host in [
+            "localhost",
+            "localhost:8808",
+            "127.0.0.1:1",
+            "127.9.9.9",
+            "[::1]:80",
+            "[::1]",
+            "mcp.example.com:443",
+        ] {
             assert!(guard.knows_host(&host.to_ascii_lowercase()), "{host}");
         }
-        for host in ["", "evil.example", "localhost.evil.example", "10.0.0.1", "[::1].evil.example", "[::1]x", "127.0.0.1.evil.example", "a:b:c"] {
+        for host in [
+            "",
+            "evil.example",
+            "localhost.evil.example",
+            "10.0.0.1",
+            "[::1].evil.example",
+            "[::1]x",
+            "127.0.0.1.evil.example",
+            "a:b:c",
+        ] {
             assert!(!guard.knows_host(host), "{host}");
         }
         assert!(Guard::new(false, &[], &[]).knows_host("10.0.0.1:8808"));
@@ -135,12 +153,26 @@ mod tests {
 
     #[test]
     fn only_local_own_and_configured_pages_may_call() {
-        let guard = Guard::new(true, &["mcp.example.com".to_owned()], &["https://app.example.com".to_owned()]);
+        let guard =
+            Guard::new(true, &["mcp.example.com".to_owned()], &["https://app.example.com".to_owned()]);
         let host = "mcp.example.com";
-        for origin in ["http://localhost:5173", "http://127.0.0.1", "https://[::1]:3", "https://app.example.com", "https://mcp.example.com"] {
+        for origin in [
+            "http://localhost:5173",
+            "http://127.0.0.1",
+            "https://[::1]:3",
+            "https://app.example.com",
+            "https://mcp.example.com",
+        ] {
             assert!(guard.knows_origin(origin, host), "{origin}");
         }
-        for origin in ["null", "", "https://evil.example", "http://localhost.evil.example", "file://localhost", "https://app.example.com.evil.example"] {
+        for origin in [
+            "null",
+            "",
+            "https://evil.example",
+            "http://localhost.evil.example",
+            "file://localhost",
+            "https://app.example.com.evil.example",
+        ] {
             assert!(!guard.knows_origin(origin, host), "{origin}");
         }
     }

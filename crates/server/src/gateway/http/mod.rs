@@ -14,8 +14,6 @@ use transport::net::{Body, Handler, Incoming};
 
 use super::Shard;
 pub(crate) use guard::Guard;
-pub(crate) use post::{Outcome, decide, notification, response};
-pub(crate) use stateless::{Decision, decide as decide_stateless, event};
 
 /// One thread's HTTP service.
 #[derive(Clone)]
@@ -60,7 +58,9 @@ impl Service {
         let gateway = &self.shard.gateway;
         match path {
             "/health" => answer::text(StatusCode::OK, "ok\n"),
-            "/ready" if gateway.stop.is_stopped() => answer::text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n"),
+            "/ready" if gateway.stop.is_stopped() => {
+                answer::text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n")
+            }
             "/ready" => answer::text(StatusCode::OK, "ready\n"),
             "/" => answer::text(StatusCode::OK, &self.front_page()),
             _ => {
@@ -72,7 +72,8 @@ impl Service {
     }
 
     fn front_page(&self) -> String {
-        let mut page = format!("Dragoman {}\n\nMCP endpoints (POST, GET, DELETE):\n", env!("CARGO_PKG_VERSION"));
+        let mut page =
+            format!("Dragoman {}\n\nMCP endpoints (POST, GET, DELETE):\n", env!("CARGO_PKG_VERSION"));
         for path in self.shard.gateway.snapshot.paths() {
             page.push_str(&format!("  {path}\n"));
         }

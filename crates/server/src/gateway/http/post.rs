@@ -5,27 +5,24 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::Fault;
-use engine::exchange::{Dispatch, dispatch};
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use http::{HeaderMap, Request, Response, StatusCode};
 use proto::codec::headers as names;
 use proto::era::{Lifecycle, Spoken, by_version, client_hello, detect, initialize_result, negotiate};
-use proto::mcp::{Method, Notice};
-use proto::rpc::{Batch, Frame, Kind as FrameKind, Message, code, result_response};
+use proto::mcp::Method;
+use proto::rpc::{Batch, Frame, Kind as FrameKind, Message, code};
 use tokio::time::Instant;
 use transport::net::{Body, CollectError, Incoming, collect};
 
 use super::{answer, get, stateless};
-use crate::gateway::call::{Call, Caller, Progress, Request as CallRequest, Running};
+use crate::gateway::call::{Progress, Running};
+use crate::gateway::in_session::{Outcome, decide, notification, response};
 use crate::gateway::session::{Birth, Face, Session, Subscription};
-use crate::gateway::streams::Streams;
+use crate::gateway::streams::{SILENCE, Streams};
 use crate::gateway::{Shard, seal};
 
 /// How long a client may take to send a body.
 const BODY_TIME: Duration = Duration::from_secs(30);
-
-/// After how long without a word a client gets an event stream with signs of life, rather than silence.
-pub(super) const SILENCE: Duration = Duration::from_secs(15);
 
 /// Takes a message.
 pub(super) async fn post(shard: &Shard, profile: usize, request: Request<Incoming>) -> Response<Body> {
@@ -41,7 +38,9 @@ pub(super) async fn post(shard: &Shard, profile: usize, request: Request<Incomin
     let version = match head.headers.get(names::PROTOCOL_VERSION).map(HeaderValue::to_str) {
         None => None,
         Some(Ok(version)) => Some(version.trim()),
-        Some(Err(_)) => return answer::refusal(StatusCode::BAD_REQUEST, "MCP-Protocol-Version is not readable text"),
+        Some(Err(_)) => {
+            return answer::refusal(StatusCode::BAD_REQUEST, "MCP-Protocol-Version is not readable text");
+        }
     };
     let message = match Message::parse(text, shard.gateway.frame_limits()) {
         Ok(message) => message,
@@ -75,7 +74,11 @@ fn unreadable<E: std::fmt::Display>(error: &CollectError<E>) -> Response<Body> {
         CollectError::TimedOut { .. } => StatusCode::REQUEST_TIMEOUT,
         CollectError::Broken(_) => StatusCode::BAD_REQUEST,
     };
-    let mend = if status == StatusCode::PAYLOAD_TOO_LARGE { " (`limits.requestBody` in the configuration)" } else { "" };
+    let mend = if status == StatusCode::PAYLOAD_TOO_LARGE {
+        " (`limits.requestBody` in the configuration)"
+    } else {
+        ""
+    };
     answer::refusal(status, &format!("{error}{mend}"))
 }
 
@@ -126,7 +129,8 @@ async fn handshake(shard: &Shard, profile: usize, frame: Frame) -> Response<Body
     };
     let gateway = &shard.gateway;
     if gateway.sessions.is_full() {
-        let message = "too many sessions are open here; try again soon (`limits.sessions` in the configuration)";
+        let message =
+            "too many sessions are open here; try again soon (`limits.sessions` in the configuration)";
         return refuse(&Fault::gateway(message).with_status(503));
     }
     let Ok(session_id) = seal::random_id() else {
@@ -162,89 +166,6 @@ async fn in_session(shard: &Shard, session: &Arc<Session>, frame: Frame) -> Resp
             answer::empty(StatusCode::ACCEPTED)
         }
     }
-}
-
-/// Passes a client's answer to whoever asked.
-pub(crate) async fn response(shard: &Shard, session: &Arc<Session>, frame: &Frame) {
-    let asked = session.asks.lock().answer(frame);
-    let Some(asked) = asked else {
-        tracing::debug!("an answer to no open question");
-        return;
-    };
-    if let Err(e) = asked.link.0.notify(&shard.client, asked.text).await {
-        tracing::warn!(server = %asked.link.0.upstream.name(), "a client's answer was not taken: {e}");
-    }
-}
-
-/// Takes a client's notification.
-pub(crate) async fn notification(shard: &Shard, session: &Arc<Session>, frame: Frame) {
-    match Notice::from_name(&frame.method()) {
-        Some(Notice::Initialized) => {}
-        Some(Notice::Cancelled) => session.cancel(frame),
-        Some(Notice::Progress) => {
-            let asked = session.asks.lock().progress(&frame);
-            if let Some(asked) = asked {
-                let _ = asked.link.0.notify(&shard.client, asked.text).await;
-            }
-        }
-        _ => session.broadcast(shard, frame.text()).await,
-    }
-}
-
-/// What a request in a session comes to, before anything is sent.
-pub(crate) enum Outcome {
-    /// The answer is at hand: status and message.
-    Done(u16, Bytes),
-    /// An upstream has to be asked.
-    Call(Box<Call>, Option<Subscription>),
-}
-
-/// Decides what a request in a session comes to.
-pub(crate) async fn decide(shard: &Shard, session: &Arc<Session>, frame: Frame) -> Outcome {
-    let era = session.kind.era;
-    let refuse = |fault: Fault, frame: &Frame| Outcome::Done(fault.http_status(era), fault.response(frame.id()));
-    let (Some(id), Some(cell)) = (frame.id().cloned(), session.view()) else {
-        return refuse(Fault::gateway("the session has no view"), &frame);
-    };
-    let view = cell.view();
-    let info = &shard.gateway.snapshot.profiles[session.profile].server_info;
-    if !view.is_served() || view.upstreams().iter().any(|u| u.offer.is_err()) {
-        cell.retry_absent(shard, |upstream| session.cell(upstream));
-    }
-    match dispatch(&frame, &view, info) {
-        Err(fault) => refuse(fault, &frame),
-        Ok(Dispatch::Local(result)) => Outcome::Done(200, result_response(&id, &result)),
-        Ok(Dispatch::SetLevel(level)) => {
-            session.set_level(shard, level).await;
-            Outcome::Done(200, result_response(&id, b"{}"))
-        }
-        Ok(Dispatch::Listen) => refuse(Fault::unknown_method(&frame.method(), "needs no session"), &frame),
-        Ok(Dispatch::Forward(route)) => {
-            let subscription = subscription(&frame);
-            if let Some(change) = &subscription
-                && !change.on
-                && shard.gateway.sessions.shares_subscription(session, &change.uri)
-            {
-                session.unsubscribe(&change.uri);
-                return Outcome::Done(200, result_response(&id, b"{}"));
-            }
-            let request = CallRequest { frame, route, headers: None, server_info: info };
-            match Call::begin(shard, Caller::Session(session.clone()), request) {
-                Ok(call) => Outcome::Call(Box::new(call), subscription),
-                Err(fault) => Outcome::Done(fault.http_status(era), fault.response(Some(&id))),
-            }
-        }
-    }
-}
-
-fn subscription(frame: &Frame) -> Option<Subscription> {
-    let on = match Method::from_name(&frame.method()) {
-        Some(Method::Subscribe) => true,
-        Some(Method::Unsubscribe) => false,
-        _ => return None,
-    };
-    let uri = frame.param("uri").ok().flatten().and_then(|span| frame.string(span))?.into_owned();
-    Some(Subscription { uri, on })
 }
 
 async fn request(shard: &Shard, session: &Arc<Session>, frame: Frame) -> Response<Body> {
@@ -316,7 +237,8 @@ async fn batch(shard: &Shard, profile: usize, headers: &HeaderMap, batch: Batch)
         Err(refusal) => return *refusal,
     };
     if !session.kind.era.batches {
-        let message = format!("protocol version {} has no batches; send one message a request", session.kind.era);
+        let message =
+            format!("protocol version {} has no batches; send one message a request", session.kind.era);
         let fault = Fault::client(code::INVALID_REQUEST, message).with_status(400);
         return answer::message(400, fault.response(None));
     }

@@ -1,0 +1,97 @@
+//! What a message in a session comes to, whatever the transport that brought it.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use engine::Fault;
+use engine::exchange::{Dispatch, dispatch};
+use proto::mcp::{Method, Notice};
+use proto::rpc::{Frame, result_response};
+
+use super::Shard;
+use super::call::{Call, Caller, Request as CallRequest};
+use super::session::{Session, Subscription};
+
+/// Passes a client's answer to whoever asked.
+pub(crate) async fn response(shard: &Shard, session: &Arc<Session>, frame: &Frame) {
+    let asked = session.asks.lock().answer(frame);
+    let Some(asked) = asked else {
+        tracing::debug!("an answer to no open question");
+        return;
+    };
+    if let Err(e) = asked.link.0.notify(&shard.client, asked.text).await {
+        tracing::warn!(server = %asked.link.0.upstream.name(), "a client's answer was not taken: {e}");
+    }
+}
+
+/// Takes a client's notification.
+pub(crate) async fn notification(shard: &Shard, session: &Arc<Session>, frame: Frame) {
+    match Notice::from_name(&frame.method()) {
+        Some(Notice::Initialized) => {}
+        Some(Notice::Cancelled) => session.cancel(frame),
+        Some(Notice::Progress) => {
+            let asked = session.asks.lock().progress(&frame);
+            if let Some(asked) = asked {
+                let _ = asked.link.0.notify(&shard.client, asked.text).await;
+            }
+        }
+        _ => session.broadcast(shard, frame.text()).await,
+    }
+}
+
+/// What a request in a session comes to, before anything is sent.
+pub(crate) enum Outcome {
+    /// The answer is at hand: status and message.
+    Done(u16, Bytes),
+    /// An upstream has to be asked.
+    Call(Box<Call>, Option<Subscription>),
+}
+
+/// Decides what a request in a session comes to.
+pub(crate) async fn decide(shard: &Shard, session: &Arc<Session>, frame: Frame) -> Outcome {
+    let era = session.kind.era;
+    let refuse =
+        |fault: Fault, frame: &Frame| Outcome::Done(fault.http_status(era), fault.response(frame.id()));
+    let (Some(id), Some(cell)) = (frame.id().cloned(), session.view()) else {
+        return refuse(Fault::gateway("the session has no view"), &frame);
+    };
+    let view = cell.view();
+    let info = &shard.gateway.snapshot.profiles[session.profile].server_info;
+    if !view.is_served() || view.upstreams().iter().any(|u| u.offer.is_err()) {
+        cell.retry_absent(shard, |upstream| session.cell(upstream));
+    }
+    match dispatch(&frame, &view, info) {
+        Err(fault) => refuse(fault, &frame),
+        Ok(Dispatch::Local(result)) => Outcome::Done(200, result_response(&id, &result)),
+        Ok(Dispatch::SetLevel(level)) => {
+            session.set_level(shard, level).await;
+            Outcome::Done(200, result_response(&id, b"{}"))
+        }
+        Ok(Dispatch::Listen) => refuse(Fault::unknown_method(&frame.method(), "needs no session"), &frame),
+        Ok(Dispatch::Forward(route)) => {
+            let subscription = subscription(&frame);
+            if let Some(change) = &subscription
+                && !change.on
+                && shard.gateway.sessions.shares_subscription(session, &change.uri)
+            {
+                session.unsubscribe(&change.uri);
+                return Outcome::Done(200, result_response(&id, b"{}"));
+            }
+            let request = CallRequest { frame, route, headers: None, server_info: info };
+            match Call::begin(shard, Caller::Session(session.clone()), request) {
+                Ok(call) => Outcome::Call(Box::new(call), subscription),
+                Err(fault) => Outcome::Done(fault.http_status(era), fault.response(Some(&id))),
+            }
+        }
+    }
+}
+
+fn subscription(frame: &Frame) -> Option<Subscription> {
+    let on = match Method::from_name(&frame.method()) {
+        Some(Method::Subscribe) => true,
+        Some(Method::Unsubscribe) => false,
+        _ => return None,
+    };
+    let uri = frame.param("uri").ok().flatten().and_then(|span| frame.string(span))?.into_owned();
+    Some(Subscription { uri, on })
+}

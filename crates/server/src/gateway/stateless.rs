@@ -1,0 +1,87 @@
+//! What a request that stands for itself comes to, whatever the transport that brought it.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use engine::Fault;
+use engine::exchange::{Dispatch, Headers, dispatch};
+use proto::era::Envelope;
+use proto::rpc::{Frame, result_response};
+
+use super::Shard;
+use super::call::{Call, Caller, Request as CallRequest};
+use super::upstream::Kind;
+use super::views::ViewCell;
+
+/// What a stateless request comes to, before anything is sent.
+pub(crate) enum Decision {
+    /// The answer is at hand: status and message.
+    Done(u16, Bytes),
+    /// A stream of notices is to be opened.
+    Listen(Arc<ViewCell>, Frame),
+    /// An upstream has to be asked.
+    Call(Box<Call>),
+}
+
+/// Decides what a stateless request comes to.
+pub(crate) async fn decide(
+    shard: &Shard,
+    profile: usize,
+    envelope: Envelope,
+    frame: Frame,
+    headers: Option<&(dyn Headers + Sync)>,
+) -> Decision {
+    let kind = Kind { era: envelope.era, capabilities: Bytes::from_static(b"{}") };
+    let era = kind.era;
+    let views = &shard.gateway.views;
+    let cell = views.get(shard, profile, &kind, |upstream| upstream.shared_link(&kind)).await;
+    let view = cell.view();
+    let info = &shard.gateway.snapshot.profiles[profile].server_info;
+    let id = frame.id().cloned();
+    let refuse = |fault: &Fault| Decision::Done(fault.http_status(era), fault.response(id.as_ref()));
+    if let Some(fault) = not_spoken(&view, &frame) {
+        return refuse(&fault);
+    }
+    match dispatch(&frame, &view, info) {
+        Err(fault) => refuse(&fault),
+        Ok(Dispatch::Local(result)) => match &id {
+            Some(id) => Decision::Done(200, result_response(id, &result)),
+            None => refuse(&Fault::gateway("a request without an id")),
+        },
+        Ok(Dispatch::Listen) => Decision::Listen(cell, frame),
+        Ok(Dispatch::SetLevel(_)) => refuse(&Fault::unknown_method(&frame.method(), "needs a session")),
+        Ok(Dispatch::Forward(route)) => {
+            let request =
+                CallRequest { frame, route, headers: headers.map(|h| h as &dyn Headers), server_info: info };
+            match Call::begin(shard, Caller::Stateless(kind), request) {
+                Ok(call) => Decision::Call(Box::new(call)),
+                Err(fault) => refuse(&fault),
+            }
+        }
+    }
+}
+
+/// A profile of which no server speaks this era says so at once: a client that can speak another then does.
+fn not_spoken(view: &engine::catalogue::View, frame: &Frame) -> Option<Fault> {
+    if view.is_served()
+        || view.upstreams().is_empty()
+        || view.upstreams().iter().any(|u| u.offer.as_ref().is_err_and(|absence| absence.retry))
+    {
+        return None;
+    }
+    let servers: Vec<String> = view
+        .upstreams()
+        .iter()
+        .filter_map(|u| {
+            let absence = u.offer.as_ref().err()?;
+            let speaks = absence.speaks.map_or("a protocol version with a handshake", |era| era.version);
+            Some(format!("{} speaks {speaks}", u.name))
+        })
+        .collect();
+    let why = format!(
+        "cannot be served in protocol version {}: {}; connect with an initialize request instead",
+        view.era(),
+        servers.join(", ")
+    );
+    Some(Fault::unknown_method(&frame.method(), &why))
+}
