@@ -104,6 +104,8 @@ impl OpenLink {
             own,
             users: Mutex::default(),
             unasked: Mutex::default(),
+            born: Instant::now(),
+            used: AtomicU64::new(0),
             dead: Stop::new(),
         }
     }
