@@ -28,6 +28,16 @@ pub fn declares(capabilities: &[u8], name: &str, flag: Option<&str>) -> bool {
     }
 }
 
+/// The names of the declared capabilities.
+pub(super) fn names(capabilities: &str) -> Vec<String> {
+    let text = capabilities.as_bytes();
+    let members = Members::of_document(text, proto::json::MAX_DEPTH);
+    members.map_or_else(
+        |_| Vec::new(),
+        |m| m.iter().map(|m| String::from_utf8_lossy(m.key.of(text)).into_owned()).collect(),
+    )
+}
+
 /// Whether an extension or an experiment is declared whose id ends in `family`, or a capability of that name.
 pub(super) fn names_extension(capabilities: &[u8], family: &str) -> bool {
     let Ok(members) = Members::of_document(capabilities, proto::json::MAX_DEPTH) else { return false };

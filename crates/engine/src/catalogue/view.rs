@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use proto::era::{CacheHint, CacheScope, Era, discover_result};
 
-use super::capabilities::{declares, merge, names_extension};
+use super::capabilities::{declares, merge, names, names_extension};
 use super::mirrored::{MirroredParam, annotated};
 use super::names::{SEPARATOR, clashes, prefixed};
 use super::template::covers;
@@ -96,6 +96,8 @@ pub struct View {
     templates: Vec<(String, UpstreamId)>,
     pages: [Pages; 4],
     capabilities: String,
+    /// The names of what is declared, since every request asks for one.
+    declared: Vec<String>,
     instructions: Option<String>,
     discover: Bytes,
     upstreams: Vec<UpstreamOffer>,
@@ -132,6 +134,7 @@ impl View {
             tools,
             prompts,
             templates,
+            declared: names(&capabilities),
             capabilities,
             instructions,
             discover,
@@ -210,7 +213,8 @@ impl View {
 
     /// Whether a capability, or a flag of it, is declared.
     pub fn declares(&self, name: &str, flag: Option<&str>) -> bool {
-        declares(self.capabilities.as_bytes(), name, flag)
+        self.declared.iter().any(|declared| declared == name)
+            && (flag.is_none() || declares(self.capabilities.as_bytes(), name, flag))
     }
 
     /// The merged instructions.

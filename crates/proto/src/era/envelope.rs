@@ -2,7 +2,7 @@
 //! Streamable HTTP transport).
 
 use super::{Era, EraFault, Lifecycle, by_version};
-use crate::codec::headers::decode_value;
+use crate::codec::headers::{decode_value, trim};
 use crate::json::Span;
 use crate::mcp::{Method, meta};
 use crate::rpc::Frame;
@@ -99,7 +99,10 @@ fn mirrors(name: &str, header: Option<&[u8]>, body: &str, encoded: bool) -> Resu
             Err(e) => return fault(format!("cannot be read: {e}")),
         }
     } else {
-        String::from_utf8_lossy(header.trim_ascii())
+        match std::str::from_utf8(trim(header)) {
+            Ok(value) => value.into(),
+            Err(_) => return fault("is not readable text".to_owned()),
+        }
     };
     if value == body { Ok(()) } else { fault(format!("says {value:?}, the body says {body:?}")) }
 }

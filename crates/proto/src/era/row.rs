@@ -31,6 +31,7 @@ pub enum InvalidArguments {
 }
 
 /// What one protocol version does where versions differ.
+#[expect(clippy::struct_excessive_bools, reason = "a row of independent facts, not a state")]
 #[derive(Debug)]
 pub struct Era {
     /// The version string on the wire.

@@ -258,28 +258,54 @@ impl Nest {
     }
 }
 
-/// The offset of the next quote, backslash or control character, eight bytes at a time.
-fn plain_run(text: &[u8], mut at: usize) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    // A zero byte in `x` sets its high bit in the result; a borrow can only mark bytes above a true hit.
-    let zero = |x: u64| x.wrapping_sub(ONES) & !x & HIGH;
-    while let Some(chunk) = text.get(at..at + 8) {
-        let word = u64::from_le_bytes([
-            chunk[0], chunk[1], chunk[2], chunk[3], chunk[4], chunk[5], chunk[6], chunk[7],
-        ]);
-        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
-        let hit = control | zero(word ^ (ONES * u64::from(b'"'))) | zero(word ^ (ONES * u64::from(b'\\')));
+/// The offset of the next quote, backslash or control character. Most strings are short, so it begins with words of
+/// eight bytes; long ones go on in blocks that compile to vector instructions.
+fn plain_run(text: &[u8], start: usize) -> usize {
+    let mut at = start;
+    let mut words = 0;
+    while let Some(word) = text.get(at..at + 8) {
+        let hit = special(u64::from_le_bytes(word.try_into().unwrap_or_default()));
         if hit != 0 {
             return at + (hit.trailing_zeros() / 8) as usize;
         }
         at += 8;
+        words += 1;
+        if words == SHORT {
+            at = plain_blocks(text, at);
+        }
     }
     while let Some(&b) = text.get(at) {
         if b == b'"' || b == b'\\' || b < 0x20 {
             break;
         }
         at += 1;
+    }
+    at
+}
+
+/// After how many words a string counts as long.
+const SHORT: u32 = 6;
+
+/// Marks the high bit of the first byte of a word that is a quote, a backslash or a control character; bytes above it
+/// may be marked wrongly, those below are not.
+fn special(word: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let zero = |x: u64| x.wrapping_sub(ONES) & !x & HIGH;
+    let control = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
+    control | zero(word ^ (ONES * u64::from(b'"'))) | zero(word ^ (ONES * u64::from(b'\\')))
+}
+
+/// The start of the first block of 64 bytes, from `at` on, that is not whole or has something special in it.
+fn plain_blocks(text: &[u8], mut at: usize) -> usize {
+    while let Some(block) = text.get(at..at + 64) {
+        let special = block
+            .iter()
+            .fold(0_u8, |any, &b| any | u8::from(b < 0x20) | u8::from(b == b'"') | u8::from(b == b'\\'));
+        if special != 0 {
+            break;
+        }
+        at += 64;
     }
     at
 }
