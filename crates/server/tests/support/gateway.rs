@@ -1,0 +1,199 @@
+//! The process under test.
+
+use std::path::PathBuf;
+use std::process::Stdio as Pipe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, Command};
+use tokio::sync::watch;
+
+use super::http::Http;
+use super::soon;
+
+/// What a process has written so far, and a way to wait for more.
+#[derive(Clone)]
+pub(crate) struct Output(Arc<watch::Sender<(Vec<u8>, bool)>>);
+
+impl Output {
+    fn of(mut pipe: impl AsyncRead + Unpin + Send + 'static) -> Self {
+        let output = Self(Arc::new(watch::Sender::default()));
+        let own = output.clone();
+        tokio::spawn(async move {
+            let mut chunk = vec![0; 64 << 10];
+            while let Ok(count @ 1..) = pipe.read(&mut chunk).await {
+                own.0.send_modify(|(text, _)| text.extend_from_slice(&chunk[..count]));
+            }
+            own.0.send_modify(|(_, ended)| *ended = true);
+        });
+        output
+    }
+
+    /// All of it until now.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.borrow().0).into_owned()
+    }
+
+    /// Waits until it contains `wanted`.
+    pub(crate) async fn has(&self, wanted: &str) {
+        let mut seen = self.0.subscribe();
+        let wait = seen.wait_for(|(text, ended)| *ended || String::from_utf8_lossy(text).contains(wanted));
+        soon(wanted, async { drop(wait.await) }).await;
+        let text = self.text();
+        assert!(text.contains(wanted), "the output ended without {wanted:?}:\n{text}");
+    }
+
+    /// Waits for its end.
+    pub(crate) async fn ended(&self) -> String {
+        let mut seen = self.0.subscribe();
+        soon("the end of the output", async { drop(seen.wait_for(|(_, ended)| *ended).await) }).await;
+        self.text()
+    }
+}
+
+/// A folder of one test's own, gone with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("gateway-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::create_dir_all(&path).expect("a folder in the target folder");
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// How a process of ours is started.
+#[derive(Clone, Default)]
+pub(crate) struct Start<'a> {
+    /// The configuration file's text.
+    pub(crate) config: &'a str,
+    /// Arguments behind the command and `--config FILE`.
+    pub(crate) args: &'a [&'a str],
+    /// Environment variables besides the few that it needs.
+    pub(crate) env: &'a [(&'a str, &'a str)],
+}
+
+/// How a process ended.
+pub(crate) struct Ended {
+    /// The exit code, if no signal ended it.
+    pub(crate) code: Option<i32>,
+    /// All that it wrote to stdout.
+    pub(crate) out: String,
+    /// All that it wrote to stderr.
+    pub(crate) err: String,
+}
+
+/// A started process with its folder.
+pub(crate) struct Started {
+    pub(crate) child: Child,
+    pub(crate) out: Option<tokio::process::ChildStdout>,
+    pub(crate) err: Output,
+    folder: Folder,
+}
+
+/// Starts `dragoman COMMAND --config FILE ARGS` in a folder of its own, with all three pipes.
+pub(crate) fn start(command: &str, start: &Start<'_>) -> Started {
+    let folder = Folder::new();
+    let file = folder.0.join("dragoman.yaml");
+    std::fs::write(&file, start.config).expect("a file in the own folder");
+    #[expect(clippy::disallowed_methods, reason = "the process under test has no supervisor above it")]
+    let mut process = Command::new(env!("CARGO_BIN_EXE_dragoman"));
+    process.arg(command).arg("--config").arg(&file).args(start.args);
+    process.env_remove("DRAGOMAN_LOG").env("HOME", &folder.0).env_remove("XDG_CONFIG_HOME");
+    process.envs(start.env.iter().copied()).current_dir(&folder.0);
+    process.stdin(Pipe::piped()).stdout(Pipe::piped()).stderr(Pipe::piped()).kill_on_drop(true);
+    let mut child = process.spawn().expect("the program starts");
+    let err = Output::of(child.stderr.take().expect("a pipe"));
+    let out = child.stdout.take();
+    Started { child, out, err, folder }
+}
+
+/// Runs a command that ends by itself.
+pub(crate) async fn run_to_end(command: &str, with: &Start<'_>) -> Ended {
+    let mut started = start(command, with);
+    drop(started.child.stdin.take());
+    let out = Output::of(started.out.take().expect("a pipe"));
+    let status = soon("the program's end", started.child.wait()).await.expect("a child can be awaited");
+    Ended { code: status.code(), out: out.ended().await, err: started.err.ended().await }
+}
+
+/// A gateway that serves over HTTP; killed when dropped.
+pub(crate) struct Gateway {
+    process: Started,
+    out: Output,
+    http: Http,
+}
+
+impl Gateway {
+    /// Starts `dragoman serve` with this configuration on a free port and waits until it is ready.
+    pub(crate) async fn start(config: &str) -> Self {
+        Self::start_with(&Start { config, ..Start::default() }).await
+    }
+
+    /// The same with arguments and environment variables.
+    pub(crate) async fn start_with(with: &Start<'_>) -> Self {
+        let args: Vec<&str> =
+            ["--json", "--listen", "127.0.0.1:0"].iter().chain(with.args).copied().collect();
+        let mut process = start("serve", &Start { args: &args, ..with.clone() });
+        let out = Output::of(process.out.take().expect("a pipe"));
+        out.has("\n").await;
+        let hello: Value = serde_json::from_str(out.text().trim())
+            .unwrap_or_else(|e| panic!("{e}: {}\n{}", out.text(), process.err.text()));
+        let url = hello["urls"][0].as_str().expect("a URL");
+        let address =
+            url.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/mcp")).expect("its form");
+        let gateway = Self { process, out, http: Http::new(address.parse().expect("an address")) };
+        assert_eq!(gateway.http.get("/ready", &[]).await.status, 200);
+        gateway
+    }
+
+    /// A client of it.
+    pub(crate) fn http(&self) -> Http {
+        self.http
+    }
+
+    /// Its process id.
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.child.id().expect("it has not been awaited")
+    }
+
+    /// What it has logged.
+    pub(crate) fn log(&self) -> &Output {
+        &self.process.err
+    }
+
+    /// What it has printed.
+    pub(crate) fn printed(&self) -> &Output {
+        &self.out
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(i32::try_from(self.pid()).expect("a small number")).expect("not 0");
+        kill_process(pid, signal).expect("it runs");
+    }
+
+    /// Waits for its end.
+    pub(crate) async fn ended(mut self) -> Ended {
+        let status =
+            soon("the gateway's end", self.process.child.wait()).await.expect("a child can be awaited");
+        Ended { code: status.code(), out: self.out.ended().await, err: self.process.err.ended().await }
+    }
+
+    /// Stops it in good order.
+    pub(crate) async fn stop(self) -> Ended {
+        self.signal(Signal::TERM);
+        self.ended().await
+    }
+}

@@ -1,0 +1,48 @@
+//! What tests of the whole binary need: the running gateway, raw clients, upstreams good and bad.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `gateway` | the process `dragoman serve`: started, asked, stopped, killed when dropped |
+//! | `http` | an HTTP/1.1 client that shows what is on the wire |
+//! | `session` | clients of either era on top of it |
+//! | `stdio` | a client of `dragoman stdio` |
+//! | `upstreams` | servers behind the gateway, and the lines of configuration that name them |
+//! | `puppet` | an upstream over HTTP whose every answer a test decides |
+//! | `process` | what the operating system knows of processes |
+//!
+//! It must not use the product's code, which it judges. Everything has a deadline, and nothing sleeps where an event
+//! can be awaited.
+
+// Each test program uses its own part of this.
+#![allow(dead_code, unused_imports)]
+
+mod gateway;
+mod http;
+mod process;
+mod puppet;
+mod session;
+mod stdio;
+mod upstreams;
+
+use std::time::Duration;
+
+pub(crate) use gateway::{Ended, Gateway, Output, Start, run_to_end};
+pub(crate) use http::{Headers, Http, Reply};
+pub(crate) use process::{children_of, descendants_of, is_running, peak_memory, until};
+pub(crate) use puppet::{Puppet, Received, Said};
+pub(crate) use session::{
+    LEGACY, Legacy, MODERN, Modern, error_code, error_message, meta, request, text, tool_names,
+};
+pub(crate) use stdio::Stdio;
+pub(crate) use upstreams::{OddHttp, fixture, odd_stdio, quoted};
+
+/// No step of a test takes longer on a machine that works, however busy it is.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Awaits `step`, but not for ever.
+pub(crate) async fn soon<T>(what: &str, step: impl Future<Output = T>) -> T {
+    match tokio::time::timeout(DEADLINE, step).await {
+        Ok(done) => done,
+        Err(_) => panic!("{what}: not within {DEADLINE:?}"),
+    }
+}

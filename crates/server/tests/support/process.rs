@@ -1,0 +1,67 @@
+//! What Linux knows of processes.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use super::DEADLINE;
+
+/// How often something is looked at that sends no event.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Waits until `done` says so. Only for what sends no event, as processes that are not our children.
+pub(crate) async fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let look = async {
+        while !done() {
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    assert!(tokio::time::timeout(DEADLINE, look).await.is_ok(), "{what}: not within {DEADLINE:?}");
+}
+
+/// Whether the process is there and not merely waiting to be reaped.
+pub(crate) fn is_running(pid: u32) -> bool {
+    state(pid).is_some_and(|(state, _)| state != 'Z')
+}
+
+/// The state letter and the parent of a process.
+fn state(pid: u32) -> Option<(char, u32)> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name, in brackets, may hold anything.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
+}
+
+/// The processes that this one has started and that still run.
+pub(crate) fn children_of(pid: u32) -> Vec<u32> {
+    parents()
+        .into_iter()
+        .filter(|(child, parent)| *parent == pid && is_running(*child))
+        .map(|(child, _)| child)
+        .collect()
+}
+
+/// Those, and the ones that they have started.
+pub(crate) fn descendants_of(pid: u32) -> Vec<u32> {
+    let mut found = children_of(pid);
+    let mut at = 0;
+    while at < found.len() {
+        found.extend(children_of(found[at]));
+        at += 1;
+    }
+    found
+}
+
+fn parents() -> HashMap<u32, u32> {
+    let entries = std::fs::read_dir("/proc").expect("Linux");
+    entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter_map(|pid| Some((pid, state(pid)?.1)))
+        .collect()
+}
+
+/// The most memory that the process ever held, in bytes.
+pub(crate) fn peak_memory(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
+    line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
+}

@@ -1,0 +1,209 @@
+//! An upstream over HTTP whose every answer a test decides, and which remembers what it was sent.
+
+use std::collections::HashMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use super::session::LEGACY;
+use super::soon;
+use super::upstreams::quoted;
+
+/// A request that the puppet was sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Received {
+    pub(crate) verb: String,
+    /// By lower-case name.
+    pub(crate) headers: HashMap<String, String>,
+    /// The message; null if there was none.
+    pub(crate) body: Value,
+}
+
+impl Received {
+    /// The message's method; the HTTP method if there is none.
+    pub(crate) fn method(&self) -> &str {
+        self.body["method"].as_str().unwrap_or(&self.verb)
+    }
+}
+
+/// What the puppet says.
+#[derive(Clone, Debug)]
+pub(crate) enum Said {
+    /// A result, with these header lines.
+    Result(Value, String),
+    /// A status with a content type and a body.
+    Status(u16, &'static str, String),
+    /// These bytes, then the connection is closed.
+    Raw(Vec<u8>),
+    /// These bytes, and nothing more: the connection stays open.
+    Hold(Vec<u8>),
+    /// What a proper upstream without tools says.
+    Proper,
+}
+
+type Script = dyn Fn(usize, &Received) -> Said + Send + Sync;
+
+/// The puppet; it stops when dropped.
+pub(crate) struct Puppet {
+    address: SocketAddr,
+    received: Arc<watch::Sender<Vec<Received>>>,
+    task: JoinHandle<()>,
+}
+
+impl Puppet {
+    /// Starts one. `script` gets the number of the request (from 0, among those of the same method) and the request.
+    pub(crate) async fn start(script: impl Fn(usize, &Received) -> Said + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
+        let address = listener.local_addr().expect("its address");
+        let received = Arc::new(watch::Sender::default());
+        let (script, own): (Arc<Script>, _) = (Arc::new(script), received.clone());
+        let task = tokio::spawn(async move {
+            let mut open = tokio::task::JoinSet::new();
+            while let Ok((stream, _)) = listener.accept().await {
+                let (script, received) = (script.clone(), own.clone());
+                open.spawn(async move { connection(stream, &*script, &received).await });
+            }
+        });
+        Self { address, received, task }
+    }
+
+    /// Its configuration.
+    pub(crate) fn config(&self) -> String {
+        format!("{{ url: {} }}", quoted(&self.url()))
+    }
+
+    /// Where it is.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/mcp", self.address)
+    }
+
+    /// All that it was sent.
+    pub(crate) fn received(&self) -> Vec<Received> {
+        self.received.borrow().clone()
+    }
+
+    /// How many requests of this method it was sent.
+    pub(crate) fn count(&self, method: &str) -> usize {
+        self.received.borrow().iter().filter(|one| one.method() == method).count()
+    }
+
+    /// Waits until it was sent so many requests of this method.
+    pub(crate) async fn was_sent(&self, method: &str, times: usize) {
+        let mut seen = self.received.subscribe();
+        let wait = seen.wait_for(|all| all.iter().filter(|one| one.method() == method).count() >= times);
+        soon(method, wait).await.expect("the puppet lives");
+    }
+}
+
+impl Drop for Puppet {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn connection(
+    stream: TcpStream,
+    script: &Script,
+    received: &watch::Sender<Vec<Received>>,
+) -> Option<()> {
+    let mut stream = BufReader::new(stream);
+    loop {
+        let request = read(&mut stream).await?;
+        let number = received.borrow().iter().filter(|one| one.method() == request.method()).count();
+        received.send_modify(|all| all.push(request.clone()));
+        let said = match script(number, &request) {
+            Said::Proper => proper(&request),
+            other => other,
+        };
+        let bytes = match said {
+            Said::Raw(bytes) => {
+                stream.write_all(&bytes).await.ok()?;
+                stream.shutdown().await.ok()?;
+                return None;
+            }
+            Said::Hold(bytes) => {
+                stream.write_all(&bytes).await.ok()?;
+                // Until the other side goes.
+                let _ = stream.read_to_end(&mut Vec::new()).await;
+                return None;
+            }
+            Said::Result(result, headers) => {
+                let body = json!({"jsonrpc": "2.0", "id": request.body["id"], "result": result}).to_string();
+                response(200, "application/json", &headers, &body)
+            }
+            Said::Status(status, media, body) => response(status, media, "", &body),
+            Said::Proper => unreachable!("replaced above"),
+        };
+        stream.write_all(&bytes).await.ok()?;
+    }
+}
+
+fn response(status: u16, media: &str, headers: &str, body: &str) -> Vec<u8> {
+    let length = body.len();
+    format!(
+        "HTTP/1.1 {status} Told\r\nContent-Type: {media}\r\n{headers}Content-Length: {length}\r\n\r\n{body}"
+    )
+    .into_bytes()
+}
+
+/// What an upstream of the handshake era says that has nothing to tell but one tool, `ok`.
+fn proper(request: &Received) -> Said {
+    let none = String::new();
+    let result = match request.method() {
+        "initialize" => json!({
+            "protocolVersion": LEGACY, "capabilities": {"tools": {}},
+            "serverInfo": {"name": "puppet", "version": "1"},
+        }),
+        "tools/list" => json!({"tools": [{"name": "ok", "inputSchema": {"type": "object"}}]}),
+        "tools/call" => json!({"content": [{"type": "text", "text": "ok"}]}),
+        "ping" => json!({}),
+        "GET" => return Said::Status(405, "text/plain", none),
+        _ if request.body.get("id").is_none() => return Said::Status(202, "text/plain", none),
+        other => {
+            let error = json!({"code": -32601, "message": format!("there is no method {other}")});
+            let body = json!({"jsonrpc": "2.0", "id": request.body["id"], "error": error});
+            return Said::Status(200, "application/json", body.to_string());
+        }
+    };
+    Said::Result(result, none)
+}
+
+async fn read(stream: &mut BufReader<TcpStream>) -> Option<Received> {
+    let mut line = String::new();
+    stream.read_line(&mut line).await.ok()?;
+    let verb = line.split(' ').next().filter(|verb| !verb.is_empty())?.to_owned();
+    let mut headers = HashMap::new();
+    loop {
+        line.clear();
+        stream.read_line(&mut line).await.ok()?;
+        match line.trim_end().split_once(':') {
+            Some((name, value)) => headers.insert(name.to_ascii_lowercase(), value.trim().to_owned()),
+            None => break,
+        };
+    }
+    let mut body = Vec::new();
+    match headers.get("content-length").and_then(|length| length.parse::<usize>().ok()) {
+        Some(length) => {
+            body.resize(length, 0);
+            stream.read_exact(&mut body).await.ok()?;
+        }
+        None if headers.contains_key("transfer-encoding") => loop {
+            line.clear();
+            stream.read_line(&mut line).await.ok()?;
+            let size = usize::from_str_radix(line.trim(), 16).ok()?;
+            let mut chunk = vec![0; size + 2];
+            stream.read_exact(&mut chunk).await.ok()?;
+            body.extend_from_slice(&chunk[..size]);
+            if size == 0 {
+                break;
+            }
+        },
+        None => {}
+    }
+    Some(Received { verb, headers, body: serde_json::from_slice(&body).unwrap_or_default() })
+}
