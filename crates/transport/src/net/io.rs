@@ -60,18 +60,22 @@ impl<T: AsyncRead + Unpin> Read for Watched<T> {
         cx: &mut Context<'_>,
         mut buffer: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        if self.given < self.held {
+        let kept = self.given < self.held;
+        if kept {
             let left = &self.first[usize::from(self.given)..usize::from(self.held)];
             let taken = left.len().min(buffer.remaining());
             buffer.put_slice(&left[..taken]);
             self.given += u8::try_from(taken).unwrap_or(0);
-            return Poll::Ready(Ok(()));
+            if buffer.remaining() == 0 {
+                return Poll::Ready(Ok(()));
+            }
         }
+        // In the same read, because hyper doubles its buffer for a head that comes in two.
         let polled = Pin::new(&mut self.inner).poll_read(cx, buffer);
         if polled.is_ready() {
             self.progress.has_read();
         }
-        polled
+        if kept && polled.is_pending() { Poll::Ready(Ok(())) } else { polled }
     }
 }
 

@@ -39,6 +39,9 @@ const ERROR_RESETS: usize = 128;
 /// Bytes that hyper may hold unsent or unparsed per connection (HTTP/1.1) or stream (HTTP/2).
 const BUFFER: usize = 128 * 1024;
 
+/// hyper's smallest buffer; a smaller cap on a head would depend on how its bytes happen to arrive.
+pub(super) const LEAST_HEADER: usize = 8 * 1024;
+
 /// Answers requests.
 ///
 /// The future lives in memory that its connection keeps between requests, so a large one should be boxed. It is
@@ -80,7 +83,7 @@ impl Protocols {
         http1
             .header_read_timeout(None)
             .max_headers(limits.max_headers)
-            .max_header_size(limits.max_header_bytes)
+            .max_header_size(limits.max_header_bytes.max(LEAST_HEADER))
             .max_buf_size(BUFFER.max(limits.max_header_bytes))
             .keep_alive(true)
             .half_close(false);

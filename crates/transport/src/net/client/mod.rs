@@ -1,8 +1,9 @@
 //! Requests to upstreams over pooled connections: HTTP/1.1 and HTTP/2, plain and through TLS. No redirects, no
 //! cookies, no decompression: what the upstream says is what the caller gets. It must not know what is asked.
 //!
-//! A client belongs to one shard: its connections are driven by the tasks of that shard. The pool is ours, because it
-//! was measured to be cheaper than a general one: an HTTP/1.1 exchange runs inside the request's own future.
+//! A client belongs to one shard: its connections are driven by the tasks of that shard. The pool is ours, because an
+//! HTTP/1.1 exchange that runs inside the request's own future costs less: a small request proxied through our server
+//! and this client takes 39 300 instructions of ours and four system calls, with hyper-util's pool 46 900.
 
 mod answer;
 mod connect;

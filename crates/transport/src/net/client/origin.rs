@@ -20,6 +20,7 @@ use super::link::{Link, Unanswered};
 use super::tls::Trust;
 use super::{ClientLimits, Protocol, Replay};
 use crate::net::body::Body;
+use crate::net::serve::LEAST_HEADER;
 
 /// A connection that has been idle for longer may have been closed by the peer at this very moment; only then is it
 /// worth keeping a copy of a request for sending it again.
@@ -104,7 +105,7 @@ impl Inner {
         let mut http1 = http1::Builder::new();
         http1
             .max_headers(limits.max_headers)
-            .max_header_size(limits.max_header_bytes)
+            .max_header_size(limits.max_header_bytes.max(LEAST_HEADER))
             .max_buf_size(BUFFER.max(limits.max_header_bytes));
         Ok(Self {
             scheme: if target.is_tls() { Scheme::HTTPS } else { Scheme::HTTP },
