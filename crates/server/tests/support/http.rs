@@ -1,6 +1,7 @@
 //! An HTTP/1.1 client that hides nothing: one connection a request, headers as given, events as they come.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::net::SocketAddr;
 
 use serde_json::Value;
@@ -48,7 +49,7 @@ impl Http {
         all.extend(headers.iter().filter(|(_, value)| *value != "-"));
         let mut head = format!("{method} {path} HTTP/1.1\r\nContent-Length: {length}\r\n");
         for (name, value) in all {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            let _ = write!(head, "{name}: {value}\r\n");
         }
         head.push_str("\r\n");
         head
@@ -236,7 +237,4 @@ impl Reply {
             }
         }
     }
-
-    /// Closes the connection.
-    pub(crate) fn close(self) {}
 }

@@ -8,6 +8,7 @@
 //! | `stdio` | a client of `dragoman stdio` |
 //! | `upstreams` | servers behind the gateway, and the lines of configuration that name them |
 //! | `puppet` | an upstream over HTTP whose every answer a test decides |
+//! | `scene` | a gateway with a well-behaved server, and what a test puts beside it |
 //! | `process` | what the operating system knows of processes |
 //!
 //! It must not use the product's code, which it judges. Everything has a deadline, and nothing sleeps where an event
@@ -20,6 +21,7 @@ mod gateway;
 mod http;
 mod process;
 mod puppet;
+mod scene;
 mod session;
 mod stdio;
 mod upstreams;
@@ -30,6 +32,7 @@ pub(crate) use gateway::{Ended, Gateway, Output, Start, run_to_end};
 pub(crate) use http::{Headers, Http, Reply};
 pub(crate) use process::{children_of, descendants_of, is_running, peak_memory, until};
 pub(crate) use puppet::{Puppet, Received, Said};
+pub(crate) use scene::Scene;
 pub(crate) use session::{
     LEGACY, Legacy, MODERN, Modern, error_code, error_message, meta, request, text, tool_names,
 };
@@ -37,12 +40,10 @@ pub(crate) use stdio::Stdio;
 pub(crate) use upstreams::{OddHttp, fixture, odd_stdio, quoted};
 
 /// No step of a test takes longer on a machine that works, however busy it is.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
 
 /// Awaits `step`, but not for ever.
 pub(crate) async fn soon<T>(what: &str, step: impl Future<Output = T>) -> T {
-    match tokio::time::timeout(DEADLINE, step).await {
-        Ok(done) => done,
-        Err(_) => panic!("{what}: not within {DEADLINE:?}"),
-    }
+    let done = tokio::time::timeout(DEADLINE, step).await;
+    done.unwrap_or_else(|_| panic!("{what}: not within {DEADLINE:?}"))
 }

@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use engine::session::EventId;
-use http::header::ACCEPT;
 use http::{HeaderMap, Request, Response, StatusCode};
 use proto::codec::headers as names;
 use proto::era::{Lifecycle, by_version};
 use transport::net::{Body, Incoming};
 
-use super::answer;
+use super::{answer, media};
 use crate::gateway::Shard;
 use crate::gateway::session::{Face, Session};
 use crate::gateway::streams::StreamFault;
@@ -17,10 +16,8 @@ use crate::gateway::streams::StreamFault;
 /// Opens or resumes a stream.
 pub(super) fn get(shard: &Shard, profile: usize, request: &Request<Incoming>) -> Response<Body> {
     let headers = request.headers();
-    let accept = headers.get(ACCEPT).and_then(|v| v.to_str().ok()).unwrap_or_default();
-    if !accept.contains("text/event-stream") && !accept.contains("*/*") {
-        let message = "a GET here opens an event stream: send `Accept: text/event-stream`";
-        return answer::refusal(StatusCode::NOT_ACCEPTABLE, message);
+    if let Err(refusal) = media::check_get(headers) {
+        return *refusal;
     }
     let session = match find(shard, profile, headers) {
         Ok(session) => session,

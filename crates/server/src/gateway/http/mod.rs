@@ -3,6 +3,7 @@
 mod answer;
 mod get;
 mod guard;
+mod media;
 mod post;
 mod stateless;
 

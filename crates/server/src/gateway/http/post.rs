@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::Fault;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use http::header::HeaderValue;
 use http::{HeaderMap, Request, Response, StatusCode};
 use proto::codec::headers as names;
 use proto::era::{Lifecycle, Spoken, by_version, client_hello, detect, initialize_result, negotiate};
@@ -14,7 +14,7 @@ use proto::rpc::{Batch, Frame, Kind as FrameKind, Message, code};
 use tokio::time::Instant;
 use transport::net::{Body, CollectError, Incoming, collect};
 
-use super::{answer, get, stateless};
+use super::{answer, get, media, stateless};
 use crate::gateway::call::{Progress, Running};
 use crate::gateway::in_session::{Outcome, decide, notification, response};
 use crate::gateway::session::{Birth, Face, Session, Subscription};
@@ -26,7 +26,7 @@ const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// Takes a message.
 pub(super) async fn post(shard: &Shard, profile: usize, request: Request<Incoming>) -> Response<Body> {
-    if let Err(refusal) = check_media(request.headers()) {
+    if let Err(refusal) = media::check_post(request.headers()) {
         return *refusal;
     }
     let (head, body) = request.into_parts();
@@ -50,22 +50,6 @@ pub(super) async fn post(shard: &Shard, profile: usize, request: Request<Incomin
         Message::Single(frame) => single(shard, profile, &head.headers, version, frame).await,
         Message::Batch(batch) => self::batch(shard, profile, &head.headers, batch).await,
     }
-}
-
-fn check_media(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
-    let media = headers.get(CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
-    let essence = media.split(';').next().unwrap_or_default().trim();
-    if !essence.eq_ignore_ascii_case("application/json") {
-        let message = format!("Content-Type must be application/json, not {essence:?}");
-        return Err(Box::new(answer::refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, &message)));
-    }
-    let accept = headers.get(ACCEPT).and_then(|v| v.to_str().ok()).unwrap_or("*/*").to_ascii_lowercase();
-    let takes = |kind: &str| accept.contains(kind);
-    if !(takes("*/*") || takes("application/*") || takes("application/json") || takes("text/event-stream")) {
-        let message = "Accept must list application/json and text/event-stream";
-        return Err(Box::new(answer::refusal(StatusCode::NOT_ACCEPTABLE, message)));
-    }
-    Ok(())
 }
 
 fn unreadable<E: std::fmt::Display>(error: &CollectError<E>) -> Response<Body> {

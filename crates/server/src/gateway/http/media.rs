@@ -1,0 +1,47 @@
+//! Media types: what a client sends, and what it takes (RFC 9110, section 12.5.1). Weights are not looked at: there is
+//! one form for each kind of answer.
+
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, Response, StatusCode};
+use transport::net::Body;
+
+use super::answer;
+
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+
+/// Checks the headers of a request that brings a message. Whoever takes one of the two forms of an answer is served,
+/// as many clients name only one.
+pub(super) fn check_post(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
+    let media = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map_or("", essence);
+    if !media.eq_ignore_ascii_case(JSON) {
+        let message = format!("Content-Type must be {JSON}, not {media:?}");
+        return Err(Box::new(answer::refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, &message)));
+    }
+    if headers.contains_key(ACCEPT) && !takes(headers, &[JSON, EVENTS, "application/*", "text/*"]) {
+        let message = format!("Accept must list {JSON} and {EVENTS}");
+        return Err(Box::new(answer::refusal(StatusCode::NOT_ACCEPTABLE, &message)));
+    }
+    Ok(())
+}
+
+/// Checks the headers of a request that opens a stream.
+pub(super) fn check_get(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
+    if takes(headers, &[EVENTS, "text/*"]) {
+        return Ok(());
+    }
+    let message = format!("a GET here opens an event stream: send `Accept: {EVENTS}`");
+    Err(Box::new(answer::refusal(StatusCode::NOT_ACCEPTABLE, &message)))
+}
+
+/// Whether one of these media types is named, or anything goes. The header may come in several lines.
+fn takes(headers: &HeaderMap, kinds: &[&str]) -> bool {
+    let lines = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let is_one = |media: &str| media == "*/*" || kinds.iter().any(|kind| media.eq_ignore_ascii_case(kind));
+    lines.flat_map(|line| line.split(',')).map(essence).any(is_one)
+}
+
+/// A media type without its parameters.
+fn essence(media: &str) -> &str {
+    media.split(';').next().unwrap_or_default().trim()
+}
