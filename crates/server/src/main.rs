@@ -1,2 +1,15 @@
-//! The binary `dragoman`.
-fn main() {}
+//! The binary `dragoman`: a gateway and a server for the Model Context Protocol, and a client for the terminal.
+//!
+//! | module | is for |
+//! |---|---|
+//! | [`cli`] | the commands: arguments, files, what is printed |
+//! | [`gateway`] | serving: profiles, sessions, exchanges |
+//! | [`terminal`] | the client behind `list`, `call`, `read`, `prompt` and `ping` |
+
+mod cli;
+mod gateway;
+mod terminal;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}

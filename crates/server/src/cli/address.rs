@@ -1,0 +1,96 @@
+//! Addresses to listen on, and which of them need care.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use super::failure::Failure;
+
+/// Reads an address of the command line: `127.0.0.1:8808`, `[::1]:8808`, `localhost:8808`, or a port alone, which
+/// means loopback.
+///
+/// # Errors
+/// With what would be right.
+pub(super) fn parse(text: &str) -> Result<SocketAddr, String> {
+    let loopback = |port: &str| Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port.parse().ok()?)));
+    text.parse()
+        .ok()
+        .or_else(|| loopback(text))
+        .or_else(|| loopback(text.strip_prefix("localhost:")?))
+        .ok_or_else(|| "write an address with a port (127.0.0.1:8808, [::1]:8808) or a port alone".to_owned())
+}
+
+/// Refuses to listen beyond this machine: whoever reaches the port could call every tool.
+///
+/// # Errors
+/// Unless that was asked for.
+pub(super) fn refuse_open(addresses: &[SocketAddr], insecure: bool) -> Result<(), Failure> {
+    let Some(open) = addresses.iter().find(|address| !is_loopback(address.ip())) else { return Ok(()) };
+    if insecure {
+        return Ok(());
+    }
+    let message = format!(
+        "{open} can be reached from other machines, and nobody would be asked who they are: whoever reaches the port \
+         could call every tool"
+    );
+    let mend = format!(
+        "listen on loopback (--listen 127.0.0.1:{}), or accept the risk with --insecure",
+        open.port()
+    );
+    Err(Failure::usage(message).mend(mend))
+}
+
+/// Whether only this machine reaches an address.
+fn is_loopback(ip: IpAddr) -> bool {
+    ip.to_canonical().is_loopback()
+}
+
+/// An address as a client on this machine writes it in a URL.
+pub(super) fn url(address: SocketAddr, path: &str) -> String {
+    let unspecified = address.ip().is_unspecified();
+    let host = if unspecified { SocketAddr::from((Ipv4Addr::LOCALHOST, address.port())) } else { address };
+    format!("http://{host}{path}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read() {
+        for (text, want) in [
+            ("127.0.0.1:8808", "127.0.0.1:8808"),
+            ("[::1]:80", "[::1]:80"),
+            ("9000", "127.0.0.1:9000"),
+            ("localhost:0", "127.0.0.1:0"),
+            ("0.0.0.0:1", "0.0.0.0:1"),
+        ] {
+            assert_eq!(parse(text).map(|address| address.to_string()).as_deref(), Ok(want));
+        }
+        for text in ["", "localhost", "example.com:80", "127.0.0.1", "65536", "http://127.0.0.1:1"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_loopback_is_open_to_all() {
+        let refused = |text: &str, insecure| {
+            refuse_open(&[parse("1").unwrap(), parse(text).unwrap()], insecure).is_err()
+        };
+        assert!(refused("0.0.0.0:1", false) && refused("[::]:1", false) && refused("192.0.2.1:1", false));
+        assert!(!refused("0.0.0.0:1", true) && !refused("127.1.2.3:1", false) && !refused("[::1]:1", false));
+        assert!(!refused("[::ffff:127.0.0.1]:1", false));
+        let Failure::Told { exit, mend, .. } =
+            refuse_open(&[parse("0.0.0.0:7").unwrap()], false).unwrap_err()
+        else {
+            panic!("no words");
+        };
+        assert_eq!(exit, 2);
+        let mend = mend.unwrap();
+        assert!(mend.contains("127.0.0.1:7") && mend.contains("--insecure"), "{mend}");
+    }
+
+    #[test]
+    fn urls_can_be_opened_here() {
+        assert_eq!(url(parse("0.0.0.0:1").unwrap(), "/mcp"), "http://127.0.0.1:1/mcp");
+        assert_eq!(url(parse("[::1]:1").unwrap(), "/mcp"), "http://[::1]:1/mcp");
+    }
+}

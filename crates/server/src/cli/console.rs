@@ -1,0 +1,172 @@
+//! Stdout and stderr: results on the one, everything else on the other; colours only where they are wanted.
+//!
+//! What servers send is shown on a terminal without its control characters, so that it cannot play with the terminal.
+
+use std::borrow::Cow;
+use std::io::{self, IsTerminal as _, Write as _};
+
+use super::args::{Global, When};
+use super::failure::Failure;
+
+/// Where output goes, and how it may look.
+#[derive(Debug, Clone)]
+pub(crate) struct Console {
+    /// Results are JSON.
+    pub(crate) json: bool,
+    /// How often `-v` was given.
+    pub(crate) verbose: u8,
+    /// Say nothing but results and errors.
+    pub(crate) quiet: bool,
+    /// Colours on stdout.
+    pub(crate) out: Paint,
+    /// Colours on stderr.
+    pub(crate) err: Paint,
+    /// Stdout is a terminal.
+    pub(crate) out_is_terminal: bool,
+    /// Stderr is a terminal.
+    pub(crate) err_is_terminal: bool,
+    /// Somebody can be asked: stdin and stderr are terminals.
+    pub(crate) can_ask: bool,
+}
+
+impl Console {
+    /// The console of this process.
+    pub(crate) fn new(global: &Global) -> Self {
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let colours = |is_terminal: bool| match global.color {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => is_terminal && !plain && !dumb,
+        };
+        let (out, err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
+        Self {
+            json: global.json,
+            verbose: global.verbose,
+            quiet: global.quiet,
+            out: Paint(colours(out)),
+            err: Paint(colours(err)),
+            out_is_terminal: out,
+            err_is_terminal: err,
+            can_ask: io::stdin().is_terminal() && err,
+        }
+    }
+
+    /// Prints a result, with a newline behind it unless it has one.
+    ///
+    /// # Errors
+    /// When stdout cannot be written; quietly when its reader has gone.
+    pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
+        let end = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
+        self.write(text.as_bytes()).and_then(|()| self.write(end.as_bytes()))
+    }
+
+    /// Writes bytes to stdout as they are.
+    ///
+    /// # Errors
+    /// As [`Console::print`].
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
+        let mut out = io::stdout().lock();
+        out.write_all(bytes).and_then(|()| out.flush()).map_err(|e| match e.kind() {
+            io::ErrorKind::BrokenPipe => Failure::silent(0),
+            _ => Failure::new(format!("cannot write the result: {e}")),
+        })
+    }
+
+    /// Says something on stderr, unless it is to be quiet.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.quiet {
+            self.complain(text);
+        }
+    }
+
+    /// Says something on stderr in any case.
+    pub(crate) fn complain(&self, text: &str) {
+        // Nobody is left to be told when even that cannot be written.
+        let _ = writeln!(io::stderr().lock(), "{text}");
+    }
+
+    /// Writes to stderr without a newline, for questions and progress.
+    pub(crate) fn hint(&self, text: &str) {
+        let mut err = io::stderr().lock();
+        let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+    }
+
+    /// A foreign text as it may go to stdout.
+    pub(crate) fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.out_is_terminal { harmless(text) } else { Cow::Borrowed(text) }
+    }
+}
+
+/// A text without control characters other than newline and tab.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    let is_bad = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || is_bidi(c);
+    if text.chars().any(is_bad) {
+        text.chars().filter(|c| !is_bad(*c)).collect()
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// A foreign text on one line.
+pub(crate) fn one_line(text: &str) -> String {
+    harmless(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Characters that would reorder the line on a terminal.
+fn is_bidi(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+}
+
+/// Colours for one stream, or none.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Paint(pub(crate) bool);
+
+impl Paint {
+    fn with(self, code: &str, text: &str) -> String {
+        if self.0 && !text.is_empty() { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// What matters.
+    pub(crate) fn bold(self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    /// What matters less.
+    pub(crate) fn dim(self, text: &str) -> String {
+        self.with("2", text)
+    }
+
+    /// What went wrong.
+    pub(crate) fn red(self, text: &str) -> String {
+        self.with("1;31", text)
+    }
+
+    /// What deserves care.
+    pub(crate) fn yellow(self, text: &str) -> String {
+        self.with("33", text)
+    }
+
+    /// Names and addresses.
+    pub(crate) fn cyan(self, text: &str) -> String {
+        self.with("36", text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn foreign_text_cannot_play_with_the_terminal() {
+        assert_eq!(harmless("a\x1b[2Jb\u{202e}c\td\ne\r\u{7}"), "a[2Jbc\td\ne");
+        assert!(matches!(harmless("plain"), Cow::Borrowed(_)));
+        assert_eq!(one_line(" a\n b\t c "), "a b c");
+    }
+
+    #[test]
+    fn paint_is_optional() {
+        assert_eq!(Paint(true).bold("x"), "\x1b[1mx\x1b[0m");
+        assert_eq!(Paint(false).red("x"), "x");
+    }
+}

@@ -1,0 +1,153 @@
+//! `dragoman list`: what a server offers.
+
+use std::fmt::Write as _;
+
+use clap::ValueEnum as _;
+use engine::catalogue::{Item, ListKind, Offer};
+use proto::era::ServerHello;
+use serde_json::Value;
+
+use super::args::Global;
+use super::console::{Console, one_line};
+use super::failure::Failure;
+use super::target::Place;
+use crate::terminal::offer::gather;
+
+/// The longest description on a terminal, in characters.
+const MOST: usize = 88;
+
+const EXAMPLES: &str = "\
+TARGET is a URL, the name of a configured server, or a command behind --.
+
+Examples:
+  dragoman list demo
+  dragoman list https://example.com/mcp tools
+  dragoman list tools -- npx -y @modelcontextprotocol/server-everything
+  dragoman list demo --json";
+
+/// Show what a server offers
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, override_usage = "dragoman list TARGET [KIND]...\n       dragoman list [KIND]... -- COMMAND...")]
+pub(super) struct Args {
+    /// The server, then what to list: tools, prompts, resources, templates; all of them when left out
+    #[arg(value_name = "TARGET and KIND")]
+    words: Vec<String>,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// What can be listed, in the order in which it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Kind {
+    Tools,
+    Resources,
+    Templates,
+    Prompts,
+}
+
+impl Kind {
+    fn list(self) -> ListKind {
+        match self {
+            Self::Tools => ListKind::Tools,
+            Self::Resources => ListKind::Resources,
+            Self::Templates => ListKind::Templates,
+            Self::Prompts => ListKind::Prompts,
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Tools => "Tools",
+            Self::Resources => "Resources",
+            Self::Templates => "Resource templates",
+            Self::Prompts => "Prompts",
+        }
+    }
+}
+
+/// Lists.
+pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), Failure> {
+    let target_first = args.place_is_named();
+    let typed = args.words.iter().skip(usize::from(target_first));
+    let mut kinds = typed.map(|word| kind(word)).collect::<Result<Vec<Kind>, Failure>>()?;
+    if kinds.is_empty() {
+        kinds = Kind::value_variants().to_vec();
+    }
+    args.place.visit(args.words, false, global, console, async |connection, desk, _| {
+        let lists: Vec<ListKind> = kinds.iter().map(|kind| kind.list()).collect();
+        let offer = gather(connection, &lists, desk).await?;
+        let text = if console.json {
+            raw(&offer, &kinds)
+        } else {
+            let head = introduced(&connection.hello, connection.transport(), console);
+            format!("{head}{}", table(&offer, &kinds, console))
+        };
+        console.print(&text)
+    })
+}
+
+impl Args {
+    /// Whether the first word is the target, and not a command behind `--`.
+    fn place_is_named(&self) -> bool {
+        !self.place.has_command()
+    }
+}
+
+fn kind(word: &str) -> Result<Kind, Failure> {
+    Kind::from_str(word, true).map_err(|_| {
+        let message = format!("{word:?} cannot be listed");
+        Failure::usage(message).mend("list tools, prompts, resources or templates")
+    })
+}
+
+/// The lists as the server wrote their entries.
+fn raw(offer: &Offer, kinds: &[Kind]) -> String {
+    let list = |kind: &Kind| {
+        let items: Vec<_> =
+            offer.list(kind.list()).iter().map(|item| String::from_utf8_lossy(&item.text)).collect();
+        format!("\"{}\":[{}]", kind.list().member(), items.join(","))
+    };
+    format!("{{{}}}", kinds.iter().map(list).collect::<Vec<_>>().join(","))
+}
+
+/// Who the server is.
+fn introduced(hello: &ServerHello, transport: &str, console: &Console) -> String {
+    let info: Value = serde_json::from_slice(&hello.info).unwrap_or_default();
+    let field = |key: &str| one_line(info[key].as_str().unwrap_or_default());
+    let name = [field("name"), field("version")].join(" ");
+    let name = if name.trim().is_empty() { "A server without a name".to_owned() } else { name };
+    let how = format!("(protocol {}, {transport})", hello.era);
+    format!("{} {}\n", console.out.bold(name.trim()), console.out.dim(&how))
+}
+
+fn table(offer: &Offer, kinds: &[Kind], console: &Console) -> String {
+    let mut text = String::new();
+    for kind in kinds {
+        let items = offer.list(kind.list());
+        if items.is_empty() && kinds.len() > 1 {
+            continue;
+        }
+        let _ = writeln!(text, "\n{}", console.out.bold(&format!("{} ({})", kind.title(), items.len())));
+        let names: Vec<String> = items.iter().map(|item| one_line(&item.key)).collect();
+        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(48);
+        for (item, name) in items.iter().zip(&names) {
+            let space = " ".repeat(width.saturating_sub(name.chars().count()));
+            let line = format!("  {}{space}  {}", console.out.cyan(name), described(item, console));
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+    }
+    if text.is_empty() { "\nIt offers nothing.\n".to_owned() } else { text }
+}
+
+/// The first line of an entry's description, else its title.
+fn described(item: &Item, console: &Console) -> String {
+    let text = ["description", "title", "name"].iter().find_map(|key| {
+        let value: Value = serde_json::from_slice(&item.member(key)?).ok()?;
+        value.as_str().map(str::trim).filter(|text| !text.is_empty() && *text != item.key).map(str::to_owned)
+    });
+    let line = one_line(text.as_deref().unwrap_or_default().lines().next().unwrap_or_default());
+    if !console.out_is_terminal || line.chars().count() <= MOST {
+        return line;
+    }
+    line.chars().take(MOST - 1).chain(['…']).collect()
+}

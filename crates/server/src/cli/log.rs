@@ -1,0 +1,43 @@
+//! What is logged, and how it looks: lines on stderr, never on stdout, which belongs to results and to stdio clients.
+
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt;
+
+use super::console::Console;
+use super::failure::Failure;
+
+/// The environment variable that says what is logged: `info`, or `warn,dragoman=debug`.
+const VARIABLE: &str = "DRAGOMAN_LOG";
+
+/// Starts logging. A command that `serves` has time stamps, except where the journal adds its own.
+///
+/// # Errors
+/// When the variable cannot be read.
+pub(crate) fn init(console: &Console, serves: bool) -> Result<(), Failure> {
+    let filter = filter(std::env::var(VARIABLE).ok().as_deref(), console)?;
+    let lines = fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(console.err.0)
+        .with_target(false);
+    let journal = std::env::var_os("JOURNAL_STREAM").is_some();
+    let set = if serves && !journal { lines.try_init() } else { lines.without_time().try_init() };
+    set.map_err(|e| Failure::new(format!("logging cannot be started: {e}")))
+}
+
+fn filter(variable: Option<&str>, console: &Console) -> Result<EnvFilter, Failure> {
+    match variable.map(str::trim).filter(|text| !text.is_empty()) {
+        Some(text) => EnvFilter::try_new(text).map_err(|e| {
+            Failure::usage(format!("{VARIABLE}={text:?} cannot be read: {e}")).mend(format!(
+                "write a level, {VARIABLE}=info, or levels by part, {VARIABLE}=warn,dragoman=debug"
+            ))
+        }),
+        None => Ok(EnvFilter::new(match (console.quiet, console.verbose) {
+            (true, _) => "error",
+            (false, 0) => "warn",
+            (false, 1) => "info",
+            (false, 2) => "info,dragoman=debug,dragoman_transport=debug",
+            (false, _) => "trace",
+        })),
+    }
+}

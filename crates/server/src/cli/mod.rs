@@ -1,0 +1,79 @@
+//! The commands: what a person writes behind `dragoman`, and what is printed for it.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `args` | the command line as a whole: global options, which command |
+//! | `serve`, `stdio`, `check`, `list`, `call`, `read`, `prompt`, `ping`, `schema` | one command each |
+//! | `settings` | the configuration: where it lies, reading it, `${…}` |
+//! | `address` | addresses to listen on, and which of them need care |
+//! | `welcome` | the first screen of `serve` |
+//! | `console` | stdout, stderr, colours |
+//! | `failure` | how a command ends badly |
+//! | `log` | what is logged, and how it looks |
+//!
+//! It must not know how anything is served or asked: that is `gateway` and `terminal`.
+
+mod address;
+mod args;
+mod call;
+mod check;
+pub(crate) mod console;
+pub(crate) mod failure;
+mod list;
+mod log;
+mod ping;
+mod prompt;
+mod read;
+mod schema;
+mod serve;
+pub(crate) mod settings;
+mod stdio;
+pub(crate) mod target;
+mod welcome;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use args::{Cli, Command};
+use console::Console;
+use failure::Failure;
+
+/// Dragoman's version.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Reads the command line, does what it says and returns how that went: 0 well, 1 not, 2 a wrong command line or
+/// configuration, 130 after Ctrl-C.
+pub(crate) fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let console = Console::new(&cli.global);
+    match run(cli, &console) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.show(&console);
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
+    let Cli { global, serve, command } = cli;
+    let serves = matches!(&command, None | Some(Command::Serve(_) | Command::Stdio(_)));
+    log::init(console, serves)?;
+    if command.is_some() && serve != serve::Args::default() {
+        let message = "options of `serve` stand in front of a command";
+        return Err(Failure::usage(message).mend("write them behind it: dragoman serve --listen 9000"));
+    }
+    match command {
+        None => serve::run(&serve, &global, console),
+        Some(Command::Serve(args)) => serve::run(&args, &global, console),
+        Some(Command::Stdio(args)) => stdio::run(&args, &global, console),
+        Some(Command::Check(args)) => check::run(&args, &global, console),
+        Some(Command::List(args)) => list::run(args, &global, console),
+        Some(Command::Call(args)) => call::run(args, &global, console),
+        Some(Command::Read(args)) => read::run(args, &global, console),
+        Some(Command::Prompt(args)) => prompt::run(args, &global, console),
+        Some(Command::Ping(args)) => ping::run(args, &global, console),
+        Some(Command::Schema | Command::Config { what: args::ConfigCommand::Schema }) => schema::run(console),
+    }
+}

@@ -1,0 +1,51 @@
+//! `dragoman prompt`: gets a prompt.
+
+use proto::mcp::Method;
+
+use super::args::Global;
+use super::console::Console;
+use super::failure::Failure;
+use super::target::Place;
+use crate::terminal::arguments;
+use crate::terminal::connection::Ask;
+use crate::terminal::rounds::complete;
+use crate::terminal::show::Show;
+
+const EXAMPLES: &str = "\
+TARGET is a URL, the name of a configured server, or a command behind --.
+
+Examples:
+  dragoman prompt demo introduce
+  dragoman prompt demo introduce topic=profiles";
+
+/// Get a prompt
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, override_usage = "dragoman prompt TARGET NAME [KEY=VALUE]...\n       dragoman prompt NAME [KEY=VALUE]... -- COMMAND...")]
+pub(super) struct Args {
+    /// The server, the prompt, and its arguments
+    #[arg(value_name = "TARGET, NAME and KEY=VALUE")]
+    words: Vec<String>,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Gets the prompt and shows its messages.
+pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), Failure> {
+    let (name, result) =
+        args.place.visit(args.words, false, global, console, async |connection, desk, words| {
+            let Some((name, given)) = words.split_first() else {
+                return Err(Failure::usage("which prompt?")
+                    .mend("`dragoman list TARGET prompts` shows what there is"));
+            };
+            let ask = Ask::new(Method::PromptsGet)
+                .about("name", name)
+                .with("arguments", arguments::of_texts(given)?);
+            let outcome = complete(connection, &ask, desk).await?;
+            Ok((name.clone(), outcome.json().to_owned()))
+        })?;
+    if console.json {
+        console.print(&result)
+    } else {
+        Show { console, save: None, name: &name }.prompt(&result)
+    }
+}

@@ -1,0 +1,53 @@
+//! `dragoman read`: reads a resource.
+
+use std::path::PathBuf;
+
+use proto::mcp::Method;
+
+use super::args::Global;
+use super::console::Console;
+use super::failure::Failure;
+use super::target::Place;
+use crate::terminal::connection::Ask;
+use crate::terminal::rounds::complete;
+use crate::terminal::save::Folder;
+use crate::terminal::show::Show;
+
+const EXAMPLES: &str = "\
+TARGET is a URL, the name of a configured server, or a command behind --.
+Into a file or a pipe goes what the resource is made of, also when it is not text.
+
+Examples:
+  dragoman read demo demo://welcome
+  dragoman read demo demo://greeting/Ada
+  dragoman read docs file:///logo.png > logo.png";
+
+/// Read a resource
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES, override_usage = "dragoman read TARGET URI\n       dragoman read URI -- COMMAND...")]
+pub(super) struct Args {
+    /// The server, and the resource
+    #[arg(value_name = "TARGET and URI")]
+    words: Vec<String>,
+    /// Save it to this folder
+    #[arg(long, value_name = "FOLDER")]
+    save: Option<PathBuf>,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Reads the resource and shows it.
+pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), Failure> {
+    let save = args.save.as_deref().map(Folder::open).transpose()?;
+    let (uri, result) =
+        args.place.visit(args.words, false, global, console, async |connection, desk, words| {
+            let [uri] = &words[..] else {
+                let mend = "`dragoman list TARGET resources templates` shows what there is";
+                return Err(Failure::usage("one resource is read at a time").mend(mend));
+            };
+            let ask = Ask::new(Method::ResourcesRead).about("uri", uri);
+            let outcome = complete(connection, &ask, desk).await?;
+            Ok((uri.clone(), outcome.json().to_owned()))
+        })?;
+    if console.json { console.print(&result) } else { Show { console, save, name: &uri }.resource(&result) }
+}

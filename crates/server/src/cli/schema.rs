@@ -1,0 +1,9 @@
+//! `dragoman schema`: the JSON schema of the configuration file, for editors.
+
+use super::console::Console;
+use super::failure::Failure;
+
+/// Prints the schema.
+pub(super) fn run(console: &Console) -> Result<(), Failure> {
+    console.print(&engine::config::schema_json())
+}

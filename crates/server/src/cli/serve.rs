@@ -1,0 +1,93 @@
+//! `dragoman serve`: serves what the configuration says, and prints how to connect.
+
+use std::net::SocketAddr;
+
+use clap::ValueEnum;
+use serde_json::json;
+use transport::net::RuntimeKind;
+
+use super::args::Global;
+use super::console::Console;
+use super::failure::Failure;
+use super::settings::Settings;
+use super::welcome::{Welcome, welcome};
+use super::{VERSION, address};
+use crate::gateway::run::{self, Options};
+
+const EXAMPLES: &str = "\
+Examples:
+  dragoman serve                                  the configuration found, else the embedded demo
+  dragoman serve --config team.yaml --listen 9000
+  dragoman serve --listen 127.0.0.1:8808 --listen [::1]:8808";
+
+/// Serve what the configuration says (also without any command)
+#[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Listen here instead of where the configuration says: ADDRESS:PORT, or a port on loopback; may be repeated
+    #[arg(long, short, value_name = "ADDRESS", value_parser = address::parse)]
+    listen: Vec<SocketAddr>,
+    /// Let other machines in although nobody is asked who they are
+    #[arg(long)]
+    insecure: bool,
+    /// How threads share the work
+    #[arg(long, hide = true, value_enum)]
+    runtime: Option<Runtime>,
+    /// How many threads
+    #[arg(long, hide = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+}
+
+/// How threads share the work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Runtime {
+    PerCore,
+    WorkStealing,
+}
+
+/// Serves until it is told to stop.
+pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(), Failure> {
+    let mut settings = Settings::read(global.config.as_deref(), console)?;
+    if !args.listen.is_empty() {
+        settings.config.listen.clone_from(&args.listen);
+    }
+    address::refuse_open(&settings.config.listen, args.insecure)?;
+    let config = settings.config.clone();
+    let console = console.clone();
+    let options = Options {
+        config,
+        runtime: match args.runtime {
+            None | Some(Runtime::PerCore) => RuntimeKind::PerCore,
+            Some(Runtime::WorkStealing) => RuntimeKind::WorkStealing,
+        },
+        threads: args.threads.map(usize::from),
+        ready: Box::new(move |addresses| greet(addresses, &settings, &console)),
+    };
+    run::serve(options).map_err(|e| Failure::new(e.to_string()))
+}
+
+fn greet(addresses: &[SocketAddr], settings: &Settings, console: &Console) {
+    if console.quiet {
+        return;
+    }
+    let urls: Vec<String> = addresses.iter().map(|one| address::url(*one, "/mcp")).collect();
+    let text = if console.json {
+        json!({"version": VERSION, "urls": urls, "profiles": settings.config.profiles.keys().collect::<Vec<_>>()})
+            .to_string()
+    } else {
+        let file = settings.file.as_ref().map(|file| file.display().to_string());
+        let absolute = settings.absolute_file().map(|file| file.display().to_string());
+        let program =
+            std::env::current_exe().map_or("dragoman".to_owned(), |path| path.display().to_string());
+        welcome(&Welcome {
+            addresses,
+            config: &settings.config,
+            file: file.as_deref(),
+            absolute_file: absolute.as_deref(),
+            program: &program,
+            paint: console.out,
+        })
+    };
+    // Whoever started it need not read it.
+    let _ = console.print(&text);
+}

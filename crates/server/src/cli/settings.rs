@@ -1,0 +1,157 @@
+//! The configuration of this run: where it lies, reading it, filling in `${…}`. The impure part of `engine::config`.
+
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use engine::config::{Config, Fault, Loaded, Lookup, MAX_FILE_BYTES, MAX_FILLED_BYTES, load};
+use serde_json::json;
+
+use super::console::Console;
+use super::failure::Failure;
+
+/// The names of a configuration file, in the order in which they are tried.
+const NAMES: [&str; 3] = ["dragoman.yaml", "dragoman.yml", "dragoman.json"];
+
+/// What is served when nobody configured anything.
+const DEMO: &str =
+    "mcpServers:\n  demo: { native: demo }\nprofiles:\n  default: { servers: [demo], names: plain }\n";
+
+/// A configuration and where it comes from.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    /// The configuration.
+    pub(crate) config: Config,
+    /// Its file; `None` for the embedded demo.
+    pub(crate) file: Option<PathBuf>,
+    /// What is worth knowing about it.
+    pub(crate) notes: Vec<Fault>,
+}
+
+impl Settings {
+    /// The configuration that a command uses; its notes are said.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is refused.
+    pub(crate) fn read(explicit: Option<&Path>, console: &Console) -> Result<Self, Failure> {
+        let settings = Self::load(explicit)?;
+        for note in &settings.notes {
+            console.note(&format!("{note}\n"));
+        }
+        Ok(settings)
+    }
+
+    /// The configuration that a command uses.
+    ///
+    /// # Errors
+    /// As [`Settings::read`].
+    pub(crate) fn load(explicit: Option<&Path>) -> Result<Self, Failure> {
+        let found = explicit.map(Path::to_path_buf).or_else(|| find(&places()));
+        match found {
+            Some(file) => Self::of_file(file),
+            None => Self::of_text(DEMO, "the embedded demo", Path::new(""), None),
+        }
+    }
+
+    /// A configuration with one server that is reached at a URL, under its own names.
+    ///
+    /// # Errors
+    /// When the URL is none.
+    pub(crate) fn of_url(url: &str) -> Result<Self, Failure> {
+        // Nothing in a URL of the command line stands for something else.
+        let url = url.replace("${", "$${");
+        let text = json!({
+            "mcpServers": {"remote": {"url": url}},
+            "profiles": {"default": {"servers": ["remote"], "names": "plain"}},
+        });
+        Self::of_text(&text.to_string(), "the URL of the command line", Path::new(""), None)
+    }
+
+    fn of_file(file: PathBuf) -> Result<Self, Failure> {
+        let cannot = |why: String| {
+            let mend = "name another file with --config, or leave it out to serve the demo";
+            Failure::usage(format!("cannot read the configuration {}: {why}", file.display())).mend(mend)
+        };
+        // One byte more than allowed is enough for the loader to say that it is too much.
+        let text = read(&file, MAX_FILE_BYTES + 1).map_err(cannot)?;
+        let name = file.display().to_string();
+        let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
+        Self::of_text(&text, &name, &folder, Some(file))
+    }
+
+    fn of_text(text: &str, name: &str, folder: &Path, file: Option<PathBuf>) -> Result<Self, Failure> {
+        let of_file = |path: &str| filled(folder, path);
+        let lookup = Lookup { env: &|name| std::env::var(name).ok(), file: &of_file };
+        let Loaded { config, notes } =
+            load(text, name, &lookup).map_err(|faults| Failure::Config(Box::new(faults)))?;
+        Ok(Self { config, file, notes })
+    }
+
+    /// The file as a client of another folder has to write it.
+    pub(crate) fn absolute_file(&self) -> Option<PathBuf> {
+        let file = self.file.as_ref()?;
+        Some(fs::canonicalize(file).unwrap_or_else(|_| file.clone()))
+    }
+}
+
+/// The folders where a configuration is looked for: this one, and the user's for configuration.
+fn places() -> Vec<PathBuf> {
+    let user = std::env::var_os("XDG_CONFIG_HOME")
+        .map(PathBuf::from)
+        .filter(|folder| folder.is_absolute())
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".config")));
+    std::iter::once(PathBuf::new()).chain(user.map(|folder| folder.join("dragoman"))).collect()
+}
+
+fn find(places: &[PathBuf]) -> Option<PathBuf> {
+    places.iter().flat_map(|folder| NAMES.map(|name| folder.join(name))).find(|path| path.is_file())
+}
+
+/// The content for `${file:path}`; a relative path counts from the configuration's folder.
+fn filled(folder: &Path, path: &str) -> Result<String, String> {
+    let text = read(&folder.join(path), MAX_FILLED_BYTES + 1)?;
+    if text.len() > MAX_FILLED_BYTES {
+        Err(format!("it has more than {MAX_FILLED_BYTES} bytes"))
+    } else {
+        Ok(text)
+    }
+}
+
+fn read(path: &Path, most: usize) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|e| e.to_string())?;
+    file.take(most as u64).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text),
+        // The cap may have cut a character in two; what is too long is refused for that.
+        Err(e) if e.as_bytes().len() == most => Ok(String::from_utf8_lossy(e.as_bytes()).into_owned()),
+        Err(e) => {
+            let line =
+                e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|byte| **byte == b'\n').count()
+                    + 1;
+            Err(format!("it is not UTF-8 text (see line {line})"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_demo_is_a_configuration() {
+        let settings = Settings::of_text(DEMO, "demo", Path::new(""), None).unwrap();
+        assert!(settings.notes.is_empty());
+        assert!(settings.config.mcp_servers.contains_key("demo"));
+    }
+
+    #[test]
+    fn a_url_is_taken_as_it_is() {
+        let settings = Settings::of_url("http://h.example/${A}?x=1").unwrap();
+        let engine::config::Link::Http(link) = &settings.config.mcp_servers["remote"].link else {
+            panic!("no URL");
+        };
+        assert_eq!(link.url.expose(), "http://h.example/${A}?x=1");
+        assert!(matches!(Settings::of_url("ftp://h"), Err(Failure::Config(_))));
+    }
+}

@@ -1,0 +1,48 @@
+//! `dragoman stdio`: the same as `serve`, for one client that starts it as a child process.
+
+use engine::config::DEFAULT_PROFILE;
+use transport::net::RuntimeKind;
+
+use super::args::Global;
+use super::console::Console;
+use super::failure::Failure;
+use super::settings::Settings;
+use crate::gateway::run::{self, Options};
+
+const EXAMPLES: &str = "\
+Examples:
+  dragoman stdio                                  all servers of the configuration, for one client
+  dragoman stdio --profile editors                the view of one profile
+  dragoman stdio https://example.com/mcp          a server on the network for a client that only starts commands";
+
+/// Serve one client over standard input and output
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Which profile of the configuration
+    #[arg(long, short, value_name = "NAME", default_value = DEFAULT_PROFILE)]
+    profile: String,
+    /// A server on the network to serve instead of what the configuration says
+    #[arg(value_name = "URL", conflicts_with = "profile")]
+    url: Option<String>,
+}
+
+/// Serves until stdin ends.
+pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(), Failure> {
+    let settings = match &args.url {
+        Some(url) => Settings::of_url(url)?,
+        None => Settings::read(global.config.as_deref(), console)?,
+    };
+    if !settings.config.profiles.contains_key(&args.profile) {
+        let names: Vec<&str> = settings.config.profiles.keys().map(String::as_str).collect();
+        let message = format!("there is no profile {:?}", args.profile);
+        return Err(Failure::usage(message).mend(format!("the configuration has {}", names.join(", "))));
+    }
+    let options = Options {
+        config: settings.config,
+        runtime: RuntimeKind::PerCore,
+        threads: Some(1),
+        ready: Box::new(|_| {}),
+    };
+    run::stdio(options, args.profile.clone()).map_err(|e| Failure::new(e.to_string()))
+}

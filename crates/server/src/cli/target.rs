@@ -1,0 +1,148 @@
+//! TARGET of the terminal's commands, and the frame of each: connect, work, leave.
+
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use proto::era::{ERAS, Era, by_version};
+
+use super::args::Global;
+use super::console::Console;
+use super::failure::Failure;
+use super::settings::Settings;
+use crate::terminal::connect::connect;
+use crate::terminal::rounds::interruptible;
+use crate::terminal::target::Target;
+use crate::terminal::{Connection, Desk};
+
+/// Which server, and how it is spoken to.
+#[derive(Debug, clap::Args)]
+pub(super) struct Place {
+    /// A header for every request to a URL; may be repeated
+    #[arg(long, short = 'H', value_name = "NAME: VALUE", value_parser = header)]
+    header: Vec<(HeaderName, HeaderValue)>,
+    /// Speak this protocol version instead of the newest that the server knows
+    #[arg(long, value_name = "VERSION", value_parser = era)]
+    era: Option<&'static Era>,
+    /// How long to wait for an answer or a sign of progress
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    timeout: u64,
+    /// The command of a server, with its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+fn header(text: &str) -> Result<(HeaderName, HeaderValue), String> {
+    let (name, value) = text.split_once(':').ok_or("write it as 'Name: value'")?;
+    let name = name.trim().parse::<HeaderName>().map_err(|e| e.to_string())?;
+    let mut value = HeaderValue::from_str(value.trim()).map_err(|e| e.to_string())?;
+    value.set_sensitive(true);
+    Ok((name, value))
+}
+
+fn era(version: &str) -> Result<&'static Era, String> {
+    by_version(version).ok_or_else(|| {
+        let known: Vec<&str> = ERAS.iter().map(|era| era.version).collect();
+        format!("known versions are {}", known.join(", "))
+    })
+}
+
+impl Place {
+    /// The target: the command behind `--`, else the first of `words`, which is taken out.
+    fn target(&self, words: &mut Vec<String>, global: &Global, console: &Console) -> Result<Target, Failure> {
+        if !self.command.is_empty() {
+            return Ok(Target::of_command(&self.command));
+        }
+        let headers: HeaderMap = self.header.iter().cloned().collect();
+        let mend = "name a URL, a configured server, or a command behind --";
+        if words.is_empty() {
+            let settings = Settings::read(global.config.as_deref(), console)?;
+            let message = format!("which server? {}", configured(&settings));
+            return Err(Failure::usage(message).mend(mend));
+        }
+        let name = words.remove(0);
+        if name.contains("://") {
+            return Target::of_url(&name, headers);
+        }
+        let settings = Settings::read(global.config.as_deref(), console)?;
+        match settings.config.mcp_servers.get(&name) {
+            Some(server) => Target::of_server(&name, server, &headers),
+            None => {
+                let message = format!("there is no server {name:?}; {}", configured(&settings));
+                Err(Failure::usage(message).mend(mend))
+            }
+        }
+    }
+
+    /// Whether the target is a command behind `--`.
+    pub(super) fn has_command(&self) -> bool {
+        !self.command.is_empty()
+    }
+
+    /// Connects to the target, works with it, and leaves it in an orderly way. `words` is what stands in front of the
+    /// command; `work` gets the rest of it.
+    pub(super) fn visit<T>(
+        &self,
+        mut words: Vec<String>,
+        stdin_is_taken: bool,
+        global: &Global,
+        console: &Console,
+        work: impl AsyncFnOnce(&mut Connection, &mut Desk<'_>, Vec<String>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let target = self.target(&mut words, global, console)?;
+        if !self.header.is_empty() && !target.over_http() {
+            return Err(Failure::usage("headers are for servers that have a URL").mend("leave --header out"));
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|e| Failure::new(format!("the system gives no event queue: {e}")))?;
+        let mut desk = Desk::new(console, stdin_is_taken);
+        let visited = runtime.block_on(async {
+            let mut connection = tokio::select! {
+                connection = connect(&target, self.era, Duration::from_secs(self.timeout)) => connection?,
+                _ = tokio::signal::ctrl_c() => return Err(Failure::interrupted()),
+            };
+            let done = interruptible(&mut connection, async |connection: &mut Connection| {
+                work(connection, &mut desk, words).await
+            })
+            .await;
+            connection.close().await;
+            done
+        });
+        // A read of stdin that nobody waits for any more cannot be called off.
+        runtime.shutdown_background();
+        visited
+    }
+}
+
+fn configured(settings: &Settings) -> String {
+    let names: Vec<&str> = settings.config.mcp_servers.keys().map(String::as_str).collect();
+    match &settings.file {
+        Some(file) if names.is_empty() => format!("{} configures none", file.display()),
+        Some(file) => format!("{} configures {}", file.display(), names.join(", ")),
+        None => format!("without a configuration there is {}", names.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_read() {
+        let (name, value) = header("Authorization:  Bearer x:y ").unwrap();
+        assert_eq!((name.as_str(), value.to_str().unwrap()), ("authorization", "Bearer x:y"));
+        assert!(value.is_sensitive());
+        for text in ["x", ": y", "a b: c", "a: b\nc"] {
+            assert!(header(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn versions_are_those_that_are_known() {
+        for known in ERAS {
+            assert_eq!(era(known.version).unwrap(), known);
+        }
+        assert!(era("1999-01-01").unwrap_err().contains(ERAS[0].version));
+    }
+}

@@ -1,0 +1,181 @@
+//! The first screen of `serve`: where it listens, what it serves, and how to connect a client.
+//!
+//! Pure, so that its text can be tested as a whole. Secrets never stand in it: of values that may hide one only the
+//! form for people is used.
+
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+
+use engine::config::{Config, DEFAULT_PROFILE, HttpTransport, Link, Native, Server};
+use serde_json::json;
+
+use super::console::Paint;
+use super::{VERSION, address};
+
+/// The longest description of a server, in characters.
+const MOST: usize = 72;
+
+/// What the first screen is about.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Welcome<'a> {
+    /// Where it listens.
+    pub(super) addresses: &'a [SocketAddr],
+    /// What it serves.
+    pub(super) config: &'a Config,
+    /// The configuration's file as the user wrote it; `None` for the embedded demo.
+    pub(super) file: Option<&'a str>,
+    /// The same as a client in another folder has to write it.
+    pub(super) absolute_file: Option<&'a str>,
+    /// The path of this program.
+    pub(super) program: &'a str,
+    /// Colours.
+    pub(super) paint: Paint,
+}
+
+/// The text of the first screen.
+pub(super) fn welcome(about: &Welcome<'_>) -> String {
+    let paint = about.paint;
+    let mut text = String::new();
+    let urls: Vec<String> = about.addresses.iter().map(|one| address::url(*one, "/mcp")).collect();
+    let first = urls.first().map_or("", String::as_str);
+    let shown: Vec<String> = urls.iter().map(|url| paint.cyan(url)).collect();
+    let _ = writeln!(text, "{} serves {}\n", paint.bold(&format!("Dragoman {VERSION}")), shown.join(" and "));
+    let config = match about.file {
+        Some(file) => file.to_owned(),
+        None => "none found, so this is the embedded demo; put your servers into ./dragoman.yaml".to_owned(),
+    };
+    rows(&mut text, "Configuration", vec![(String::new(), config)], paint);
+    rows(&mut text, "Profiles", profiles(about), paint);
+    let servers = about.config.mcp_servers.iter().map(|(name, server)| (name.clone(), described(server)));
+    rows(&mut text, "Servers", servers.collect(), paint);
+    rows(&mut text, "Connect", clients(about, first), paint);
+    let _ = writeln!(text, "\n{}", paint.dim("Ctrl-C ends it. `dragoman --help` shows what else there is."));
+    text
+}
+
+/// A heading with rows of two columns beside it.
+fn rows(text: &mut String, heading: &str, rows: Vec<(String, String)>, paint: Paint) {
+    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    for (index, (name, value)) in rows.into_iter().enumerate() {
+        let heading = format!("{:<14}", if index == 0 { heading } else { "" });
+        let name = if width == 0 { String::new() } else { format!("{name:<width$}  ") };
+        let _ = writeln!(text, "{}{name}{value}", paint.bold(&heading));
+    }
+}
+
+fn profiles(about: &Welcome<'_>) -> Vec<(String, String)> {
+    let Config { profiles, endpoints, .. } = about.config;
+    let mut rows = Vec::new();
+    for (slug, profile) in profiles {
+        let mut paths =
+            vec![if slug == DEFAULT_PROFILE { "/mcp".to_owned() } else { format!("/mcp/{slug}") }];
+        paths.extend(endpoints.iter().filter(|one| one.profile == *slug).map(|one| one.path.clone()));
+        let servers =
+            if profile.servers.is_empty() { "no servers".to_owned() } else { profile.servers.join(", ") };
+        rows.push((slug.clone(), format!("{}  {}", paths.join(", "), about.paint.dim(&servers))));
+    }
+    rows
+}
+
+fn described(server: &Server) -> String {
+    let (how, state) = match &server.link {
+        Link::Native(native) => {
+            let name =
+                Native::ALL.iter().find(|(_, kind)| *kind == native.native).map_or("?", |(name, _)| name);
+            (format!("embedded: {name}"), "ready")
+        }
+        Link::Http(http) if http.transport == HttpTransport::Sse => (http.url.shown().to_owned(), "HTTP+SSE"),
+        Link::Http(http) => (http.url.shown().to_owned(), "connects when needed"),
+        Link::Stdio(child) => {
+            let words =
+                std::iter::once(child.command.shown()).chain(child.args.iter().map(|arg| arg.shown()));
+            (words.collect::<Vec<_>>().join(" "), "starts when needed")
+        }
+    };
+    let state = if server.disabled { "disabled" } else { state };
+    format!("{} ({state})", clipped(&how))
+}
+
+fn clipped(text: &str) -> String {
+    if text.chars().count() <= MOST {
+        text.to_owned()
+    } else {
+        text.chars().take(MOST - 1).chain(['…']).collect()
+    }
+}
+
+fn clients(about: &Welcome<'_>, url: &str) -> Vec<(String, String)> {
+    let mut args = vec!["stdio"];
+    if let Some(file) = about.absolute_file {
+        args.extend(["--config", file]);
+    }
+    let child = json!({"mcpServers": {"dragoman": {"command": about.program, "args": args}}});
+    let cursor = json!({"mcpServers": {"dragoman": {"url": url}}});
+    let code = json!({"servers": {"dragoman": {"type": "http", "url": url}}});
+    let inspector =
+        format!("npx @modelcontextprotocol/inspector --cli {url} --transport http --method tools/list");
+    [
+        ("Claude Code", format!("claude mcp add --transport http dragoman {url}")),
+        ("Claude Desktop", format!("in claude_desktop_config.json: {child}")),
+        ("Cursor", format!("in ~/.cursor/mcp.json: {cursor}")),
+        ("VS Code", format!("in .vscode/mcp.json: {code}")),
+        ("Inspector", inspector),
+        ("This terminal", format!("dragoman list {url}")),
+    ]
+    .map(|(name, how)| (name.to_owned(), how))
+    .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "mcpServers:
+  files: { command: npx, args: [-y, '@modelcontextprotocol/server-filesystem', '.'], env: { KEY: s3cret } }
+  docs: { url: 'https://docs.example.com/mcp?key=${KEY}' }
+  old: { url: 'http://127.0.0.1:9000/mcp', disabled: true }
+  demo: { native: demo }
+profiles:
+  default: { servers: [files, docs] }
+  editors: { servers: [demo] }
+endpoints:
+  - { path: /tools/mcp, profile: editors }
+";
+
+    fn screen(text: &str, file: Option<&str>, paint: Paint) -> String {
+        let lookup =
+            engine::config::Lookup { env: &|_| Some("s3cret".to_owned()), file: &|_| Err("none".to_owned()) };
+        let config = engine::config::load(text, "test", &lookup).unwrap().config;
+        welcome(&Welcome {
+            addresses: &["127.0.0.1:8808".parse().unwrap(), "[::1]:8808".parse().unwrap()],
+            config: &config,
+            file,
+            absolute_file: file.map(|_| "/home/ada/dragoman.yaml"),
+            program: "/usr/bin/dragoman",
+            paint,
+        })
+    }
+
+    #[test]
+    fn the_first_screen() {
+        let screen = screen(TEXT, Some("dragoman.yaml"), Paint(false)).replace(VERSION, "VERSION");
+        assert_eq!(screen, include_str!("welcome.txt"));
+        assert!(!screen.contains("s3cret"));
+    }
+
+    #[test]
+    fn the_demo_says_what_to_do_next() {
+        let screen = screen("mcpServers: { demo: { native: demo } }", None, Paint(false));
+        assert!(screen.contains("embedded demo; put your servers into ./dragoman.yaml"), "{screen}");
+        assert!(screen.contains(r#""args":["stdio"]"#), "{screen}");
+    }
+
+    #[test]
+    fn colours_change_nothing_else() {
+        let mut coloured = screen(TEXT, None, Paint(true));
+        for code in ["\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[36m"] {
+            coloured = coloured.replace(code, "");
+        }
+        assert_eq!(coloured, screen(TEXT, None, Paint(false)));
+    }
+}

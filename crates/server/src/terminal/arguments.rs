@@ -1,0 +1,219 @@
+//! A tool's arguments out of what was typed: `key=value` words by the tool's input schema, or JSON as it is.
+//!
+//! Numbers stay spelled as they were typed.
+
+use proto::json::quote;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::cli::failure::Failure;
+
+/// A JSON object out of JSON text.
+///
+/// # Errors
+/// When it is no JSON object.
+pub(crate) fn of_json(text: &str) -> Result<String, Failure> {
+    let mend = "write them as an object: '{\"key\": \"value\"}'";
+    let raw: &RawValue = serde_json::from_str(text)
+        .map_err(|e| Failure::usage(format!("the arguments are no JSON: {e}")).mend(mend))?;
+    if raw.get().starts_with('{') {
+        Ok(raw.get().to_owned())
+    } else {
+        Err(Failure::usage("the arguments are JSON, but no object").mend(mend))
+    }
+}
+
+/// A JSON object out of `key=value` words; `schema` is the tool's input schema, if there is one.
+///
+/// # Errors
+/// For a word that is no pair, a key that the tool does not have, and a value that does not fit.
+pub(crate) fn of_words(words: &[String], schema: Option<&Value>) -> Result<String, Failure> {
+    let nothing = Value::Null;
+    let schema = schema.unwrap_or(&nothing);
+    let mut members: Vec<(String, Vec<&str>)> = Vec::new();
+    for word in words {
+        let (key, value) = word.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(|| {
+            Failure::usage(format!("{word:?} is not key=value"))
+                .mend("write key=value, or give all with --args JSON")
+        })?;
+        check_key(key, schema)?;
+        match members.iter_mut().find(|(known, _)| known == key) {
+            Some((_, values)) => values.push(value),
+            None => members.push((key.to_owned(), vec![value])),
+        }
+    }
+    let mut out = Vec::new();
+    for (key, values) in &members {
+        let value = value(key, values, &schema["properties"][key]).map_err(Failure::usage)?;
+        out.push(format!("{}:{value}", quote(key)));
+    }
+    Ok(format!("{{{}}}", out.join(",")))
+}
+
+/// A JSON object of texts, as prompts take them.
+///
+/// # Errors
+/// For a word that is no pair, and a key that stands twice.
+pub(crate) fn of_texts(words: &[String]) -> Result<String, Failure> {
+    let texts = serde_json::json!({"additionalProperties": {"type": "string"}});
+    let mut out = Vec::new();
+    for word in words {
+        let (key, value) =
+            word.split_once('=').ok_or_else(|| Failure::usage(format!("{word:?} is not key=value")))?;
+        check_key(key, &texts)?;
+        out.push(format!("{}:{}", quote(key), quote(value)));
+    }
+    Ok(format!("{{{}}}", out.join(",")))
+}
+
+fn check_key(key: &str, schema: &Value) -> Result<(), Failure> {
+    let Some(properties) = schema["properties"].as_object() else { return Ok(()) };
+    if properties.contains_key(key) || schema["additionalProperties"] != Value::Bool(false) {
+        return Ok(());
+    }
+    let known: Vec<&str> = properties.keys().map(String::as_str).collect();
+    let known =
+        if known.is_empty() { "it takes none".to_owned() } else { format!("it takes {}", known.join(", ")) };
+    Err(Failure::usage(format!("the tool has no argument {key:?}")).mend(known))
+}
+
+/// The JSON text of what was typed for one argument.
+fn value(key: &str, typed: &[&str], schema: &Value) -> Result<String, String> {
+    let types = types(schema);
+    let wants = |name: &str| types.iter().any(|one| one == name);
+    let as_json = typed.len() == 1 && json(typed[0]).is_some_and(|text| text.starts_with('['));
+    if wants("array") && !wants("string") && !as_json {
+        let items: Result<Vec<String>, String> =
+            typed.iter().map(|one| value(key, &[one], &schema["items"])).collect();
+        return Ok(format!("[{}]", items?.join(",")));
+    }
+    let [one] = typed else { return Err(format!("{key} is given {} times, but is no list", typed.len())) };
+    let spelled = json(one);
+    if let Some(text) = &spelled {
+        let fits = match text.as_bytes()[0] {
+            b'{' => wants("object"),
+            b'[' => wants("array"),
+            b't' | b'f' => wants("boolean"),
+            b'n' => wants("null"),
+            b'"' => false,
+            _ => wants("number") || (wants("integer") && is_integer(text)),
+        };
+        if fits || (types.is_empty() && !text.starts_with('"')) {
+            return Ok(text.clone());
+        }
+    }
+    if types.is_empty() || wants("string") {
+        return Ok(quote(one));
+    }
+    let names: Vec<&str> = types.iter().map(String::as_str).collect();
+    Err(format!("{key}={one} does not fit: it has to be of type {}", names.join(" or ")))
+}
+
+/// What was typed, if it is JSON.
+fn json(typed: &str) -> Option<String> {
+    serde_json::from_str::<&RawValue>(typed).ok().map(|raw| raw.get().to_owned())
+}
+
+/// Whether a JSON number has no fraction; `1.0` and `1e2` have none either.
+fn is_integer(number: &str) -> bool {
+    number.bytes().all(|byte| matches!(byte, b'-' | b'0'..=b'9'))
+        || number.parse::<f64>().is_ok_and(|value| value.fract() == 0.0)
+}
+
+/// The types that a schema allows; none when it does not say.
+fn types(schema: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    match &schema["type"] {
+        Value::String(one) => found.push(one.clone()),
+        Value::Array(several) => found.extend(several.iter().filter_map(Value::as_str).map(str::to_owned)),
+        _ => {}
+    }
+    for key in ["anyOf", "oneOf"] {
+        found.extend(schema[key].as_array().into_iter().flatten().flat_map(types));
+    }
+    let values = schema["enum"].as_array().into_iter().flatten().chain(schema.get("const"));
+    if found.is_empty() {
+        found.extend(values.map(|value| type_of(value).to_owned()));
+    }
+    found.dedup();
+    found
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn typed(words: &[&str]) -> Result<String, String> {
+        let schema = json!({
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {
+                "text": {"type": "string"},
+                "count": {"type": "integer"},
+                "share": {"type": "number"},
+                "on": {"type": "boolean"},
+                "tags": {"type": "array", "items": {"type": "string"}},
+                "at": {"type": "object"},
+                "maybe": {"type": ["integer", "null"]},
+                "either": {"anyOf": [{"type": "boolean"}, {"type": "string"}]},
+                "mode": {"enum": ["a", "b"]},
+                "any": {},
+            },
+        });
+        let words: Vec<String> = words.iter().map(ToString::to_string).collect();
+        of_words(&words, Some(&schema)).map_err(|failure| match failure {
+            Failure::Told { message, .. } => message,
+            other => format!("{other:?}"),
+        })
+    }
+
+    #[test]
+    fn words_become_what_the_schema_wants() {
+        for (words, want) in [
+            (vec!["text=5", "count=5"], r#"{"text":"5","count":5}"#),
+            (vec!["text=a=b \"c\""], r#"{"text":"a=b \"c\""}"#),
+            (vec!["share=1.2345678901234567890", "on=true"], r#"{"share":1.2345678901234567890,"on":true}"#),
+            (vec!["count=9007199254740993", "count_=1"], "the tool has no argument \"count_\""),
+            (vec!["tags=a", "tags=2"], r#"{"tags":["a","2"]}"#),
+            (vec![r#"tags=["a"]"#, r#"at={"x": 1}"#], r#"{"tags":["a"],"at":{"x": 1}}"#),
+            (vec!["maybe=null", "either=true", "mode=a"], r#"{"maybe":null,"either":true,"mode":"a"}"#),
+            (vec!["either=truer", "any=1", "text="], r#"{"either":"truer","any":1,"text":""}"#),
+            (vec!["any=[1", "maybe=3"], r#"{"any":"[1","maybe":3}"#),
+            (vec![], "{}"),
+            (vec!["count=1.5"], "count=1.5 does not fit: it has to be of type integer"),
+            (vec!["on=yes"], "on=yes does not fit: it has to be of type boolean"),
+            (vec!["text=a", "text=b"], "text is given 2 times, but is no list"),
+            (vec!["text"], "\"text\" is not key=value"),
+            (vec!["=x"], "\"=x\" is not key=value"),
+        ] {
+            assert_eq!(typed(&words).unwrap_or_else(|message| message), want, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn json_is_taken_as_it_is() {
+        assert_eq!(of_json(" {\"a\":1.50} ").unwrap(), "{\"a\":1.50}");
+        for text in ["[1]", "5", "", "{"] {
+            assert!(of_json(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn prompts_take_texts() {
+        assert_eq!(of_texts(&["a=1".to_owned(), "b=x=y".to_owned()]).unwrap(), r#"{"a":"1","b":"x=y"}"#);
+        assert!(of_texts(&["a".to_owned()]).is_err());
+    }
+}

@@ -1,0 +1,243 @@
+//! What a server says and asks while it works: progress and log messages go to stderr, questions to the user.
+//!
+//! Only the user answers. Where nobody can be asked (no terminal), questions are declined.
+
+use std::io::BufRead as _;
+
+use bytes::Bytes;
+use proto::mcp::{Method, Notice};
+use proto::rpc::{Frame, Id, code, error_response, result_response};
+use serde_json::{Map, Value, json};
+
+use super::form::{Entry, Field, fields};
+use super::pretty::pretty;
+use crate::cli::console::{Console, harmless, one_line};
+
+/// What declines a question.
+const NO: &str = "!";
+
+/// The longest line that is read from the user, in bytes.
+const LINE: u64 = 1 << 20;
+
+/// Why a question gets no answer.
+#[derive(Debug)]
+pub(super) struct Unanswerable {
+    code: i32,
+    pub(super) message: String,
+}
+
+/// The user's end of a conversation.
+#[derive(Debug)]
+pub(crate) struct Desk<'c> {
+    console: &'c Console,
+    /// Whether questions can be put to the user: stdin and stderr are terminals, and stdin is not used otherwise.
+    can_ask: bool,
+    progress_shown: bool,
+}
+
+impl<'c> Desk<'c> {
+    /// A desk; `stdin_is_taken` when the command reads it.
+    pub(crate) fn new(console: &'c Console, stdin_is_taken: bool) -> Self {
+        Self { console, can_ask: console.can_ask && !stdin_is_taken, progress_shown: false }
+    }
+
+    /// The least severe log message that is wanted, if any.
+    pub(crate) fn log_level(&self) -> Option<&'static str> {
+        match self.console.verbose {
+            0 => None,
+            1 => Some("info"),
+            _ => Some("debug"),
+        }
+    }
+
+    /// Takes a notification.
+    pub(super) fn hear(&mut self, frame: &Frame) {
+        let params = params(frame);
+        match Notice::from_name(&frame.method()) {
+            Some(Notice::Progress) => self.progress(&params),
+            Some(Notice::Message) if self.console.verbose > 0 => {
+                self.settle();
+                self.console.note(&log_line(&params));
+            }
+            _ => tracing::debug!("notification {}", one_line(&frame.method())),
+        }
+    }
+
+    fn progress(&mut self, params: &Value) {
+        let line = progress_line(params);
+        if self.console.err_is_terminal && !self.console.quiet {
+            self.console.hint(&format!("\r\x1b[K{}", self.console.err.dim(&line)));
+            self.progress_shown = true;
+        } else if self.console.verbose > 0 {
+            self.console.note(&line);
+        }
+    }
+
+    /// Clears what was only of interest meanwhile.
+    pub(super) fn settle(&mut self) {
+        if std::mem::take(&mut self.progress_shown) {
+            self.console.hint("\r\x1b[K");
+        }
+    }
+
+    /// The response to a request of the server.
+    pub(super) async fn answer(&mut self, frame: &Frame) -> Bytes {
+        let Some(id) = frame.id() else { return Bytes::new() };
+        let params = frame.params().map_or(b"{}".as_slice(), |params| params.members.span().of(frame.text()));
+        respond(id, self.ask(&frame.method(), params).await)
+    }
+
+    /// The answer to a question, as JSON text.
+    ///
+    /// # Errors
+    /// When this client cannot answer such questions.
+    pub(super) async fn ask(&mut self, method: &str, params: &[u8]) -> Result<String, Unanswerable> {
+        self.settle();
+        match Method::from_name(method) {
+            Some(Method::Ping) => Ok("{}".to_owned()),
+            Some(Method::Elicit) => {
+                let params = serde_json::from_slice(params).unwrap_or_default();
+                Ok(self.elicit(&params).await.to_string())
+            }
+            _ => Err(Unanswerable {
+                code: code::METHOD_NOT_FOUND,
+                message: format!(
+                    "the server asked for {}, which this client does not offer",
+                    one_line(method)
+                ),
+            }),
+        }
+    }
+
+    async fn elicit(&mut self, params: &Value) -> Value {
+        let message = params["message"].as_str().unwrap_or("(no message)");
+        if !self.can_ask {
+            let what = one_line(message);
+            self.console.note(&format!("declined, as nobody can be asked here: the server asks {what:?}"));
+            return json!({"action": "decline"});
+        }
+        let head = self.console.err.bold("The server asks:");
+        self.console.complain(&format!("{head} {}", harmless(message)));
+        match params["url"].as_str() {
+            Some(url) => self.open_url(url).await,
+            None => self.fill_in(&fields(&params["requestedSchema"])).await,
+        }
+    }
+
+    /// The user decides whether to open the address; nothing is opened or fetched for them.
+    async fn open_url(&self, url: &str) -> Value {
+        let host = url.split("://").nth(1).and_then(|rest| rest.split(['/', '?', '#']).next()).unwrap_or(url);
+        self.console.complain(&format!(
+            "It wants you to open this address of {}:",
+            self.console.err.bold(&one_line(host))
+        ));
+        self.console.complain(&format!("  {}", self.console.err.cyan(&one_line(url))));
+        match self.line(&format!("Open it in a browser, then press Enter ({NO} declines): ")).await {
+            None => json!({"action": "cancel"}),
+            Some(line) if line == NO => json!({"action": "decline"}),
+            Some(_) => json!({"action": "accept"}),
+        }
+    }
+
+    async fn fill_in(&self, form: &[Field]) -> Value {
+        if form.is_empty() {
+            return match self.line(&format!("Press Enter to agree ({NO} declines): ")).await {
+                None => json!({"action": "cancel"}),
+                Some(line) if line == NO => json!({"action": "decline"}),
+                Some(_) => json!({"action": "accept", "content": {}}),
+            };
+        }
+        self.console.complain(
+            &self.console.err.dim(&format!("(Enter takes what stands in brackets, {NO} declines)")),
+        );
+        let mut content = Map::new();
+        for field in form {
+            loop {
+                for line in field.about() {
+                    self.console.complain(&line);
+                }
+                let Some(line) = self.line(&field.prompt()).await else { return json!({"action": "cancel"}) };
+                if line == NO {
+                    return json!({"action": "decline"});
+                }
+                match field.read(&line) {
+                    Ok(Entry::Value(value)) => {
+                        content.insert(field.name.clone(), value);
+                        break;
+                    }
+                    Ok(Entry::Nothing) => break,
+                    Err(why) => self.console.complain(&format!("  {}", self.console.err.yellow(&why))),
+                }
+            }
+        }
+        json!({"action": "accept", "content": content})
+    }
+
+    /// A line from the user; `None` at the end of input.
+    async fn line(&self, prompt: &str) -> Option<String> {
+        self.console.hint(&format!("  {prompt}"));
+        let read = tokio::task::spawn_blocking(|| {
+            let mut line = String::new();
+            let mut stdin = std::io::Read::take(std::io::stdin().lock(), LINE);
+            stdin.read_line(&mut line).ok().filter(|count| *count > 0).map(|_| line)
+        });
+        read.await.ok().flatten().map(|line| line.trim().to_owned())
+    }
+}
+
+fn respond(id: &Id, answer: Result<String, Unanswerable>) -> Bytes {
+    match answer {
+        Ok(result) => result_response(id, result.as_bytes()),
+        Err(why) => error_response(Some(id), why.code, &why.message, None),
+    }
+}
+
+fn params(frame: &Frame) -> Value {
+    let params = frame.params().map(|params| params.members.span().of(frame.text()));
+    params.and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default()
+}
+
+fn progress_line(params: &Value) -> String {
+    let done = params["progress"].as_f64().unwrap_or(0.0);
+    let share = match params["total"].as_f64() {
+        Some(total) if total > 0.0 => format!("{:.0}%", (done / total * 100.0).clamp(0.0, 100.0)),
+        _ => done.to_string(),
+    };
+    let message: String =
+        one_line(params["message"].as_str().unwrap_or("working")).chars().take(60).collect();
+    format!("{share:>4} {message}")
+}
+
+fn log_line(params: &Value) -> String {
+    let level = params["level"].as_str().unwrap_or("info");
+    let logger = params["logger"].as_str().map(|name| format!("{}: ", one_line(name))).unwrap_or_default();
+    let text = match &params["data"] {
+        Value::String(text) => text.clone(),
+        other => pretty(other.to_string().as_bytes()),
+    };
+    format!("[{}] {logger}{}", one_line(level), harmless(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_one_line() {
+        for (params, want) in [
+            (json!({"progress": 50, "total": 200, "message": "half\nway\u{1b}[2J"}), " 25% half way[2J"),
+            (json!({"progress": 3}), "   3 working"),
+            (json!({"progress": 9, "total": 0}), "   9 working"),
+            (json!({}), "   0 working"),
+        ] {
+            assert_eq!(progress_line(&params), want);
+        }
+    }
+
+    #[test]
+    fn log_messages_name_level_and_logger() {
+        let line = log_line(&json!({"level": "warning", "logger": "db", "data": "slow"}));
+        assert_eq!(line, "[warning] db: slow");
+        assert_eq!(log_line(&json!({"level": "info", "data": {"a": 1}})), "[info] {\n  \"a\": 1\n}");
+    }
+}

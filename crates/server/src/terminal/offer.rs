@@ -1,0 +1,116 @@
+//! What a server lists, all pages of it, and a tool out of that.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use engine::catalogue::{
+    Gather, GatherFault, GatherLimits, ListKind, MirroredParam, Offer, UpstreamId, UpstreamOffer, View,
+    ViewSpec,
+};
+use engine::config::{Naming, Profile};
+use engine::exchange::Mirror;
+use proto::json::{MAX_DEPTH, Members, Span};
+use proto::rpc::Id;
+use serde_json::Value;
+
+use super::CLIENT_INFO;
+use super::connection::Connection;
+use super::desk::Desk;
+use crate::cli::failure::Failure;
+
+/// Caps on what is listed.
+const LIMITS: GatherLimits = GatherLimits { pages: 1000, entries: 100_000 };
+
+/// The longest schema that is looked at, in bytes.
+const SCHEMA: usize = 1 << 20;
+
+/// Fetches the lists of these kinds, as far as the server has them.
+///
+/// # Errors
+/// When one of them cannot be had.
+pub(crate) async fn gather(
+    connection: &mut Connection,
+    kinds: &[ListKind],
+    desk: &mut Desk<'_>,
+) -> Result<Offer, Failure> {
+    let mut hello = connection.hello.clone();
+    hello.capabilities = only(&hello.capabilities, kinds);
+    let mut run = Gather::new(hello, LIMITS, CLIENT_INFO);
+    while let Some(kind) = run.wants() {
+        let key = connection.next_id();
+        let Some(text) = run.request(&Id::number(key)) else { break };
+        let answer = connection.exchange(key, text, &Mirror::of_method(kind.method()), desk).await?;
+        run.feed(&answer).map_err(|fault| match fault {
+            GatherFault::Refused { code, message, .. } => {
+                Failure::Refused { code, message, data: None, mend: None }
+            }
+            other => Failure::new(other.to_string()),
+        })?;
+    }
+    let offer = run.finish();
+    for note in &offer.notes {
+        tracing::warn!("{note}");
+    }
+    Ok(offer)
+}
+
+/// The capabilities that stand for these kinds, of those that there are.
+fn only(capabilities: &Bytes, kinds: &[ListKind]) -> Bytes {
+    let announced = Members::of_document(capabilities, MAX_DEPTH).ok();
+    let mut wanted: Vec<&str> = kinds.iter().map(|kind| kind.capability()).collect();
+    wanted.dedup();
+    wanted.retain(|name| announced.as_ref().is_some_and(|members| members.get(capabilities, name).is_some()));
+    let members: Vec<String> = wanted.iter().map(|name| format!("\"{name}\":{{}}")).collect();
+    Bytes::from(format!("{{{}}}", members.join(",")))
+}
+
+/// A tool as it is called.
+#[derive(Debug)]
+pub(crate) struct Tool {
+    /// Its input schema.
+    pub(crate) schema: Value,
+    mirrored: Vec<MirroredParam>,
+}
+
+impl Tool {
+    /// The headers that repeat arguments (JSON text), in eras that have such.
+    pub(crate) fn headers(&self, arguments: &str) -> Vec<(String, String)> {
+        let text = arguments.as_bytes();
+        let header = |param: &MirroredParam| {
+            let value = param.value(text, Span::new(0, text.len()))?;
+            Some((param.header.clone(), MirroredParam::encode(value.of(text))?))
+        };
+        self.mirrored.iter().filter_map(header).collect()
+    }
+}
+
+/// The tool with this name, if it is listed and can be called.
+pub(crate) fn tool(connection: &Connection, offer: Offer, name: &str) -> Option<Tool> {
+    let item = offer.list(ListKind::Tools).iter().find(|item| item.key == name)?;
+    let schema = item.member("inputSchema").and_then(|text| serde_json::from_slice(&text).ok());
+    let profile = Profile { names: Naming::Plain, ..Profile::default() };
+    let spec =
+        ViewSpec { era: connection.era(), profile: &profile, server_info: CLIENT_INFO, schema_bytes: SCHEMA };
+    let upstream = UpstreamOffer {
+        id: UpstreamId(0),
+        name: "server".into(),
+        over_http: connection.over_http(),
+        offer: Ok(Arc::new(offer)),
+    };
+    let view = View::build(spec, vec![upstream]);
+    let mirrored = view.tool(name).map(|entry| entry.mirrored.clone()).unwrap_or_default();
+    Some(Tool { schema: schema.unwrap_or_default(), mirrored })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_wanted_and_there_is_asked_for() {
+        let there = Bytes::from_static(br#"{"tools":{"listChanged":true},"resources":{},"logging":{}}"#);
+        assert_eq!(only(&there, &ListKind::ALL).as_ref(), br#"{"tools":{},"resources":{}}"#);
+        assert_eq!(only(&there, &[ListKind::Templates]).as_ref(), br#"{"resources":{}}"#);
+        assert_eq!(only(&there, &[ListKind::Prompts]).as_ref(), b"{}");
+    }
+}

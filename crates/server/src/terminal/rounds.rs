@@ -1,0 +1,125 @@
+//! Requests that may be answered with questions (MCP 2026-07-28: multi round-trip requests), and cancelling.
+
+use std::time::Duration;
+
+use proto::era::is_input_required;
+use proto::json::{Members, Span, quote, unquote};
+use proto::rpc::{Frame, Kind, RpcError};
+
+use super::connection::{Ask, Connection};
+use super::desk::Desk;
+use crate::cli::failure::Failure;
+
+/// How often a server may ask back before its answer.
+const MAX_ROUNDS: u32 = 10;
+
+/// How many questions a server may ask at once.
+const MAX_QUESTIONS: usize = 32;
+
+/// How long to wait before a request is repeated that was answered without a question.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// A request's result.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// The whole answer.
+    pub(crate) frame: Frame,
+    /// Where its result stands.
+    pub(crate) result: Span,
+}
+
+impl Outcome {
+    /// The result as JSON text.
+    pub(crate) fn json(&self) -> &str {
+        std::str::from_utf8(self.result.of(self.frame.text())).unwrap_or_default()
+    }
+}
+
+/// Asks, answers what the server asks back, and returns its result.
+///
+/// # Errors
+/// [`Failure::Refused`] for an error of the server; others when no answer can be had.
+pub(crate) async fn complete(
+    connection: &mut Connection,
+    ask: &Ask,
+    desk: &mut Desk<'_>,
+) -> Result<Outcome, Failure> {
+    let mut further = Vec::new();
+    for round in 0..=MAX_ROUNDS {
+        let key = connection.next_id();
+        let text = connection.request_with(key, ask, &further, desk);
+        let frame = connection.exchange(key, text, &ask.mirror, desk).await?;
+        let Some(questions) = is_input_required(connection.era(), &frame) else { return outcome(frame) };
+        if round < MAX_ROUNDS {
+            further = answers(&frame, &questions, desk).await?;
+        }
+    }
+    Err(Failure::new(format!("the server asked back {MAX_ROUNDS} times without an answer")))
+}
+
+/// Runs `work` until it is done or somebody presses Ctrl-C; then the open request is cancelled.
+///
+/// # Errors
+/// What `work` fails with.
+pub(crate) async fn interruptible<T>(
+    connection: &mut Connection,
+    work: impl AsyncFnOnce(&mut Connection) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let interrupted = tokio::select! {
+        done = work(connection) => return done,
+        pressed = tokio::signal::ctrl_c() => pressed,
+    };
+    if let Err(e) = interrupted {
+        return Err(Failure::new(format!("Ctrl-C cannot be listened to: {e}")));
+    }
+    connection.cancel().await;
+    Err(Failure::interrupted())
+}
+
+/// An answer as a result or a refusal.
+///
+/// # Errors
+/// [`Failure::Refused`] for an error.
+pub(crate) fn outcome(frame: Frame) -> Result<Outcome, Failure> {
+    match frame.payload() {
+        Some(result) if frame.kind() == Kind::Response => Ok(Outcome { result, frame }),
+        payload => Err(refusal(&frame, payload)),
+    }
+}
+
+fn refusal(frame: &Frame, payload: Option<Span>) -> Failure {
+    let error = payload.and_then(|span| RpcError::of_value(frame.text(), span));
+    let message = error.and_then(|e| frame.string(e.message?)).unwrap_or_default().into_owned();
+    let data = error.and_then(|e| Some(String::from_utf8_lossy(e.data?.of(frame.text())).into_owned()));
+    Failure::Refused { code: error.map_or(0, |e| e.code), message, data, mend: None }
+}
+
+/// The members that the repeated request carries.
+async fn answers(
+    frame: &Frame,
+    result: &Members,
+    desk: &mut Desk<'_>,
+) -> Result<Vec<(&'static str, String)>, Failure> {
+    let text = frame.text();
+    let questions = result.get(text, "inputRequests").and_then(|span| Members::of_value(text, span));
+    let mut given = Vec::new();
+    for question in questions.iter().flat_map(Members::iter).take(MAX_QUESTIONS) {
+        let key = unquote(question.key.of(text)).unwrap_or_default().into_owned();
+        let members = Members::of_value(text, question.value);
+        let get = |name| members.as_ref().and_then(|members| members.get(text, name));
+        let method = get("method").and_then(|span| frame.string(span)).unwrap_or_default();
+        let params = get("params").map_or(b"{}".as_slice(), |span| span.of(text));
+        let answer = desk.ask(&method, params).await.map_err(|why| Failure::new(why.message))?;
+        given.push(format!("{}:{answer}", quote(&key)));
+    }
+    let mut members = Vec::new();
+    if given.is_empty() {
+        tokio::time::sleep(PAUSE).await;
+    } else {
+        members.push(("inputResponses", format!("{{{}}}", given.join(","))));
+    }
+    if let Some(state) = result.get(text, "requestState") {
+        members.push(("requestState", String::from_utf8_lossy(state.of(text)).into_owned()));
+    }
+    Ok(members)
+}

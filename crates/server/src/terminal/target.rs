@@ -1,0 +1,92 @@
+//! What is connected to: a URL, a command, an embedded server.
+
+use engine::config::{HttpTransport, Link, Native, Server};
+use http::{HeaderMap, HeaderValue, Uri};
+use transport::child::Spec;
+
+use crate::cli::failure::Failure;
+
+/// A server, as this client reaches it.
+#[derive(Debug)]
+pub(crate) enum Target {
+    /// Over HTTP.
+    Http {
+        /// Its endpoint.
+        uri: Uri,
+        /// Headers of every request.
+        headers: HeaderMap,
+    },
+    /// As a child process.
+    Child(Spec),
+    /// In this process.
+    Native(Native),
+}
+
+impl Target {
+    /// A server by its URL.
+    ///
+    /// # Errors
+    /// When it is no URL with a host.
+    pub(crate) fn of_url(url: &str, headers: HeaderMap) -> Result<Self, Failure> {
+        let mend = "write it as https://host/path or http://host:port/path";
+        let uri: Uri =
+            url.parse().map_err(|e| Failure::usage(format!("{url:?} is no URL: {e}")).mend(mend))?;
+        if uri.authority().is_none_or(|authority| authority.as_str().contains('@')) {
+            let message = "a URL needs a host, and may not carry a user name or a password";
+            return Err(
+                Failure::usage(message).mend("send credentials as a header: --header 'Authorization: …'")
+            );
+        }
+        Ok(Self::Http { uri, headers })
+    }
+
+    /// A server by its command.
+    pub(crate) fn of_command(command: &[String]) -> Self {
+        let (program, args) =
+            command.split_first().map_or((String::new(), &[][..]), |(p, args)| (p.clone(), args));
+        Self::Child(Spec { program, args: args.to_vec(), inherit: vec!["*".to_owned()], ..Spec::default() })
+    }
+
+    /// A server of the configuration; `extra` headers win over configured ones.
+    ///
+    /// # Errors
+    /// When this client cannot reach it.
+    pub(crate) fn of_server(name: &str, server: &Server, extra: &HeaderMap) -> Result<Self, Failure> {
+        match &server.link {
+            Link::Native(native) => Ok(Self::Native(native.native)),
+            Link::Http(http) => {
+                if http.transport == HttpTransport::Sse {
+                    let message =
+                        format!("{name} is configured for HTTP+SSE, which this client does not speak");
+                    return Err(Failure::new(message).mend("try its Streamable HTTP endpoint, if it has one"));
+                }
+                let mut headers = HeaderMap::new();
+                for (header, value) in &http.headers {
+                    let mut value = HeaderValue::from_str(value.expose()).map_err(|_| {
+                        Failure::usage(format!("{name}: header {header} has a value that HTTP cannot carry"))
+                    })?;
+                    value.set_sensitive(true);
+                    headers.insert(header.clone(), value);
+                }
+                headers.extend(extra.clone());
+                Self::of_url(http.url.expose(), headers)
+            }
+            Link::Stdio(child) => Ok(Self::Child(Spec {
+                program: child.command.expose().to_owned(),
+                args: child.args.iter().map(|arg| arg.expose().to_owned()).collect(),
+                env: child
+                    .env
+                    .iter()
+                    .map(|(name, value)| (name.clone(), value.expose().to_owned()))
+                    .collect(),
+                cwd: child.cwd.as_ref().map(|cwd| cwd.expose().into()),
+                inherit: Vec::new(),
+            })),
+        }
+    }
+
+    /// Whether requests carry headers.
+    pub(crate) fn over_http(&self) -> bool {
+        matches!(self, Self::Http { .. })
+    }
+}
