@@ -4,8 +4,8 @@
 
 use bytes::Bytes;
 use proto::era::{Era, EraFault};
-use proto::json::{Duplicate, quote};
-use proto::rpc::{FrameError, Id, code, error_response};
+use proto::json::{Duplicate, JsonError, Problem, quote};
+use proto::rpc::{FrameError, FrameFault, Id, code, error_response};
 
 /// Whose doing it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +85,14 @@ impl Fault {
 
 impl From<&FrameError> for Fault {
     fn from(e: &FrameError) -> Self {
-        Self::client(e.code(), e.to_string()).with_status(400)
+        let limit = match &e.fault {
+            FrameFault::Json(JsonError { problem: Problem::Depth, .. }) => {
+                " (`limits.jsonDepth` in the configuration)"
+            }
+            FrameFault::BatchSize(_) => " (`limits.batch` in the configuration)",
+            _ => "",
+        };
+        Self::client(e.code(), format!("{e}{limit}")).with_status(400)
     }
 }
 

@@ -247,7 +247,12 @@ impl Exchange {
 /// Checks a call's arguments. A misfit is either the fault or the tool result to answer with, as the era has it.
 fn check_arguments(start: &Start<'_>, arguments: Option<Span>) -> Result<Option<Bytes>, Fault> {
     let Some(tool) = start.route.tool else { return Ok(None) };
-    let Err(misfit) = tool.check(arguments.map(|span| span.of(start.frame.text()))) else { return Ok(None) };
+    // Some clients write null where they have none to send.
+    let arguments = arguments.map(|span| span.of(start.frame.text())).filter(|text| *text != b"null");
+    if arguments.is_some_and(|text| text[0] != b'{') {
+        return Err(Fault::client(code::INVALID_PARAMS, "params.arguments must be an object"));
+    }
+    let Err(misfit) = tool.check(arguments) else { return Ok(None) };
     match start.era.invalid_arguments {
         InvalidArguments::Error => Err(Fault::client(code::INVALID_PARAMS, misfit.to_string())),
         InvalidArguments::ToolResult => {

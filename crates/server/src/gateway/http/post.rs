@@ -8,7 +8,7 @@ use engine::Fault;
 use http::header::HeaderValue;
 use http::{HeaderMap, Request, Response, StatusCode};
 use proto::codec::headers as names;
-use proto::era::{Lifecycle, Spoken, by_version, client_hello, detect, initialize_result, negotiate};
+use proto::era::{Era, Lifecycle, Spoken, by_version, client_hello, detect, initialize_result, negotiate};
 use proto::mcp::Method;
 use proto::rpc::{Batch, Frame, Kind as FrameKind, Message, code};
 use tokio::time::Instant;
@@ -48,7 +48,10 @@ pub(super) async fn post(shard: &Shard, profile: usize, request: Request<Incomin
     };
     match message {
         Message::Single(frame) => single(shard, profile, &head.headers, version, frame).await,
-        Message::Batch(batch) => self::batch(shard, profile, &head.headers, batch).await,
+        Message::Batch(batch) => match version.and_then(by_version) {
+            Some(era) if era.lifecycle == Lifecycle::Stateless => no_batches(era),
+            _ => self::batch(shard, profile, &head.headers, batch).await,
+        },
     }
 }
 
@@ -221,10 +224,7 @@ async fn batch(shard: &Shard, profile: usize, headers: &HeaderMap, batch: Batch)
         Err(refusal) => return *refusal,
     };
     if !session.kind.era.batches {
-        let message =
-            format!("protocol version {} has no batches; send one message a request", session.kind.era);
-        let fault = Fault::client(code::INVALID_REQUEST, message).with_status(400);
-        return answer::message(400, fault.response(None));
+        return no_batches(session.kind.era);
     }
     session.touch();
     let Face::Http(streams) = &session.face else { return answer::not_allowed() };
@@ -271,6 +271,11 @@ async fn batch(shard: &Shard, profile: usize, headers: &HeaderMap, batch: Batch)
         }
     });
     answer::events(body)
+}
+
+fn no_batches(era: &Era) -> Response<Body> {
+    let message = format!("protocol version {era} has no batches; send one message a request");
+    answer::message(400, Fault::client(code::INVALID_REQUEST, message).response(None))
 }
 
 fn array(messages: &[Bytes]) -> Bytes {

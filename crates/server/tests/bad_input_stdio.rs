@@ -1,0 +1,124 @@
+//! What is wrong with a line, or with the order of lines, on the standard input of `dragoman stdio`.
+
+mod support;
+
+use serde_json::json;
+use support::*;
+use testkit::fixture::Eras;
+
+#[tokio::test]
+async fn a_line_that_is_too_long_is_refused_and_the_next_one_counts() {
+    let config = "mcpServers: { demo: { native: demo } }\nlimits: { line: 64KiB }\n";
+    let mut client = Stdio::open(config).await;
+    for length in [(64 << 10) + 1, 8 << 20] {
+        let long = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"x":"{}"}}}}"#,
+            "x".repeat(length)
+        );
+        client.send(&long).await;
+        let refusal = client.message().await;
+        assert_eq!((error_code(&refusal), &refusal["id"]), (-32600, &json!(null)), "{refusal}");
+        let message = error_message(&refusal);
+        assert!(message.contains("65536") && message.contains("limits.line"), "{refusal}");
+        assert_eq!(text(&client.call("demo__echo", &json!({"text": "x"})).await), "x");
+    }
+    assert_eq!(client.close().await.code, Some(0));
+}
+
+#[tokio::test]
+async fn an_endless_line_takes_no_memory() {
+    let config = "mcpServers: { demo: { native: demo } }\nlimits: { line: 64KiB }\n";
+    let mut client = Stdio::open(config).await;
+    let before = peak_memory(client.pid());
+    let piece = vec![b'x'; 1 << 20];
+    for _ in 0..512 {
+        client.send_bytes(&piece).await;
+    }
+    client.send_bytes(b"\n").await;
+    assert!(error_message(&client.message().await).contains("limits.line"));
+    assert_eq!(client.ask("ping", &json!({})).await["result"], json!({}));
+    let grown = peak_memory(client.pid()) - before;
+    assert!(grown < 8 << 20, "{grown} bytes more");
+}
+
+#[tokio::test]
+async fn an_unfinished_last_line_is_answered() {
+    let mut client = Stdio::open("mcpServers: { demo: { native: demo } }").await;
+    client.send_bytes(br#"{"jsonrpc":"2.0","id":"last","method":"ping"}"#).await;
+    let ended = client.close().await;
+    assert_eq!(ended.code, Some(0));
+    assert_eq!(ended.out, "{\"jsonrpc\":\"2.0\",\"id\":\"last\",\"result\":{}}\n");
+    let mut client = Stdio::open("mcpServers: { demo: { native: demo } }").await;
+    client.send_bytes(br#"{"jsonrpc":"2.0","id":"la"#).await;
+    let ended = client.close().await;
+    assert_eq!(ended.code, Some(0));
+    assert!(ended.out.contains("-32700"), "{}", ended.out);
+}
+
+#[tokio::test]
+async fn messages_in_the_wrong_order_are_refused() {
+    let mut client = Stdio::start("mcpServers: { demo: { native: demo } }");
+    let refusal = client.ask("tools/list", &json!({})).await;
+    assert_eq!(error_code(&refusal), -32600);
+    assert!(error_message(&refusal).contains("initialize"), "{refusal}");
+    // Notifications and answers before it have nobody to go to.
+    client.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
+    client.send(r#"{"jsonrpc":"2.0","id":5,"result":{}}"#).await;
+    let hello = client.initialize(LEGACY, &json!({})).await;
+    assert_eq!(hello["result"]["protocolVersion"], LEGACY);
+    let again = client.ask("initialize", &json!({"protocolVersion": LEGACY, "capabilities": {}})).await;
+    assert_eq!(error_code(&again), -32600);
+    assert!(error_message(&again).contains("before"), "{again}");
+    assert_eq!(text(&client.call("demo__echo", &json!({"text": "x"})).await), "x");
+}
+
+#[tokio::test]
+async fn an_id_that_is_in_use_is_refused() {
+    let good = fixture(Eras::Both).await;
+    let mut client = Stdio::open(&Scene::config(&good, &[], "")).await;
+    let slow = request("same", "tools/call", &json!({"name": "good__slow", "arguments": {"ms": 600_000}}));
+    client.send(&slow.to_string()).await;
+    client.send(&slow.to_string()).await;
+    let refusal = client.answer(&json!("same")).await;
+    assert_eq!(error_code(&refusal), -32600);
+    assert!(error_message(&refusal).contains("id"), "{refusal}");
+    // The first one goes on until it is cancelled; then the id is free.
+    client
+        .send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"same"}}"#)
+        .await;
+    client.send(&request("same", "ping", &json!({})).to_string()).await;
+    assert_eq!(client.answer(&json!("same")).await["result"], json!({}));
+}
+
+#[tokio::test]
+async fn stateless_messages_are_checked_without_headers() {
+    let mut client = Stdio::start("mcpServers: { demo: { native: demo } }");
+    let mut params = json!({"_meta": meta(&json!({}))});
+    assert!(client.ask("tools/list", &params).await["result"]["tools"].is_array());
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!(7);
+    let refusal = client.ask("tools/list", &params).await;
+    assert_eq!(error_code(&refusal), -32602);
+    assert!(error_message(&refusal).contains("clientCapabilities"), "{refusal}");
+    params["_meta"] = meta(&json!({}));
+    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2099-01-01");
+    let refusal = client.ask("tools/list", &params).await;
+    assert_eq!(error_code(&refusal), -32022);
+    assert_eq!(refusal["error"]["data"], json!({"supported": [MODERN], "requested": "2099-01-01"}));
+    params["_meta"] = meta(&json!({}));
+    for gone in ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"] {
+        assert_eq!(error_code(&client.ask(gone, &params).await), -32601, "{gone}");
+    }
+    // And the process still takes a handshake.
+    assert_eq!(client.initialize(LEGACY, &json!({})).await["result"]["protocolVersion"], LEGACY);
+    assert_eq!(text(&client.call("demo__echo", &json!({"text": "x"})).await), "x");
+}
+
+#[tokio::test]
+async fn a_profile_that_does_not_exist_is_answered_with_those_that_do() {
+    let config = "mcpServers: { demo: { native: demo } }\nprofiles: { default: {}, editors: {} }\n";
+    let ended =
+        run_to_end("stdio", &Start { config, args: &["--profile", "nobody"], ..Start::default() }).await;
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.err.contains("nobody") && ended.err.contains("editors"), "{}", ended.err);
+    assert_eq!(ended.out, "");
+}
