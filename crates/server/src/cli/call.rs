@@ -20,6 +20,9 @@ use crate::terminal::{Desk, arguments};
 /// The longest arguments, in bytes.
 const MOST: u64 = 64 << 20;
 
+/// How many tools are named in one line.
+const MANY: usize = 10;
+
 const EXAMPLES: &str = "\
 TARGET is a URL, the name of a configured server, or a command behind --.
 Values become what the tool's schema wants: text, numbers, true, false, JSON. A list is JSON, or the key repeated.
@@ -111,9 +114,21 @@ async fn call(
     let result = complete(connection, &ask, desk).await;
     match result {
         Err(refused @ Failure::Refused { .. }) if tool.is_none() => {
-            Err(refused.mend(format!("it lists these tools: {}", listed.join(", "))))
+            Err(refused.mend(listed_tools(&listed)))
         }
         other => Ok(other?.json().to_owned()),
+    }
+}
+
+/// Which tools there are, as far as that is a short answer.
+fn listed_tools(names: &[String]) -> String {
+    match names {
+        [] => "it lists no tools".to_owned(),
+        [few @ ..] if few.len() <= MANY => format!("it lists {}", few.join(", ")),
+        [first @ .., _] => {
+            let some = first[..MANY].join(", ");
+            format!("it lists {} tools, among them {some}; `dragoman list TARGET tools` shows all", names.len())
+        }
     }
 }
 

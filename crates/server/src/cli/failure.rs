@@ -91,6 +91,8 @@ impl Failure {
         }
         let head = console.err.red("error:");
         match self {
+            // The cursor stands behind what was typed, or behind a half-told progress.
+            Self::Silent(INTERRUPTED) if console.err_is_terminal => console.complain(""),
             Self::Silent(_) => {}
             Self::Config(faults) => {
                 for note in &faults.notes {

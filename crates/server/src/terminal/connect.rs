@@ -55,9 +55,9 @@ pub(crate) async fn connect(
             let frame = FrameLimits::default();
             let limits = HttpLimits { result: LARGEST, event: LARGEST, patience, frame };
             let place = HttpTarget { uri: uri.clone(), headers: headers.clone(), limits };
-            over_http(Arc::new(place), era, patience).await.map_err(|e| told(&uri.to_string(), &e))?
+            over_http(Arc::new(place), era, patience).await.map_err(|e| unmet(&uri.to_string(), &e, era))?
         }
-        Target::Child(spec) => over_pipe(spec, era, patience).await.map_err(|e| told(&spec.program, &e))?,
+        Target::Child(spec) => over_pipe(spec, era, patience).await.map_err(|e| unmet(&spec.program, &e, era))?,
     };
     tracing::info!("connected, protocol version {}", hello.era);
     Ok(Connection::new(wire, hello, patience))
@@ -203,6 +203,18 @@ fn refuse_other(asked: Option<&'static Era>, speaks: &'static Era) -> Result<(),
 
 fn late(time: Duration) -> LinkError {
     LinkError::Late(time.as_secs())
+}
+
+/// Why no conversation came about, in words.
+fn unmet(name: &str, error: &LinkError, pinned: Option<&'static Era>) -> Failure {
+    let failure = told(name, error);
+    match error {
+        LinkError::Refused { .. } | LinkError::Hello(_) if pinned.is_some() => {
+            failure.mend("leave --era out to find out what it speaks")
+        }
+        LinkError::Child(_) => failure.mend("is this the command of an MCP server that speaks over stdin and stdout?"),
+        _ => failure,
+    }
 }
 
 /// A failure of the link in words, with what to do about it.
