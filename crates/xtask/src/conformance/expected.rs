@@ -1,8 +1,10 @@
 //! Expected-failures files: `tests/conformance/UPSTREAM-VERSION.yml`, each entry with its reason as a comment.
 //!
-//! The suite reads them too and refuses stale entries; here they only tell known failures from new ones.
+//! The suite reads them too and refuses stale entries; here they only tell known failures from new ones. What the suite
+//! passes without having tried anything stands in `untried.txt`, whose staleness is checked here.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The failures that one run is known to have.
@@ -11,17 +13,30 @@ pub(super) struct Expected {
     /// The file, when there is one.
     pub(super) file: Option<PathBuf>,
     entries: Vec<String>,
+    untried: Vec<String>,
 }
 
 impl Expected {
-    /// Reads the file of a run; without one, nothing is expected to fail.
-    pub(super) fn of(folder: &Path, run: &str) -> Result<Self, String> {
-        let file = folder.join(format!("{run}.yml"));
-        if !file.exists() {
-            return Ok(Self::default());
-        }
-        let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
-        Ok(Self { file: Some(file), entries: entries(&text) })
+    /// Reads the files of a run; without one, nothing is expected to fail.
+    pub(super) fn of(folder: &Path, upstream: &str, version: &str) -> Result<Self, String> {
+        let read = |file: &Path| match fs::read_to_string(file) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(format!("{}: {error}", file.display())),
+        };
+        let file = folder.join(format!("{upstream}-{version}.yml"));
+        let listed = read(&file)?;
+        let untried = read(&folder.join("untried.txt"))?.unwrap_or_default();
+        Ok(Self {
+            entries: listed.as_deref().map(entries).unwrap_or_default(),
+            file: listed.is_some().then_some(file),
+            untried: untried_in(&untried, &format!("{upstream} {version} ")),
+        })
+    }
+
+    /// Whether the suite is known to find nothing to try in a scenario.
+    pub(super) fn untried(&self, scenario: &str) -> bool {
+        self.untried.iter().any(|known| known == scenario)
     }
 
     /// Whether each of these failed checks of a scenario is expected.
@@ -37,18 +52,31 @@ fn entries(text: &str) -> Vec<String> {
     lines.map(|entry| entry.split(" #").next().unwrap_or(entry).trim().to_owned()).collect()
 }
 
+/// The scenarios of the lines that begin with a run.
+fn untried_in(text: &str, run: &str) -> Vec<String> {
+    text.lines()
+        .filter_map(|line| Some(line.strip_prefix(run)?.split(':').next()?.trim().to_owned()))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Expected, entries};
+    use super::{Expected, entries, untried_in};
 
     #[test]
     fn a_listed_scenario_or_check_is_expected() {
         let text = "server:\n  # why\n  - whole\n  - one:check # why\n";
-        let expected = Expected { file: None, entries: entries(text) };
+        let expected = Expected { entries: entries(text), ..Expected::default() };
         let failed = |id: &str| vec![(id.to_owned(), String::new())];
         assert!(expected.covers("whole", &failed("any")));
         assert!(expected.covers("one", &failed("check")));
         assert!(!expected.covers("one", &failed("other")));
         assert!(!expected.covers("one", &[]));
+    }
+
+    #[test]
+    fn untried_scenarios_are_those_of_their_run() {
+        let text = "# UPSTREAM VERSION\nstdio 2025-11-25 one: why\nhttp 2025-11-25 two: why\n";
+        assert_eq!(untried_in(text, "stdio 2025-11-25 "), ["one"]);
     }
 }

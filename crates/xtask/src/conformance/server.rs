@@ -144,8 +144,7 @@ fn one_call(
         Selection::Sweep(version) | Selection::One(_, version) => ("sweep", version),
         Selection::Requirements(version) => ("required", version),
     };
-    let expected =
-        Expected::of(&root::checkout().join("tests/conformance"), &format!("{}-{version}", upstream.name()))?;
+    let expected = Expected::of(&root::checkout().join("tests/conformance"), upstream.name(), version)?;
     let results = scratch(&format!("conformance-results/{}-{kind}-{version}", upstream.name()))?;
     let (content, _) = suite.server(&running.url, selection, expected.file.as_deref(), &results)?;
     let title = format!("{} {kind} {version}", upstream.name());
@@ -153,7 +152,7 @@ fn one_call(
     let score = format!("{} of {} passed", tally.passed - known, names.len());
     suite.log.note(&format!(
         "==    {title}: {score}{}",
-        if known > 0 { format!(", {known} known to fail") } else { String::new() }
+        if known > 0 { format!(", {known} known not to") } else { String::new() }
     ));
     if !content && tally.failed == 0 {
         // Every scenario that counts is well, so something else is not: a stale entry in the expected-failures file.
@@ -173,17 +172,16 @@ fn report(
 ) -> (Tally, usize) {
     let (mut tally, mut known) = (Tally::default(), 0);
     for &name in names {
-        let (word, why) = match verdicts.get(name) {
-            Some(Verdict::Pass(checks)) => ("ok   ", format!("{checks} checks")),
-            Some(Verdict::Fail(failed)) => {
+        let (word, why) = match (verdicts.get(name), expected.untried(name)) {
+            (Some(Verdict::Nothing), true) => ("known", "the suite finds nothing to try".to_owned()),
+            (Some(Verdict::Nothing), false) => ("FAIL ", "the suite finds nothing to try".to_owned()),
+            (Some(_), true) => ("FAIL ", "stands in untried.txt, but is tried now".to_owned()),
+            (Some(Verdict::Pass(checks)), _) => ("ok   ", format!("{checks} checks")),
+            (Some(Verdict::Fail(failed)), _) => {
                 let why: Vec<String> = failed.iter().map(|(id, why)| format!("{id}: {why}")).collect();
                 (if expected.covers(name, failed) { "known" } else { "FAIL " }, why.join(" | "))
             }
-            Some(Verdict::Nothing) if expected.covers(name, &[]) => {
-                ("known", "the suite found nothing to try".to_owned())
-            }
-            Some(Verdict::Nothing) => ("FAIL ", "the suite found nothing to try".to_owned()),
-            None => ("FAIL ", "no result".to_owned()),
+            (None, _) => ("FAIL ", "no result".to_owned()),
         };
         known += usize::from(word == "known");
         tally += Tally::one(word != "FAIL ");
