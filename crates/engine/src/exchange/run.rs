@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use bytes::Bytes;
-use proto::era::{Era, InvalidArguments, complete, is_input_required};
+use proto::era::{Era, InvalidArguments, complete, is_input_required, says_complete};
 use proto::json::{Span, Splice, quote};
 use proto::mcp::{Notice, meta};
-use proto::rpc::{Frame, Id, Kind, RpcError, code, result_response};
+use proto::rpc::{Frame, Id, IdSwap, Kind, RpcError, code, result_response};
 
 use super::input::{may_ask, unwrap_state, wrap_state};
 use super::outbound::{Headers, check_param_headers};
@@ -106,6 +106,16 @@ impl Exchange {
     /// The id that the client gave the request.
     pub fn id(&self) -> &Id {
         &self.id
+    }
+
+    /// Whether an answer that begins with `head` may be passed on unread: then the exchange is over, and the answer's id
+    /// has to be exchanged as the result says.
+    pub fn pass(&mut self, head: &[u8]) -> Option<IdSwap> {
+        if may_ask(self.era, &self.request) && !says_complete(head) {
+            return None;
+        }
+        self.open = false;
+        Some(IdSwap::new(Bytes::from(self.key.to_string()), self.id.json().clone()))
     }
 
     /// Takes what happened. `sealer` and `binding` are those that the exchange began with, the time apart.

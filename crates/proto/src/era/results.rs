@@ -80,6 +80,11 @@ pub fn is_input_required(era: &Era, answer: &Frame) -> Option<Members> {
     (kind.of(text) == b"\"input_required\"").then_some(result)
 }
 
+/// Whether the beginning of an answer says that it does not ask for input.
+pub fn says_complete(head: &[u8]) -> bool {
+    memchr::memmem::find(head, b"\"resultType\":\"complete\"").is_some()
+}
+
 /// A notification; `params` is the inside of its params object, which is left out when that is empty.
 pub fn notice(method: &str, params: &[u8]) -> Bytes {
     let mut out = Vec::with_capacity(64 + params.len());

@@ -7,6 +7,7 @@ mod error;
 mod frame;
 mod id;
 mod params;
+mod stream;
 
 #[cfg(test)]
 mod tests;
@@ -16,3 +17,4 @@ pub use error::{RpcError, code, error_response, result_response};
 pub use frame::{Frame, FrameError, FrameFault, FrameLimits, Kind};
 pub use id::{Id, IdError};
 pub use params::Params;
+pub use stream::{IdSwap, StreamFault};

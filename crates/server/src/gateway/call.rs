@@ -10,9 +10,10 @@ use engine::exchange::{Answer, Event, Exchange, Headers, LinkFailure, Outbound, 
 use proto::rpc::{Frame, code, error_response};
 use tokio::sync::oneshot;
 use tokio::time::sleep_until;
+use transport::net::Body;
 use transport::up::LinkError;
 
-use super::link::{Item, LinkRef, OpenLink, Reply, Source};
+use super::link::{Item, LinkRef, OpenLink, Reply, Source, parse};
 use super::session::Session;
 use super::upstream::{Kind, LinkCell, Upstream};
 use super::{ANYONE, Shard};
@@ -22,6 +23,8 @@ use super::{ANYONE, Shard};
 pub(crate) enum Progress {
     /// The answer; the call is over.
     Answer(Answer),
+    /// A long answer on its way, which must be passed on as it comes; the call is over.
+    Pass(Body),
     /// A message for the client before the answer.
     Relay(Bytes),
     /// The upstream closed its stream and will be asked again, after so many milliseconds.
@@ -48,6 +51,8 @@ pub(crate) struct Call {
     source: Option<Source>,
     cancelled: Option<oneshot::Receiver<Option<Frame>>>,
     over: bool,
+    /// Whether the client takes an answer while it is still coming.
+    takes_long: bool,
 }
 
 /// A call on its way to its next [`Progress`].
@@ -110,7 +115,7 @@ impl Call {
             }
         };
         let shard = shard.clone();
-        Ok(Self { shard, exchange, upstream, caller, link: None, source: None, cancelled, over: false })
+        Ok(Self { shard, exchange, upstream, caller, link: None, source: None, cancelled, over: false, takes_long: false })
     }
 
     /// Goes on until there is something for the client. The future owns the call, so that who waits for it can move on to
@@ -126,7 +131,11 @@ impl Call {
         loop {
             while let Some(step) = self.exchange.poll() {
                 match step {
-                    Step::Send(outbound) => self.send(outbound).await,
+                    Step::Send(outbound) => {
+                        if let Some(passing) = self.send(outbound).await {
+                            return passing;
+                        }
+                    }
                     Step::Relay(text) => return Progress::Relay(text),
                     Step::Ask(question) => {
                         if let Some(text) = self.ask(&question).await {
@@ -136,6 +145,9 @@ impl Call {
                     Step::Cancel(notice) => self.tell_cancelled(notice).await,
                     Step::Answer(answer) => {
                         self.over = true;
+                        if let Some(source) = self.source.take() {
+                            source.finish();
+                        }
                         return Progress::Answer(answer);
                     }
                     Step::End => {
@@ -168,6 +180,8 @@ impl Call {
         match happened {
             Happened::Replied(Ok(Reply::Whole(frame, status))) => self.feed(Event::Frame(frame, status)),
             Happened::Replied(Ok(Reply::Source(source))) => self.source = Some(source),
+            // Read to its end before it comes here.
+            Happened::Replied(Ok(Reply::Long(_))) => {}
             Happened::Came(Ok(Item::Frame(frame))) => self.feed(Event::Frame(frame, None)),
             Happened::Came(Ok(Item::Paused(retry))) => return Some(Progress::Paused(retry)),
             Happened::Replied(Err(e)) | Happened::Came(Err(e)) => self.feed(Event::Failed(e.failure())),
@@ -183,7 +197,7 @@ impl Call {
         self.exchange.feed(event, &gateway.seal, binding, Instant::now());
     }
 
-    async fn send(&mut self, outbound: Outbound) {
+    async fn send(&mut self, outbound: Outbound) -> Option<Progress> {
         let deadline = self.exchange.deadline();
         let Self { shard, upstream, caller, link, cancelled, .. } = self;
         let happened = tokio::select! {
@@ -191,8 +205,31 @@ impl Call {
             notice = cancellation(cancelled) => Happened::Cancelled(notice),
             () = sleep_until(deadline.into()) => Happened::Late,
         };
-        // A pause comes only from a stream that has begun.
-        let _ = self.take(happened);
+        let Happened::Replied(Ok(Reply::Long(long))) = happened else { return self.take(happened) };
+        if self.takes_long
+            && let Some(swap) = self.exchange.pass(&long.head)
+        {
+            self.over = true;
+            return Some(match long.pass(swap) {
+                Ok(body) => Progress::Pass(body),
+                Err(e) => Progress::Answer(self.failed(&e)),
+            });
+        }
+        let limits = self.shard.gateway.frame_limits();
+        let whole = long.read().await.and_then(|text| parse(text, limits));
+        self.take(Happened::Replied(whole.map(|frame| Reply::Whole(Box::new(frame), Some(200)))))
+    }
+
+    /// The answer to a client whose exchange is over already.
+    fn failed(&self, error: &LinkError) -> Answer {
+        let name = self.upstream.name();
+        let fault = Fault::upstream(name, false, format!("server {name:?} {error}"));
+        Answer { status: 200, body: fault.response(Some(self.exchange.id())), ok: false }
+    }
+
+    /// The client takes an answer while it is still coming.
+    pub(crate) fn take_long(&mut self) {
+        self.takes_long = true;
     }
 
     /// Puts an upstream's question to the client: the text for the client's stream, if it can be asked.

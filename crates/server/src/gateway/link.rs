@@ -12,7 +12,7 @@ use proto::era::{Era, ServerHello};
 use proto::rpc::{Frame, FrameLimits};
 use transport::net::Stop;
 use transport::net::client::Client;
-use transport::up::{EventStream, HttpLink, HttpReply, LinkError, PipeCall, PipeLink, StreamItem, Unasked};
+use transport::up::{EventStream, HttpLink, HttpReply, LinkError, LongReply, PipeCall, PipeLink, StreamItem, Unasked};
 
 use super::session::Session;
 use super::upstream::Upstream;
@@ -55,6 +55,8 @@ pub(crate) enum Reply {
     Whole(Box<Frame>, Option<u16>),
     /// A stream of messages.
     Source(Source),
+    /// A long answer of which only the beginning has been read.
+    Long(Box<LongReply>),
 }
 
 /// Where an exchange's messages come from.
@@ -71,6 +73,13 @@ pub(crate) enum Item {
 }
 
 impl Source {
+    /// Lets it go once the answer is there.
+    pub(crate) fn finish(self) {
+        if let Self::Events(stream) = self {
+            stream.finish();
+        }
+    }
+
     pub(crate) async fn next(&mut self, client: &Client, limits: FrameLimits) -> Result<Item, LinkError> {
         match self {
             Self::Pipe(call) => Ok(Item::Frame(call.next().await?)),
@@ -124,6 +133,7 @@ impl OpenLink {
                     Ok(Reply::Whole(Box::new(parse(text, limits)?), Some(status)))
                 }
                 HttpReply::Stream(stream) => Ok(Reply::Source(Source::Events(stream))),
+                HttpReply::Long(long) => Ok(Reply::Long(long)),
                 HttpReply::Accepted => Err(LinkError::NotAMessage("an empty answer to a request".to_owned())),
             },
             Wire::Pipe(link) => {

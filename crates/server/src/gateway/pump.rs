@@ -143,7 +143,7 @@ impl Ear {
         let limits = gateway.frame_limits();
         let mut source = match link.send(&self.shard.client, request, limits).await? {
             Reply::Source(source) => source,
-            Reply::Whole(..) => return Ok(false),
+            Reply::Whole(..) | Reply::Long(_) => return Ok(false),
         };
         loop {
             let item = tokio::select! {

@@ -296,7 +296,8 @@ impl Client {
                     self.say(answered.body).await;
                     return answered.ok;
                 }
-                Progress::End => return false,
+                // Only asked for where an answer can be passed on as it comes.
+                Progress::Pass(_) | Progress::End => return false,
             }
             running = call.run();
         }

@@ -182,6 +182,7 @@ impl Connection {
             Wire::Pipe { link, .. } => Ok(Source::Pipe(link.call(key, text).await?)),
             Wire::Http { client, link } => match link.post(client, text, mirror).await? {
                 HttpReply::Whole { text, .. } => Ok(Source::Whole(Some(Box::new(parsed(text)?)))),
+                HttpReply::Long(long) => Ok(Source::Whole(Some(Box::new(parsed(long.read().await?)?)))),
                 HttpReply::Stream(stream) => Ok(Source::Events(stream)),
                 HttpReply::Accepted => Err(LinkError::NotAMessage("an empty answer to a request".to_owned())),
             },

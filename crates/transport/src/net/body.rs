@@ -7,11 +7,10 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http_body::{Body as _, Frame, SizeHint};
+use http_body::{Frame, SizeHint};
 use tokio::sync::mpsc;
-use tokio::time::{Sleep, sleep};
 
-use super::client::ResponseBody;
+use super::relay::Relay;
 
 /// A body to be written.
 #[derive(Debug, Default)]
@@ -39,6 +38,9 @@ pub enum BodyError {
     /// The body passed through broke off or was not valid HTTP.
     #[error("the body that was passed on broke off: {0}")]
     Source(#[from] hyper::Error),
+    /// The body passed through is not what it has to be.
+    #[error("the body that was passed on was broken off: {0}")]
+    Refused(String),
     /// The body passed through had no byte for so long.
     #[error("the body that was passed on stood still for {0:?}")]
     Stalled(Duration),
@@ -62,10 +64,9 @@ impl Body {
         (BodySender(tx), Self::Stream(BodyStream { pieces: rx, failed: Failing::default() }))
     }
 
-    /// Passes `source` through; breaks off when no byte comes for `stall`. The time that the reader of this body
-    /// takes does not count.
-    pub fn relay(source: ResponseBody, stall: Duration) -> Self {
-        Self::Relay(Box::new(Relay { source, stall, timer: None, failed: Failing::default() }))
+    /// Passes a foreign body through, see [`Relay`].
+    pub fn relay(relay: Relay) -> Self {
+        Self::Relay(Box::new(relay))
     }
 
     /// The bytes of a body that is fully at hand, for sending it a second time (`Bytes` are shared, not copied).
@@ -125,7 +126,7 @@ impl http_body::Body for Body {
             Self::Full(bytes) => bytes.is_empty(),
             Self::Rope(pieces) => pieces.is_empty(),
             Self::Stream(_) => false,
-            Self::Relay(relay) => relay.source.is_end_stream(),
+            Self::Relay(relay) => relay.is_end(),
         }
     }
 
@@ -135,7 +136,7 @@ impl http_body::Body for Body {
             Self::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
             Self::Rope(pieces) => SizeHint::with_exact(pieces.iter().map(|piece| piece.len() as u64).sum()),
             Self::Stream(_) => SizeHint::default(),
-            Self::Relay(relay) => relay.source.size_hint(),
+            Self::Relay(relay) => relay.size(),
         }
     }
 }
@@ -143,14 +144,18 @@ impl http_body::Body for Body {
 /// An error that waits one turn. hyper drops a connection at once when a body fails, with all that it has not written
 /// yet; the pause lets it write what came before the failure.
 #[derive(Debug, Default)]
-struct Failing(Option<BodyError>);
+pub(super) struct Failing(pub(super) Option<BodyError>);
 
 impl Failing {
-    fn poll(&mut self) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+    pub(super) fn poll(&mut self) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         self.0.take().map_or(Poll::Pending, |error| Poll::Ready(Some(Err(error))))
     }
 
-    fn keep(&mut self, error: BodyError, cx: &Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+    pub(super) fn keep(
+        &mut self,
+        error: BodyError,
+        cx: &Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         self.0 = Some(error);
         cx.waker().wake_by_ref();
         Poll::Pending
@@ -228,39 +233,5 @@ impl BodySender {
     /// Whether the reader has gone.
     pub fn is_gone(&self) -> bool {
         self.0.is_closed()
-    }
-}
-
-/// A foreign body on its way through, see [`Body::relay`].
-pub struct Relay {
-    source: ResponseBody,
-    stall: Duration,
-    /// Made when the source first has nothing: most bodies are there at once.
-    timer: Option<Pin<Box<Sleep>>>,
-    failed: Failing,
-}
-
-impl std::fmt::Debug for Relay {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Relay").field("stall", &self.stall).finish_non_exhaustive()
-    }
-}
-
-impl Relay {
-    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        if self.failed.0.is_some() {
-            return self.failed.poll();
-        }
-        if let Poll::Ready(next) = Pin::new(&mut self.source).poll_frame(cx) {
-            // The next wait starts when it begins, not now: the reader's own slowness is not the source's.
-            self.timer = None;
-            return match next {
-                Some(Err(error)) => self.failed.keep(error.into(), cx),
-                next => Poll::Ready(next.map(|frame| frame.map_err(BodyError::from))),
-            };
-        }
-        let stall = self.stall;
-        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(stall)));
-        timer.as_mut().poll(cx).map(|()| Some(Err(BodyError::Stalled(stall))))
     }
 }

@@ -10,6 +10,7 @@
 //! | `serve` | one accepted connection, from its first byte to its end (HTTP/1.1, HTTP/2, TLS) |
 //! | `roster` | all connections of a shard: who is idle, who stalls, who must go |
 //! | [`body`] | the one body type of answers and requests that we write |
+//! | [`relay`] | a foreign body on its way through |
 //! | [`collect`](mod@collect) | a whole body under a cap and a deadline |
 //! | [`client`] | requests to upstreams over pooled connections |
 
@@ -19,6 +20,7 @@ pub mod client;
 pub mod collect;
 mod io;
 pub mod listen;
+pub mod relay;
 mod roster;
 pub mod runtime;
 mod serve;
@@ -30,6 +32,7 @@ pub use client::{
     Client, ClientError, ClientLimits, Origin, Protocol, Replay, ResponseBody, Trust, TrustError,
 };
 pub use collect::{CollectError, collect};
+pub use relay::{Relay, Rewrite};
 pub use listen::{BindError, Listeners};
 pub use runtime::{RunError, RuntimeKind, Shard, run};
 pub use serve::Handler;

@@ -1,15 +1,21 @@
 //! An upstream's event stream: messages as they come, and the same stream again when it breaks
 //! (Streamable HTTP: resumability and redelivery).
 
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http_body::Body;
 use http_body_util::BodyExt;
 use proto::codec::sse::SseDecoder;
 
 use super::http::{Media, Resume, media_type};
 use super::{HttpLimits, LinkError};
 use crate::net::client::{Client, ResponseBody};
+
+/// How long an upstream may take to end a stream behind its answer.
+const LINGER: Duration = Duration::from_millis(250);
 
 /// How often a stream is asked for again without a message in between.
 const MAX_RESUMES: u32 = 5;
@@ -95,6 +101,24 @@ impl EventStream {
                 }
             }
         }
+    }
+
+    /// Lets the stream go once its answer is there. Its connection serves again if the upstream ends the stream, which
+    /// nearly always has come along with the answer.
+    pub fn finish(self: Box<Self>) {
+        let Some(mut body) = self.body else { return };
+        let mut context = Context::from_waker(Waker::noop());
+        for _ in 0..4 {
+            match Pin::new(&mut body).poll_frame(&mut context) {
+                Poll::Ready(Some(Ok(_))) => {}
+                Poll::Ready(_) => return,
+                Poll::Pending => break,
+            }
+        }
+        tokio::spawn(async move {
+            let rest = async { while let Some(Ok(_)) = body.frame().await {} };
+            let _ = tokio::time::timeout(LINGER, rest).await;
+        });
     }
 
     async fn reconnect(&mut self, client: &Client) -> Result<(), LinkError> {

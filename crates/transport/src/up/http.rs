@@ -1,23 +1,26 @@
 //! A link over Streamable HTTP (2025-03-26 to 2026-07-28): one POST a message.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use engine::exchange::Mirror;
+use http_body::Body as _;
+use http_body_util::BodyExt;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Response, StatusCode, Uri};
 use proto::codec::headers as names;
 use proto::era::{Era, Lifecycle, ServerHello};
-use proto::rpc::{Frame, FrameLimits, Id, Kind, RpcError, code};
+use proto::rpc::{Frame, FrameLimits, Id, IdSwap, Kind, RpcError, code};
 
 use tokio::time::Instant;
 
 use super::{EventStream, LinkError, StreamItem};
 use crate::net::client::Client;
 use crate::net::client::ResponseBody;
-use crate::net::{Body, collect};
+use crate::net::{Body, Relay, Rewrite, collect};
 
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
@@ -70,6 +73,68 @@ pub enum HttpReply {
     },
     /// The answer comes on a stream.
     Stream(Box<EventStream>),
+    /// A long answer of which only the beginning has been read.
+    Long(Box<LongReply>),
+}
+
+/// From how many bytes on an answer is long.
+const LONG: u64 = 48 << 10;
+
+/// A long answer that has not been read yet.
+#[derive(Debug)]
+pub struct LongReply {
+    /// What has been read.
+    pub head: Bytes,
+    body: ResponseBody,
+    length: u64,
+    limits: HttpLimits,
+}
+
+impl LongReply {
+    async fn begin(mut body: ResponseBody, length: u64, limits: HttpLimits) -> Result<Self, LinkError> {
+        let broken = |e: String| LinkError::NotAMessage(format!("an answer that cannot be read: {e}"));
+        let first = tokio::time::timeout(limits.patience, body.frame()).await;
+        let first = first.map_err(|_| LinkError::Late(limits.patience.as_secs()))?;
+        let first = first.ok_or_else(|| broken("it is empty".to_owned()))?.map_err(|e| broken(e.to_string()))?;
+        Ok(Self { head: first.into_data().unwrap_or_default(), body, length, limits })
+    }
+
+    /// Reads the rest.
+    ///
+    /// # Errors
+    /// [`LinkError::NotAMessage`] when it is too long, too slow or broken.
+    pub async fn read(self) -> Result<Bytes, LinkError> {
+        let deadline = Instant::now() + self.limits.patience;
+        let rest = collect(self.body, self.limits.result.saturating_sub(self.head.len()), deadline).await;
+        let rest = rest.map_err(|e| LinkError::NotAMessage(format!("an answer that cannot be read: {e}")))?;
+        let mut whole = Vec::with_capacity(self.head.len() + rest.len());
+        whole.extend_from_slice(&self.head);
+        whole.extend_from_slice(&rest);
+        Ok(Bytes::from(whole))
+    }
+
+    /// Passes it on as it comes, with another id.
+    ///
+    /// # Errors
+    /// [`LinkError::NotAMessage`] when its beginning already shows that it is no answer.
+    pub fn pass(self, swap: IdSwap) -> Result<Body, LinkError> {
+        let length = self.length.checked_add_signed(swap.growth());
+        Relay::rewritten(self.head, self.body, self.limits.patience, length, Box::new(Swapping(swap)))
+            .map(Body::relay)
+            .map_err(LinkError::NotAMessage)
+    }
+}
+
+struct Swapping(IdSwap);
+
+impl Rewrite for Swapping {
+    fn piece(&mut self, piece: Bytes, out: &mut VecDeque<Bytes>) -> Result<(), String> {
+        self.0.push(&piece, &mut |piece| out.push_back(piece)).map_err(|e| e.to_string())
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        self.0.finish().map_err(|e| e.to_string())
+    }
 }
 
 impl HttpLink {
@@ -122,6 +187,7 @@ impl HttpLink {
         match self.post(client, request, mirror).await? {
             HttpReply::Accepted => Err(LinkError::NotAMessage("an empty answer".to_owned())),
             HttpReply::Whole { text, .. } => parse(text),
+            HttpReply::Long(long) => parse(long.read().await?),
             HttpReply::Stream(mut stream) => loop {
                 match stream.next(client).await? {
                     StreamItem::Message(text) => {
@@ -179,6 +245,10 @@ impl HttpLink {
             }
         }
         let limits = self.target.limits;
+        let length = response.body().size_hint().exact().filter(|length| (LONG..=limits.result as u64).contains(length));
+        if let Some(length) = length.filter(|_| status.is_success() && kind == Some(Media::Json)) {
+            return Ok(HttpReply::Long(Box::new(LongReply::begin(response.into_body(), length, limits).await?)));
+        }
         let text = collect(response.into_body(), limits.result, Instant::now() + limits.patience).await.map_err(|e| {
             LinkError::NotAMessage(format!("an answer that cannot be read: {e}"))
         })?;

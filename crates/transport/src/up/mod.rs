@@ -17,5 +17,5 @@ mod pipe;
 
 pub use error::LinkError;
 pub use events::{EventStream, StreamItem};
-pub use http::{HttpLimits, HttpLink, HttpReply, HttpTarget, read_hello};
+pub use http::{HttpLimits, HttpLink, HttpReply, HttpTarget, LongReply, read_hello};
 pub use pipe::{PipeCall, PipeItem, PipeLink, Unasked};

@@ -25,6 +25,13 @@ pub(super) fn message(status: u16, text: Bytes) -> Response<Body> {
     response
 }
 
+/// A message that is still on its way.
+pub(super) fn passing(body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response
+}
+
 /// Plain text for people.
 pub(super) fn text(status: StatusCode, text: &str) -> Response<Body> {
     let mut response = Response::new(Body::Full(Bytes::copy_from_slice(text.as_bytes())));

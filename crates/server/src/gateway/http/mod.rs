@@ -85,6 +85,7 @@ impl Service {
 
 impl Handler for Service {
     async fn handle(&self, request: Request<Incoming>, _peer: SocketAddr) -> Response<Body> {
-        self.clone().respond(request).await
+        // Boxed, because a connection keeps room for this future as long as it is open.
+        Box::pin(self.clone().respond(request)).await
     }
 }

@@ -158,7 +158,10 @@ async fn in_session(shard: &Shard, session: &Arc<Session>, frame: Frame) -> Resp
 async fn request(shard: &Shard, session: &Arc<Session>, frame: Frame) -> Response<Body> {
     let (call, change) = match decide(shard, session, frame).await {
         Outcome::Done(status, text) => return answer::message(status, text),
-        Outcome::Call(call, change) => (call, change),
+        Outcome::Call(mut call, change) => {
+            call.take_long();
+            (call, change)
+        }
     };
     let mut running = call.run();
     let first = tokio::select! {
@@ -171,6 +174,7 @@ async fn request(shard: &Shard, session: &Arc<Session>, frame: Frame) -> Respons
             session.settle(shard, change.as_ref(), answered.ok);
             return answer::message(answered.status, answered.body);
         }
+        Some((_, Progress::Pass(body))) => return answer::passing(body),
         Some((_, Progress::End)) => return answer::empty(StatusCode::ACCEPTED),
         Some((call, progress)) => Box::pin(std::future::ready((call, progress))),
     };
@@ -208,6 +212,13 @@ async fn drive(
             Progress::Answer(answered) => {
                 session.settle(&shard, change.as_ref(), answered.ok);
                 streams.push(stream, answered.body);
+                break;
+            }
+            Progress::Pass(body) => {
+                let cap = shard.gateway.snapshot.limits.result;
+                if let Ok(text) = collect(body, cap, Instant::now() + BODY_TIME).await {
+                    streams.push(stream, text);
+                }
                 break;
             }
             Progress::End => break,

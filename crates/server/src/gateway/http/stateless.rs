@@ -10,7 +10,8 @@ use proto::codec::headers as names;
 use proto::codec::sse::KEEP_ALIVE;
 use proto::era::{Mirrored, read_envelope};
 use proto::rpc::{Frame, Kind as FrameKind, code};
-use transport::net::{Body, BodySender};
+use tokio::time::Instant;
+use transport::net::{Body, BodySender, collect};
 
 use super::answer;
 use crate::gateway::call::{Call, Progress, Running};
@@ -20,6 +21,9 @@ use crate::gateway::{Shard, listen};
 
 /// How many events may wait for a client that reads slowly.
 const BEHIND: usize = 64;
+
+/// How long a long answer may take once it has begun.
+const LONG_TIME: Duration = Duration::from_secs(60);
 
 /// How often a stream without messages shows a sign of life.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
@@ -74,7 +78,8 @@ impl Headers for RequestHeaders<'_> {
     }
 }
 
-async fn run(call: Box<Call>) -> Response<Body> {
+async fn run(mut call: Box<Call>) -> Response<Body> {
+    call.take_long();
     let mut running = call.run();
     let first = tokio::select! {
         first = &mut running => Some(first),
@@ -83,6 +88,7 @@ async fn run(call: Box<Call>) -> Response<Body> {
     let running = match first {
         None => running,
         Some((_, Progress::Answer(answered))) => return answer::message(answered.status, answered.body),
+        Some((_, Progress::Pass(body))) => return answer::passing(body),
         Some((_, Progress::End)) => return answer::empty(StatusCode::ACCEPTED),
         Some((call, progress)) => Box::pin(std::future::ready((call, progress))),
     };
@@ -105,6 +111,13 @@ async fn drive(mut running: Running, sender: BodySender) {
         let text = match progress {
             Progress::Paused(_) => None,
             Progress::End => return,
+            Progress::Pass(body) => {
+                // The stream has begun, so the answer has to be one event of it.
+                if let Ok(text) = collect(body, usize::MAX, Instant::now() + LONG_TIME).await {
+                    let _ = sender.send(event(&text)).await;
+                }
+                return;
+            }
             Progress::Relay(text) => Some(event(&text)),
             Progress::Answer(answered) => {
                 let _ = sender.send(event(&answered.body)).await;

@@ -1,0 +1,140 @@
+//! A foreign body on its way through to a reader of ours, as it comes; its bytes may be edited on the way. It must not
+//! know what they mean.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::{Body as _, Frame, SizeHint};
+use tokio::time::{Sleep, sleep};
+
+use super::body::{BodyError, Failing};
+use super::client::ResponseBody;
+
+/// An edit of bytes that pass.
+pub trait Rewrite: Send + Sync {
+    /// Takes the next piece and gives what can go on.
+    ///
+    /// # Errors
+    /// Why the body has to be broken off, in words.
+    fn piece(&mut self, piece: Bytes, out: &mut VecDeque<Bytes>) -> Result<(), String>;
+
+    /// The body has ended.
+    ///
+    /// # Errors
+    /// Why it is not whole, in words.
+    fn end(&mut self) -> Result<(), String>;
+}
+
+/// A foreign body on its way through. Breaks off when no byte comes for `stall`; the time that its reader takes does
+/// not count.
+pub struct Relay {
+    source: ResponseBody,
+    stall: Duration,
+    /// Made when the source first has nothing: most bodies are there at once.
+    timer: Option<Pin<Box<Sleep>>>,
+    failed: Failing,
+    rewrite: Option<Box<dyn Rewrite>>,
+    ready: VecDeque<Bytes>,
+    /// How many bytes are still to come, when that is known.
+    left: Option<u64>,
+    ended: bool,
+}
+
+impl std::fmt::Debug for Relay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Relay").field("stall", &self.stall).field("left", &self.left).finish_non_exhaustive()
+    }
+}
+
+impl Relay {
+    /// Passes `source` through as it is.
+    pub fn new(source: ResponseBody, stall: Duration) -> Self {
+        let left = source.size_hint().exact();
+        let (ready, failed) = (VecDeque::new(), Failing::default());
+        Self { source, stall, timer: None, failed, rewrite: None, ready, left, ended: false }
+    }
+
+    /// Passes `head`, which was read before, and then `source` through `rewrite`. `length` is that of the outcome, when
+    /// it is known.
+    ///
+    /// # Errors
+    /// Why already the head has to be refused.
+    pub fn rewritten(
+        head: Bytes,
+        source: ResponseBody,
+        stall: Duration,
+        length: Option<u64>,
+        mut rewrite: Box<dyn Rewrite>,
+    ) -> Result<Self, String> {
+        let mut ready = VecDeque::new();
+        rewrite.piece(head, &mut ready)?;
+        Ok(Self { left: length, rewrite: Some(rewrite), ready, ..Self::new(source, stall) })
+    }
+
+    pub(super) fn is_end(&self) -> bool {
+        match &self.rewrite {
+            None => self.source.is_end_stream(),
+            Some(_) => self.ended && self.ready.is_empty(),
+        }
+    }
+
+    pub(super) fn size(&self) -> SizeHint {
+        self.left.map_or_else(SizeHint::default, SizeHint::with_exact)
+    }
+
+    pub(super) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        if self.failed.0.is_some() {
+            return self.failed.poll();
+        }
+        loop {
+            while let Some(piece) = self.ready.pop_front() {
+                if !piece.is_empty() {
+                    self.left = self.left.map(|left| left.saturating_sub(piece.len() as u64));
+                    return Poll::Ready(Some(Ok(Frame::data(piece))));
+                }
+            }
+            if self.ended {
+                return Poll::Ready(None);
+            }
+            let Poll::Ready(next) = Pin::new(&mut self.source).poll_frame(cx) else { return self.wait(cx) };
+            // The next wait starts when it begins, not now: the reader's own slowness is not the source's.
+            self.timer = None;
+            match next {
+                Some(Err(error)) => return self.failed.keep(error.into(), cx),
+                Some(Ok(frame)) => {
+                    let Ok(piece) = frame.into_data() else { continue };
+                    if let Err(why) = self.take(piece) {
+                        return self.failed.keep(BodyError::Refused(why), cx);
+                    }
+                }
+                None => {
+                    self.ended = true;
+                    if let Some(rewrite) = &mut self.rewrite
+                        && let Err(why) = rewrite.end()
+                    {
+                        return self.failed.keep(BodyError::Refused(why), cx);
+                    }
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, piece: Bytes) -> Result<(), String> {
+        match &mut self.rewrite {
+            Some(rewrite) => rewrite.piece(piece, &mut self.ready),
+            None => {
+                self.ready.push_back(piece);
+                Ok(())
+            }
+        }
+    }
+
+    fn wait(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        let stall = self.stall;
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(stall)));
+        timer.as_mut().poll(cx).map(|()| Some(Err(BodyError::Stalled(stall))))
+    }
+}
