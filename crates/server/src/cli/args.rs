@@ -48,7 +48,7 @@ pub(crate) struct Global {
     /// Answer in JSON, for scripts
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Colours
+    /// Colours: on a terminal unless NO_COLOR is set, always, or never
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
     pub(crate) color: When,
     /// Say more; twice or three times for still more
@@ -62,15 +62,9 @@ pub(crate) struct Global {
 /// When something is done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
-    /// On a terminal, unless `NO_COLOR` is set.
     #[default]
-    #[value(help = "on a terminal, unless NO_COLOR is set")]
     Auto,
-    /// Always.
-    #[value(help = "also into files and pipes")]
     Always,
-    /// Never.
-    #[value(help = "not even on a terminal")]
     Never,
 }
 

@@ -42,8 +42,8 @@ pub(super) struct Args {
     #[arg(value_name = "TARGET, TOOL and KEY=VALUE")]
     words: Vec<String>,
     /// All arguments as a JSON object, or a file with one
-    #[arg(long, value_name = "JSON or @FILE")]
-    args: Option<String>,
+    #[arg(long = "args", value_name = "JSON or @FILE")]
+    whole: Option<String>,
     /// Save images, sounds and resources to this folder
     #[arg(long, value_name = "FOLDER")]
     save: Option<PathBuf>,
@@ -57,7 +57,7 @@ pub(super) fn run(mut args: Args, global: &Global, console: &Console) -> Result<
     if stdin {
         args.words.pop();
     }
-    let whole = match (&args.args, stdin) {
+    let whole = match (&args.whole, stdin) {
         (Some(_), true) => {
             return Err(Failure::usage("--args and - both give the arguments").mend("give one of them"));
         }
@@ -113,9 +113,7 @@ async fn call(
     ask.mirror.params = tool.as_ref().map(|tool| tool.headers(&given)).unwrap_or_default();
     let result = complete(connection, &ask, desk).await;
     match result {
-        Err(refused @ Failure::Refused { .. }) if tool.is_none() => {
-            Err(refused.mend(listed_tools(&listed)))
-        }
+        Err(refused @ Failure::Refused { .. }) if tool.is_none() => Err(refused.mend(listed_tools(&listed))),
         other => Ok(other?.json().to_owned()),
     }
 }
@@ -124,10 +122,13 @@ async fn call(
 fn listed_tools(names: &[String]) -> String {
     match names {
         [] => "it lists no tools".to_owned(),
-        [few @ ..] if few.len() <= MANY => format!("it lists {}", few.join(", ")),
-        [first @ .., _] => {
-            let some = first[..MANY].join(", ");
-            format!("it lists {} tools, among them {some}; `dragoman list TARGET tools` shows all", names.len())
+        _ if names.len() <= MANY => format!("it lists {}", names.join(", ")),
+        _ => {
+            let some = names[..MANY].join(", ");
+            format!(
+                "it lists {} tools, among them {some}; `dragoman list TARGET tools` shows all",
+                names.len()
+            )
         }
     }
 }

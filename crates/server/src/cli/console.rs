@@ -9,6 +9,7 @@ use super::args::{Global, When};
 use super::failure::Failure;
 
 /// Where output goes, and how it may look.
+#[expect(clippy::struct_excessive_bools, reason = "each says something else about another stream")]
 #[derive(Debug, Clone)]
 pub(crate) struct Console {
     /// Results are JSON.
@@ -65,6 +66,7 @@ impl Console {
     ///
     /// # Errors
     /// As [`Console::print`].
+    #[expect(clippy::unused_self, reason = "whoever has the console may write to it")]
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
         let mut out = io::stdout().lock();
         out.write_all(bytes).and_then(|()| out.flush()).map_err(|e| match e.kind() {
@@ -81,12 +83,14 @@ impl Console {
     }
 
     /// Says something on stderr in any case.
+    #[expect(clippy::unused_self, reason = "whoever has the console may write to it")]
     pub(crate) fn complain(&self, text: &str) {
         // Nobody is left to be told when even that cannot be written.
         let _ = writeln!(io::stderr().lock(), "{text}");
     }
 
     /// Writes to stderr without a newline, for questions and progress.
+    #[expect(clippy::unused_self, reason = "whoever has the console may write to it")]
     pub(crate) fn hint(&self, text: &str) {
         let mut err = io::stderr().lock();
         let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());

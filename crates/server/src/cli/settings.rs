@@ -126,10 +126,8 @@ fn read(path: &Path, most: usize) -> Result<String, String> {
         // The cap may have cut a character in two; what is too long is refused for that.
         Err(e) if e.as_bytes().len() == most => Ok(String::from_utf8_lossy(e.as_bytes()).into_owned()),
         Err(e) => {
-            let line =
-                e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|byte| **byte == b'\n').count()
-                    + 1;
-            Err(format!("it is not UTF-8 text (see line {line})"))
+            let sound = String::from_utf8_lossy(&e.as_bytes()[..e.utf8_error().valid_up_to()]);
+            Err(format!("it is not UTF-8 text (see line {})", sound.matches('\n').count() + 1))
         }
     }
 }

@@ -64,13 +64,11 @@ impl Place {
             return Target::of_url(&name, headers);
         }
         let settings = Settings::read(global.config.as_deref(), console)?;
-        match settings.config.mcp_servers.get(&name) {
-            Some(server) => Target::of_server(&name, server, &headers),
-            None => {
-                let message = format!("there is no server {name:?}; {}", configured(&settings));
-                Err(Failure::usage(message).mend(mend))
-            }
-        }
+        let Some(server) = settings.config.mcp_servers.get(&name) else {
+            let message = format!("there is no server {name:?}; {}", configured(&settings));
+            return Err(Failure::usage(message).mend(mend));
+        };
+        Target::of_server(&name, server, &headers)
     }
 
     /// Whether the target is a command behind `--`.

@@ -87,8 +87,8 @@ fn described(server: &Server) -> String {
         Link::Http(http) if http.transport == HttpTransport::Sse => (http.url.shown().to_owned(), "HTTP+SSE"),
         Link::Http(http) => (http.url.shown().to_owned(), "connects when needed"),
         Link::Stdio(child) => {
-            let words =
-                std::iter::once(child.command.shown()).chain(child.args.iter().map(|arg| arg.shown()));
+            let words = std::iter::once(child.command.shown())
+                .chain(child.args.iter().map(engine::config::Text::shown));
             (words.collect::<Vec<_>>().join(" "), "starts when needed")
         }
     };

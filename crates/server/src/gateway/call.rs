@@ -115,7 +115,17 @@ impl Call {
             }
         };
         let shard = shard.clone();
-        Ok(Self { shard, exchange, upstream, caller, link: None, source: None, cancelled, over: false, takes_long: false })
+        Ok(Self {
+            shard,
+            exchange,
+            upstream,
+            caller,
+            link: None,
+            source: None,
+            cancelled,
+            over: false,
+            takes_long: false,
+        })
     }
 
     /// Goes on until there is something for the client. The future owns the call, so that who waits for it can move on to

@@ -12,7 +12,9 @@ use proto::era::{Era, ServerHello};
 use proto::rpc::{Frame, FrameLimits};
 use transport::net::Stop;
 use transport::net::client::Client;
-use transport::up::{EventStream, HttpLink, HttpReply, LinkError, LongReply, PipeCall, PipeLink, StreamItem, Unasked};
+use transport::up::{
+    EventStream, HttpLink, HttpReply, LinkError, LongReply, PipeCall, PipeLink, StreamItem, Unasked,
+};
 
 use super::session::Session;
 use super::upstream::Upstream;

@@ -11,6 +11,7 @@
 //! | `listen` | streams of notices for stateless clients |
 //! | `views`, `offers` | what clients see, kept up to date |
 //! | `upstream`, `link`, `pump` | links to servers, and what those say unasked |
+//! | `memory` | giving it back after a rush |
 //! | `seal` | states and ids that nobody can forge or guess |
 //!
 //! Which versions differ in what is read from rows of `proto::era`; what is allowed and where a request goes is decided
@@ -21,6 +22,7 @@ mod http;
 mod in_session;
 mod link;
 mod listen;
+mod memory;
 mod offers;
 mod pump;
 pub(crate) mod run;
@@ -47,6 +49,7 @@ use transport::child::Supervisor;
 use transport::net::Stop;
 use transport::net::client::Client;
 
+use memory::Tidying;
 use seal::Seal;
 use session::Sessions;
 use upstream::{Kind, Upstream};
@@ -68,6 +71,7 @@ pub(crate) struct Gateway {
     seal: Seal,
     keys: AtomicU64,
     listens: AtomicU64,
+    tidying: Tidying,
     stop: Stop,
 }
 
@@ -104,6 +108,7 @@ impl Gateway {
             // Keys are also progress tokens, which some servers take for missing when they are 0.
             keys: AtomicU64::new(1),
             listens: AtomicU64::new(0),
+            tidying: Tidying::default(),
             stop,
             snapshot: Arc::new(snapshot),
         })

@@ -17,8 +17,8 @@ use super::http::{Guard, Service};
 use super::upstream::Kind;
 use super::{Gateway, Shard, ShardState, stdio};
 
-/// How often sessions are looked after.
-const SWEEP: Duration = Duration::from_secs(10);
+/// Every how many seconds sessions are looked after.
+const SWEEP: u64 = 10;
 
 /// What the gateway runs with.
 pub(crate) struct Options {
@@ -170,10 +170,13 @@ async fn warm_era(shard: &Shard, profile: usize, era: &'static Era) -> Arc<super
 fn sweep(shard: Shard) {
     tokio::spawn(async move {
         let stop = shard.gateway.stop.clone();
-        loop {
+        for second in 1_u64.. {
             tokio::select! {
-                () = tokio::time::sleep(SWEEP) => tidy_up(&shard).await,
+                () = tokio::time::sleep(Duration::from_secs(1)) => shard.gateway.tidying.tick(),
                 () = stop.stopped() => return,
+            }
+            if second % SWEEP == 0 {
+                tidy_up(&shard).await;
             }
         }
     });

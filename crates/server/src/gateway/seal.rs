@@ -1,20 +1,31 @@
 //! Sealing of states that go through clients: AES-256-GCM under a key that lives as long as the process.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
-use aws_lc_rs::error::Unspecified;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use engine::exchange::Sealer;
+
+/// The operating system gave no random numbers.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("the operating system gives no random numbers")]
+pub(crate) struct NoRandomness;
+
+/// Random bytes of the operating system: aws-lc's own generator gathers entropy for tens of milliseconds first, which
+/// would be most of the start.
+fn fill(bytes: &mut [u8]) -> Result<(), NoRandomness> {
+    getrandom::fill(bytes).map_err(|_| NoRandomness)
+}
 
 /// The gateway's sealing key.
 pub(crate) struct Seal(LessSafeKey);
 
 impl Seal {
     /// A new random key.
-    pub(crate) fn new() -> Result<Self, Unspecified> {
+    pub(crate) fn new() -> Result<Self, NoRandomness> {
         let mut key = [0; 32];
-        aws_lc_rs::rand::fill(&mut key)?;
-        Ok(Self(LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &key)?)))
+        fill(&mut key)?;
+        let key = UnboundKey::new(&AES_256_GCM, &key).map_err(|_| NoRandomness)?;
+        Ok(Self(LessSafeKey::new(key)))
     }
 }
 
@@ -22,11 +33,12 @@ impl Sealer for Seal {
     fn seal(&self, plain: &[u8], bound: &[u8]) -> String {
         let mut nonce = [0; NONCE_LEN];
         let mut text = plain.to_vec();
-        let sealed = aws_lc_rs::rand::fill(&mut nonce).and_then(|()| {
-            self.0.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(bound), &mut text)
-        });
         // Without randomness nothing can be sealed, and an empty text opens nothing: the client starts over.
-        if sealed.is_err() {
+        if fill(&mut nonce).is_err() {
+            return String::new();
+        }
+        let nonce_used = Nonce::assume_unique_for_key(nonce);
+        if self.0.seal_in_place_append_tag(nonce_used, Aad::from(bound), &mut text).is_err() {
             return String::new();
         }
         let mut out = nonce.to_vec();
@@ -45,9 +57,9 @@ impl Sealer for Seal {
 }
 
 /// A text that nobody can guess: 256 random bits in visible ASCII.
-pub(crate) fn random_id() -> Result<String, Unspecified> {
+pub(crate) fn random_id() -> Result<String, NoRandomness> {
     let mut bytes = [0; 32];
-    aws_lc_rs::rand::fill(&mut bytes)?;
+    fill(&mut bytes)?;
     Ok(BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
 

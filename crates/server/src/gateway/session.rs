@@ -289,6 +289,7 @@ impl Session {
 
     /// Ends everything that belongs to the session.
     pub(crate) async fn end(&self, shard: &Shard) {
+        shard.gateway.tidying.count();
         for (_, call) in self.calls.lock().drain() {
             let _ = call.send(None);
         }

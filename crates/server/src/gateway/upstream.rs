@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use proto::era::{Era, HelloFault, Lifecycle, ServerHello, discover_request, initialize_request};
 use proto::mcp::Method;
 use proto::rpc::Id;
+use tracing::Instrument as _;
 use transport::child::backoff::Backoff;
 use transport::child::{Limits as ChildLimits, Spec};
 use transport::up::{HttpLimits, HttpLink, HttpTarget, LinkError, PipeLink};
@@ -281,7 +282,8 @@ impl LinkCell {
                 let frames = super::frame_limits(limits);
                 let (pipe, reader, unasked) =
                     PipeLink::new(handle, lines, frames, limits.calls_per_session * 64, UNASKED);
-                tokio::spawn(reader);
+                let named = tracing::error_span!("child", server = %self.upstream.name());
+                tokio::spawn(reader.instrument(named));
                 let hello = self.introduce_child(shard, &pipe, request, key).await;
                 let hello = match hello {
                     Ok(hello) => hello,

@@ -32,19 +32,19 @@ pub(crate) fn of_words(words: &[String], schema: Option<&Value>) -> Result<Strin
     let schema = schema.unwrap_or(&nothing);
     let mut members: Vec<(String, Vec<&str>)> = Vec::new();
     for word in words {
-        let (key, value) = word.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(|| {
+        let (key, typed) = word.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(|| {
             Failure::usage(format!("{word:?} is not key=value"))
                 .mend("write key=value, or give all with --args JSON")
         })?;
         check_key(key, schema)?;
         match members.iter_mut().find(|(known, _)| known == key) {
-            Some((_, values)) => values.push(value),
-            None => members.push((key.to_owned(), vec![value])),
+            Some((_, all)) => all.push(typed),
+            None => members.push((key.to_owned(), vec![typed])),
         }
     }
     let mut out = Vec::new();
-    for (key, values) in &members {
-        let value = value(key, values, &schema["properties"][key]).map_err(Failure::usage)?;
+    for (key, typed) in &members {
+        let value = value(key, typed, &schema["properties"][key]).map_err(Failure::usage)?;
         out.push(format!("{}:{value}", quote(key)));
     }
     Ok(format!("{{{}}}", out.join(",")))

@@ -57,7 +57,9 @@ pub(crate) async fn connect(
             let place = HttpTarget { uri: uri.clone(), headers: headers.clone(), limits };
             over_http(Arc::new(place), era, patience).await.map_err(|e| unmet(&uri.to_string(), &e, era))?
         }
-        Target::Child(spec) => over_pipe(spec, era, patience).await.map_err(|e| unmet(&spec.program, &e, era))?,
+        Target::Child(spec) => {
+            over_pipe(spec, era, patience).await.map_err(|e| unmet(&spec.program, &e, era))?
+        }
     };
     tracing::info!("connected, protocol version {}", hello.era);
     Ok(Connection::new(wire, hello, patience))
@@ -212,7 +214,9 @@ fn unmet(name: &str, error: &LinkError, pinned: Option<&'static Era>) -> Failure
         LinkError::Refused { .. } | LinkError::Hello(_) if pinned.is_some() => {
             failure.mend("leave --era out to find out what it speaks")
         }
-        LinkError::Child(_) => failure.mend("is this the command of an MCP server that speaks over stdin and stdout?"),
+        LinkError::Child(_) => {
+            failure.mend("is this the command of an MCP server that speaks over stdin and stdout?")
+        }
         _ => failure,
     }
 }

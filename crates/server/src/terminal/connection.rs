@@ -1,5 +1,6 @@
 //! Requests and answers, whatever the transport. What a server says before its answer goes to the [`Desk`].
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -7,7 +8,7 @@ use engine::exchange::Mirror;
 use native::NativeServer;
 use proto::era::{Era, ServerHello, notice, own_meta};
 use proto::json::quote;
-use proto::mcp::{Method, Notice};
+use proto::mcp::{Method, Notice, meta as names};
 use proto::rpc::{Frame, FrameLimits, Id, Kind};
 use tokio::time::{Instant, timeout_at};
 use transport::child::Supervisor;
@@ -248,9 +249,9 @@ impl Connection {
             Some(open) => format!("{open},"),
             None => "\"_meta\":{".to_owned(),
         };
-        meta.push_str(&format!("\"progressToken\":{key}"));
+        let _ = write!(meta, "\"{}\":{key}", names::PROGRESS_TOKEN);
         if let (false, Some(level)) = (own.is_empty(), desk.log_level()) {
-            meta.push_str(&format!(",\"{}\":\"{level}\"", proto::mcp::meta::LOG_LEVEL));
+            let _ = write!(meta, ",\"{}\":\"{level}\"", names::LOG_LEVEL);
         }
         meta.push('}');
         let members: Vec<String> =

@@ -44,7 +44,7 @@ pub(crate) async fn gather(
             GatherFault::Refused { code, message, .. } => {
                 Failure::Refused { code, message, data: None, mend: None }
             }
-            other => Failure::new(other.to_string()),
+            GatherFault::NoList(..) => Failure::new(format!("the server's lists cannot be read: {fault}")),
         })?;
     }
     let offer = run.finish();

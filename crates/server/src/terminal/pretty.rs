@@ -19,15 +19,13 @@ pub(crate) fn pretty(json: &[u8]) -> String {
             b'{' | b'[' => {
                 out.push(byte);
                 let behind = json[at + 1..].iter().position(|b| !b.is_ascii_whitespace());
-                match behind.map(|step| at + 1 + step).filter(|end| matches!(json[*end], b'}' | b']')) {
-                    Some(end) => {
-                        out.push(json[end]);
-                        at = end;
-                    }
-                    None => {
-                        depth += 1;
-                        line(&mut out, depth);
-                    }
+                let next = behind.map_or(json.len(), |step| at + 1 + step);
+                if let Some(close @ (b'}' | b']')) = json.get(next) {
+                    out.push(*close);
+                    at = next;
+                } else {
+                    depth += 1;
+                    line(&mut out, depth);
                 }
             }
             b'}' | b']' => {

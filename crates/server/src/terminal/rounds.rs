@@ -82,7 +82,7 @@ pub(crate) async fn interruptible<T>(
 /// [`Failure::Refused`] for an error.
 pub(crate) fn outcome(frame: Frame) -> Result<Outcome, Failure> {
     match frame.payload() {
-        Some(result) if frame.kind() == Kind::Response => Ok(Outcome { result, frame }),
+        Some(result) if frame.kind() == Kind::Response => Ok(Outcome { frame, result }),
         payload => Err(refusal(&frame, payload)),
     }
 }
