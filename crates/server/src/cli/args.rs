@@ -48,7 +48,7 @@ pub(crate) struct Global {
     /// Answer in JSON, for scripts
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Colours: on a terminal unless NO_COLOR is set, always, or never
+    /// Colours; auto means on a terminal
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
     pub(crate) color: When,
     /// Say more; twice or three times for still more

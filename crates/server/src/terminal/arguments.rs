@@ -79,8 +79,8 @@ fn check_key(key: &str, schema: &Value) -> Result<(), Failure> {
 
 /// The JSON text of what was typed for one argument.
 fn value(key: &str, typed: &[&str], schema: &Value) -> Result<String, String> {
-    let types = types(schema);
-    let wants = |name: &str| types.iter().any(|one| one == name);
+    let allowed = types(schema);
+    let wants = |name: &str| allowed.iter().any(|one| one == name);
     let as_json = typed.len() == 1 && json(typed[0]).is_some_and(|text| text.starts_with('['));
     if wants("array") && !wants("string") && !as_json {
         let items: Result<Vec<String>, String> =
@@ -98,14 +98,14 @@ fn value(key: &str, typed: &[&str], schema: &Value) -> Result<String, String> {
             b'"' => false,
             _ => wants("number") || (wants("integer") && is_integer(text)),
         };
-        if fits || (types.is_empty() && !text.starts_with('"')) {
+        if fits || (allowed.is_empty() && !text.starts_with('"')) {
             return Ok(text.clone());
         }
     }
-    if types.is_empty() || wants("string") {
+    if allowed.is_empty() || wants("string") {
         return Ok(quote(one));
     }
-    let names: Vec<&str> = types.iter().map(String::as_str).collect();
+    let names: Vec<&str> = allowed.iter().map(String::as_str).collect();
     Err(format!("{key}={one} does not fit: it has to be of type {}", names.join(" or ")))
 }
 
