@@ -1,0 +1,41 @@
+//! What `--help` says, word for word.
+
+use super::run::{dragoman, golden};
+
+#[tokio::test]
+async fn help_of_every_command() {
+    let commands =
+        ["", "serve", "stdio", "check", "list", "call", "read", "prompt", "ping", "schema", "config"];
+    for command in commands {
+        let mut args: Vec<&str> = command.split_whitespace().collect();
+        args.push("--help");
+        let run = dragoman(&args).await;
+        assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{command}");
+        let name = if command.is_empty() { "dragoman" } else { command };
+        golden(&format!("help-{name}.txt"), run.text());
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_command_line_is_a_usage_error() {
+    for (args, says) in [
+        (&["serv"][..], "serve"),
+        (&["list", "--era", "1999-01-01", "demo"], "known versions are"),
+        (&["serve", "--listen", "nowhere"], "a port alone"),
+        (&["ping", "--timeout", "0", "demo"], "--timeout"),
+        (&["--listen", "9000", "list", "demo"], "write them behind it"),
+        (&["-q", "-v", "check"], "cannot be used with"),
+        (&["list", "-H", "nocolon", "demo"], "Name: value"),
+    ] {
+        let run = dragoman(args).await;
+        assert_eq!(run.code, Some(2), "{args:?}");
+        assert!(run.err.contains(says) && run.out.is_empty(), "{args:?}: {}", run.err);
+    }
+}
+
+#[tokio::test]
+async fn the_schema_is_printed_by_both_names() {
+    let (one, other) = (dragoman(&["schema"]).await, dragoman(&["config", "schema"]).await);
+    assert_eq!(one.out, other.out);
+    assert_eq!(one.json()["title"], "Dragoman configuration");
+}

@@ -1,0 +1,9 @@
+//! The commands as a person or a script sees them: texts, JSON, exit codes; the terminal's client against a server.
+
+mod client;
+mod config;
+mod help;
+mod person;
+mod run;
+#[path = "../support/mod.rs"]
+mod support;

@@ -1,0 +1,161 @@
+//! A person at a terminal: questions are asked and answered, and Ctrl-C ends a call.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::process::Stdio;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use testkit::fixture::Eras;
+use tokio::process::Child;
+use tokio::sync::watch;
+
+use super::run::{DEADLINE, Folder, command, program, server};
+use super::support::{Puppet, Said};
+
+/// The program at a terminal of its own; stdout goes there as well.
+struct Person {
+    child: Child,
+    keys: File,
+    screen: watch::Receiver<String>,
+    read: usize,
+    _folder: Folder,
+}
+
+impl Person {
+    fn sit_down(args: &[&str]) -> Self {
+        let folder = Folder::new();
+        let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&ours).unwrap();
+        unlockpt(&ours).unwrap();
+        let name = ptsname(&ours, Vec::new()).unwrap();
+        let theirs = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+        let end = |fd: &OwnedFd| Stdio::from(fd.try_clone().unwrap());
+        let mut command = command(&folder.0);
+        command.args(args).env("TERM", "xterm").stdin(end(&theirs)).stdout(end(&theirs)).stderr(end(&theirs));
+        let child = command.spawn().unwrap();
+        drop(command);
+        drop(theirs);
+        let keys = File::from(ours);
+        let screen = watched(keys.try_clone().unwrap());
+        Self { child, keys, screen, read: 0, _folder: folder }
+    }
+
+    /// Waits until `text` stands on the screen behind all that was waited for before.
+    async fn sees(&mut self, text: &str) {
+        let read = self.read;
+        let seen = self.screen.wait_for(|screen| screen[read..].contains(text));
+        let found =
+            tokio::time::timeout(DEADLINE, seen).await.ok().and_then(Result::ok).map(|screen| screen.clone());
+        let screen =
+            found.unwrap_or_else(|| panic!("no {text:?} on the screen:\n{}", self.screen.borrow().as_str()));
+        self.read += screen[read..].find(text).unwrap() + text.len();
+    }
+
+    fn types(&mut self, text: &str) {
+        self.keys.write_all(text.as_bytes()).unwrap();
+    }
+
+    async fn ends(mut self) -> Option<i32> {
+        tokio::time::timeout(DEADLINE, self.child.wait()).await.unwrap().unwrap().code()
+    }
+}
+
+/// What Ctrl-C at a terminal does to the program there.
+fn interrupt(child: &Child) {
+    let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed())).unwrap();
+    kill_process(pid, Signal::INT).unwrap();
+}
+
+/// What is written to a terminal, as text, while it grows.
+fn watched(mut terminal: File) -> watch::Receiver<String> {
+    let (sender, receiver) = watch::channel(String::new());
+    std::thread::spawn(move || {
+        let mut bytes = [0; 4096];
+        // The read fails once nobody has the other end.
+        while let Ok(count @ 1..) = terminal.read(&mut bytes) {
+            sender.send_modify(|screen| screen.push_str(&String::from_utf8_lossy(&bytes[..count])));
+        }
+    });
+    receiver
+}
+
+#[tokio::test]
+async fn a_form_is_filled_in() {
+    let http = server(Eras::default()).await;
+    for era in ["2025-11-25", "2026-07-28"] {
+        let mut person = Person::sit_down(&[
+            "call",
+            &http.url(),
+            "test_elicitation_sep1034_defaults",
+            "--era",
+            era,
+            "--color",
+            "never",
+        ]);
+        person.sees("The server asks: Please review these values").await;
+        person.sees("name (text, may be left out) [").await;
+        person.types("Ada\n");
+        person.sees("age (whole number").await;
+        person.types("old\n");
+        person.sees("write a whole number").await;
+        person.sees("age (whole number").await;
+        for _ in 0..4 {
+            person.types("\n");
+        }
+        person.sees("action=accept").await;
+        person.sees("\"name\":\"Ada\"").await;
+        assert_eq!(person.ends().await, Some(0), "{era}");
+    }
+}
+
+#[tokio::test]
+async fn a_question_is_declined() {
+    let mut person =
+        Person::sit_down(&["call", "test_elicitation", "message=Who?", "--", program(), "--stdio"]);
+    person.sees("username").await;
+    person.types("!\n");
+    person.sees("action=decline").await;
+    assert_eq!(person.ends().await, Some(0));
+}
+
+#[tokio::test]
+async fn ctrl_c_ends_a_question() {
+    let mut person =
+        Person::sit_down(&["call", "test_elicitation", "message=Who?", "--", program(), "--stdio"]);
+    person.sees("username").await;
+    interrupt(&person.child);
+    assert_eq!(person.ends().await, Some(130));
+}
+
+#[tokio::test]
+async fn ctrl_c_cancels_a_call() {
+    let era = super::support::LEGACY;
+    let silent = Puppet::start(|_, request| match request.method() {
+        "tools/call" => Said::Hold(Vec::new()),
+        _ => Said::Proper,
+    })
+    .await;
+    let folder = Folder::new();
+    let mut child = command(&folder.0).args(["call", &silent.url(), "slow", "--era", era]).spawn().unwrap();
+    silent.was_sent("tools/call", 1).await;
+    interrupt(&child);
+    let status = tokio::time::timeout(DEADLINE, child.wait()).await.unwrap().unwrap();
+    assert_eq!(status.code(), Some(130));
+    let received = silent.received();
+    let call = received.iter().find(|one| one.method() == "tools/call").unwrap();
+    let cancelled = received.iter().find(|one| one.method() == "notifications/cancelled").unwrap();
+    assert_eq!(cancelled.body["params"]["requestId"], call.body["id"]);
+}
+
+#[tokio::test]
+async fn progress_is_drawn_and_cleared() {
+    let http = server(Eras::default()).await;
+    let mut person = Person::sit_down(&["call", &http.url(), "test_tool_with_progress"]);
+    person.sees("50% working").await;
+    person.sees("\r\x1b[K").await;
+    person.sees("Tool with progress executed successfully").await;
+    assert_eq!(person.ends().await, Some(0));
+}
