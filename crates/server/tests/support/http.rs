@@ -177,6 +177,16 @@ impl Reply {
         std::mem::take(&mut self.pending)
     }
 
+    /// The whole body; how much of it there was, when the connection ended before it.
+    pub(crate) async fn into_body(mut self) -> Result<Vec<u8>, usize> {
+        let Framing::Length(length) = self.framing else { return Ok(self.bytes().await) };
+        let mut body = Vec::new();
+        let mut rest = self.body.take(length as u64);
+        // A connection that is reset has ended too.
+        let _ = soon("the end of the body", rest.read_to_end(&mut body)).await;
+        if body.len() == length { Ok(body) } else { Err(body.len()) }
+    }
+
     /// The whole body, which is text.
     pub(crate) async fn text(&mut self) -> String {
         String::from_utf8(self.bytes().await).expect("UTF-8")
@@ -194,7 +204,7 @@ impl Reply {
             loop {
                 if let Some(at) = self.pending.windows(2).position(|two| two == b"\n\n") {
                     let event: Vec<u8> = self.pending.drain(..at + 2).collect();
-                    return Some(String::from_utf8(event).expect("UTF-8").trim_end().to_owned());
+                    return Some(String::from_utf8(event).expect("UTF-8").trim_end_matches('\n').to_owned());
                 }
                 if !self.more().await {
                     return None;

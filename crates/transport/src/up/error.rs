@@ -1,9 +1,12 @@
 //! How a link to an upstream fails, in words for the one who waits for its answer.
 
+use std::fmt::Display;
+
 use engine::exchange::LinkFailure;
 use proto::era::HelloFault;
 
 use crate::child::{ChildError, SpawnError};
+use crate::net::CollectError;
 use crate::net::client::ClientError;
 
 /// Why a message could not be delivered or its answer not be had.
@@ -26,6 +29,9 @@ pub enum LinkError {
     /// The answer is no message.
     #[error("sent something that is not a message: {0}")]
     NotAMessage(String),
+    /// The answer is longer than this many bytes.
+    #[error("sent more than {0} bytes in one message (`limits.result` in the configuration)")]
+    TooLong(usize),
     /// The answer's stream ended before the answer.
     #[error("closed its stream before it answered")]
     Closed,
@@ -34,7 +40,7 @@ pub enum LinkError {
     Late(u64),
     /// The child process failed.
     #[error("{0}")]
-    Child(#[from] ChildError),
+    Child(ChildError),
     /// The child process could not be started.
     #[error("could not be started: {0}")]
     Spawn(#[from] SpawnError),
@@ -69,6 +75,24 @@ pub enum LinkError {
     /// Too many exchanges on one link.
     #[error("has {0} calls open already")]
     Busy(usize),
+}
+
+impl From<ChildError> for LinkError {
+    fn from(e: ChildError) -> Self {
+        match e {
+            ChildError::LineTooLong { limit, .. } => Self::TooLong(limit),
+            other => Self::Child(other),
+        }
+    }
+}
+
+impl<E: Display> From<CollectError<E>> for LinkError {
+    fn from(e: CollectError<E>) -> Self {
+        match e {
+            CollectError::TooLarge { cap } => Self::TooLong(cap),
+            other => Self::NotAMessage(format!("an answer that cannot be read: {other}")),
+        }
+    }
 }
 
 impl LinkError {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body::Body;
 use http_body_util::BodyExt;
-use proto::codec::sse::SseDecoder;
+use proto::codec::sse::{SseDecoder, SseError};
 
 use super::http::{Media, Resume, media_type};
 use super::{HttpLimits, LinkError};
@@ -71,7 +71,7 @@ impl EventStream {
     pub async fn next(&mut self, client: &Client) -> Result<StreamItem, LinkError> {
         loop {
             while let Some(event) = self.decoder.next_event() {
-                let event = event.map_err(|e| LinkError::NotAMessage(e.to_string()))?;
+                let event = event.map_err(|SseError::TooLong { limit }| LinkError::TooLong(limit))?;
                 self.retry = event.retry.or(self.retry);
                 if let Some(id) = event.id {
                     self.last_event = (!id.is_empty()).then_some(id);

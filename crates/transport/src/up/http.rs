@@ -102,11 +102,10 @@ impl LongReply {
     /// Reads the rest.
     ///
     /// # Errors
-    /// [`LinkError::NotAMessage`] when it is too long, too slow or broken.
+    /// [`LinkError`] when it is too long, too slow or broken.
     pub async fn read(self) -> Result<Bytes, LinkError> {
         let deadline = Instant::now() + self.limits.patience;
-        let rest = collect(self.body, self.limits.result.saturating_sub(self.head.len()), deadline).await;
-        let rest = rest.map_err(|e| LinkError::NotAMessage(format!("an answer that cannot be read: {e}")))?;
+        let rest = collect(self.body, self.limits.result.saturating_sub(self.head.len()), deadline).await?;
         let mut whole = Vec::with_capacity(self.head.len() + rest.len());
         whole.extend_from_slice(&self.head);
         whole.extend_from_slice(&rest);
@@ -249,9 +248,7 @@ impl HttpLink {
         if let Some(length) = length.filter(|_| status.is_success() && kind == Some(Media::Json)) {
             return Ok(HttpReply::Long(Box::new(LongReply::begin(response.into_body(), length, limits).await?)));
         }
-        let text = collect(response.into_body(), limits.result, Instant::now() + limits.patience).await.map_err(|e| {
-            LinkError::NotAMessage(format!("an answer that cannot be read: {e}"))
-        })?;
+        let text = collect(response.into_body(), limits.result, Instant::now() + limits.patience).await?;
         if status.is_success() && text.iter().all(u8::is_ascii_whitespace) {
             return Ok(HttpReply::Accepted);
         }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use proto::mcp::{Notice, meta};
-use proto::rpc::{Frame, FrameLimits, Kind, Message};
+use proto::rpc::{Frame, FrameError, FrameLimits, Kind, Message};
 use tokio::sync::mpsc;
 
 use super::LinkError;
@@ -24,8 +24,8 @@ pub type Unasked = mpsc::Receiver<Box<Frame>>;
 pub enum PipeItem {
     /// A message that belongs to it.
     Frame(Box<Frame>),
-    /// The child is gone.
-    Gone(ChildError),
+    /// What it waits for cannot come.
+    Failed(ChildError),
 }
 
 #[derive(Debug)]
@@ -61,11 +61,11 @@ impl PipeCall {
     /// The next message of the exchange.
     ///
     /// # Errors
-    /// When the child is gone.
+    /// When the child is gone, or its answer had to be skipped.
     pub async fn next(&mut self) -> Result<Box<Frame>, LinkError> {
         match self.items.recv().await {
             Some(PipeItem::Frame(frame)) => Ok(frame),
-            Some(PipeItem::Gone(why)) => Err(why.into()),
+            Some(PipeItem::Failed(why)) => Err(why.into()),
             None => Err(self.shared.gone.lock().clone().map_or(LinkError::Closed, LinkError::Child)),
         }
     }
@@ -124,9 +124,7 @@ impl PipeLink {
 
     /// The only exchange that is open, if there is just one: what a child asks then belongs to it.
     pub fn sole_call(&self) -> Option<u64> {
-        let waiting = self.shared.waiting.lock();
-        let mut keys = waiting.keys();
-        keys.next().copied().filter(|_| waiting.len() == 1)
+        sole(&self.shared.waiting.lock())
     }
 
     /// Gives a message to an exchange as if it had come under its id; `false` when that is over or full.
@@ -135,7 +133,7 @@ impl PipeLink {
         let Some(sender) = sender else { return Err(frame) };
         sender.try_send(PipeItem::Frame(frame)).map_err(|e| match e.into_inner() {
             PipeItem::Frame(frame) => frame,
-            PipeItem::Gone(_) => unreachable!("a frame was sent"),
+            PipeItem::Failed(_) => unreachable!("a frame was sent"),
         })
     }
 
@@ -156,15 +154,20 @@ async fn read(
     unasked: mpsc::Sender<Box<Frame>>,
     limits: FrameLimits,
 ) -> ChildError {
+    let mut talks = false;
     loop {
         match lines.recv().await {
-            Ok(line) => take(line, &shared, &unasked, limits),
-            Err(e) if !e.is_final() => tracing::warn!("{e}"),
+            Ok(line) => {
+                if let Err(e) = take(line, &shared, &unasked, limits) {
+                    note_talk(&e, &mut talks);
+                }
+            }
+            Err(e) if !e.is_final() => skipped(e, &shared),
             Err(why) => {
                 *shared.gone.lock() = Some(why.clone());
                 shared.closed.store(true, Ordering::Release);
                 for (_, call) in shared.waiting.lock().drain() {
-                    let _ = call.try_send(PipeItem::Gone(why.clone()));
+                    let _ = call.try_send(PipeItem::Failed(why.clone()));
                 }
                 return why;
             }
@@ -172,17 +175,47 @@ async fn read(
     }
 }
 
-/// Takes one line. What is no message is the child's talk: it is noted, and disturbs nobody.
-fn take(line: Bytes, shared: &Shared, unasked: &mpsc::Sender<Box<Frame>>, limits: FrameLimits) {
-    match Message::parse(line, limits) {
-        Ok(Message::Single(frame)) => deliver(Box::new(frame), shared, unasked),
-        Ok(Message::Batch(batch)) => {
+/// The key of the only exchange, if there is just one.
+fn sole(waiting: &HashMap<u64, mpsc::Sender<PipeItem>>) -> Option<u64> {
+    waiting.keys().next().copied().filter(|_| waiting.len() == 1)
+}
+
+/// A line was skipped. Whose answer it was is known only when nobody else waits for one; of several, whoever it was runs
+/// into its deadline, and the others are not disturbed.
+fn skipped(why: ChildError, shared: &Shared) {
+    tracing::warn!("{why}");
+    let mut waiting = shared.waiting.lock();
+    if let Some(call) = sole(&waiting).and_then(|key| waiting.remove(&key)) {
+        // A full channel takes no more, but its end says as much.
+        let _ = call.try_send(PipeItem::Failed(why));
+    }
+}
+
+/// Notes that a child prints what is no message: once for people, then only for whoever looks for it.
+fn note_talk(what: &FrameError, talks: &mut bool) {
+    if std::mem::replace(talks, true) {
+        tracing::debug!("a line on stdout is no message: {what}");
+    } else {
+        tracing::warn!("it prints lines on stdout that are no messages; they are left out ({what})");
+    }
+}
+
+/// Takes one line. What is no message is the child's talk, and disturbs nobody.
+fn take(
+    line: Bytes,
+    shared: &Shared,
+    unasked: &mpsc::Sender<Box<Frame>>,
+    limits: FrameLimits,
+) -> Result<(), FrameError> {
+    match Message::parse(line, limits)? {
+        Message::Single(frame) => deliver(Box::new(frame), shared, unasked),
+        Message::Batch(batch) => {
             for frame in batch.messages.into_iter().flatten() {
                 deliver(Box::new(frame), shared, unasked);
             }
         }
-        Err(e) => tracing::debug!("a line on stdout is no message: {e}"),
     }
+    Ok(())
 }
 
 fn deliver(frame: Box<Frame>, shared: &Shared, unasked: &mpsc::Sender<Box<Frame>>) {
