@@ -8,6 +8,7 @@
 //!
 //! Pure: links feed pages in, and a view is built anew when an offer changes. It must not know transports.
 
+mod arguments;
 mod capabilities;
 mod gather;
 mod item;

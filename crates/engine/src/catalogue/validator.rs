@@ -4,11 +4,13 @@ use std::sync::OnceLock;
 
 use bytes::Bytes;
 
+use super::arguments::{Argument, Borrowed};
+
 /// A tool's input schema, compiled at its first use.
 #[derive(Debug)]
 pub(super) struct LazyValidator {
     schema: Option<Bytes>,
-    compiled: OnceLock<Option<jsonschema::Validator>>,
+    compiled: OnceLock<Option<jsonschema::Validator<Borrowed>>>,
 }
 
 /// What does not fit, in words for the model or person that called.
@@ -35,14 +37,8 @@ impl LazyValidator {
         let Some(validator) = self.compiled.get_or_init(|| compile(self.schema.as_deref()?)) else {
             return Ok(());
         };
-        let value: serde_json::Value = match arguments {
-            None => serde_json::Value::Object(serde_json::Map::new()),
-            // Numbers that no f64 holds are valid JSON, but not checkable: the server decides.
-            Some(text) => match serde_json::from_slice(text) {
-                Ok(value) => value,
-                Err(_) => return Ok(()),
-            },
-        };
+        // Numbers that no f64 holds are valid JSON, but not checkable: the server decides.
+        let Some(value) = Argument::read(arguments.unwrap_or(b"{}")) else { return Ok(()) };
         if validator.is_valid(&value) {
             return Ok(());
         }
@@ -59,9 +55,9 @@ impl LazyValidator {
     }
 }
 
-fn compile(schema: &[u8]) -> Option<jsonschema::Validator> {
+fn compile(schema: &[u8]) -> Option<jsonschema::Validator<Borrowed>> {
     let schema: serde_json::Value = serde_json::from_slice(schema).ok()?;
-    jsonschema::options().build(&schema).ok()
+    jsonschema::options_for::<Borrowed>().build(&schema).ok()
 }
 
 #[cfg(test)]

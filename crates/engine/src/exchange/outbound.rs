@@ -56,7 +56,8 @@ impl Mirror {
             None => Some("taskId"),
         };
         let named = key.and_then(|key| frame.param(key).ok().flatten());
-        let name = match real_name {
+        // A completion's reference is renamed too, but no header repeats it.
+        let name = match real_name.filter(|_| key == Some("name")) {
             Some(real) => {
                 proto::json::unquote(&real[1..real.len() - 1]).map(|n| encode_value(&n).into_owned())
             }

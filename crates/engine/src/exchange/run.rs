@@ -1,6 +1,6 @@
 //! The state machine of one forwarded request.
 
-use std::collections::VecDeque;
+use std::io::Write;
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -8,6 +8,7 @@ use proto::era::{Era, InvalidArguments, complete, is_input_required, says_comple
 use proto::json::{Span, Splice, quote};
 use proto::mcp::{Notice, meta};
 use proto::rpc::{Frame, Id, IdSwap, Kind, RpcError, code, result_response};
+use smallvec::SmallVec;
 
 use super::input::{may_ask, unwrap_state, wrap_state};
 use super::outbound::{Headers, check_param_headers};
@@ -46,11 +47,11 @@ pub struct Exchange {
     id: Id,
     key: u64,
     token: Option<Bytes>,
-    server: String,
     timeouts: Timeouts,
     started: Instant,
     heard: Instant,
-    steps: VecDeque<Step>,
+    /// What is to be done, soonest first; seldom more than one.
+    steps: SmallVec<[Step; 2]>,
     open: bool,
 }
 
@@ -63,7 +64,7 @@ impl Exchange {
         let Start { frame, era, route, key, now, .. } = &start;
         let id = frame.id().cloned().ok_or_else(|| Fault::gateway("only requests are forwarded"))?;
         let arguments = frame.param("arguments")?;
-        let mut steps = VecDeque::with_capacity(2);
+        let mut steps = SmallVec::new();
         let mut open = true;
         if let (Some(tool), Some(headers)) = (route.tool, start.headers) {
             check_param_headers(frame, tool, arguments, headers)?;
@@ -71,15 +72,14 @@ impl Exchange {
         match check_arguments(&start, arguments)? {
             Some(misfit) => {
                 let body = result_response(&id, &misfit);
-                steps.push_back(Step::Answer(Answer { status: 200, body, ok: false }));
+                steps.push(Step::Answer(Answer { status: 200, body, ok: false }));
                 open = false;
             }
-            None => steps.push_back(Step::Send(outbound(&start)?)),
+            None => steps.push(Step::Send(outbound(&start)?)),
         }
         let token = frame.meta(meta::PROGRESS_TOKEN)?.map(|span| span.share(frame.text()));
         let (era, key, now) = (*era, *key, *now);
         Ok(Self {
-            server: start.binding.server.to_owned(),
             timeouts: start.timeouts,
             request: start.frame,
             era,
@@ -95,7 +95,7 @@ impl Exchange {
 
     /// The next step, if there is one now.
     pub fn poll(&mut self) -> Option<Step> {
-        self.steps.pop_front()
+        (!self.steps.is_empty()).then(|| self.steps.remove(0))
     }
 
     /// When [`Event::Expired`] is due.
@@ -126,16 +126,16 @@ impl Exchange {
         match event {
             Event::Frame(frame, status) => self.frame(frame, status, sealer, binding, now),
             Event::Failed(LinkFailure { message, retry }) => {
-                let fault =
-                    Fault::upstream(&self.server, retry, format!("server {:?} {message}", self.server));
+                let server = binding.server;
+                let fault = Fault::upstream(server, retry, format!("server {server:?} {message}"));
                 self.fail(&fault);
             }
             Event::Cancelled(notice) => {
                 self.cancel_upstream(notice.as_ref());
-                self.steps.push_back(Step::End);
+                self.steps.push(Step::End);
                 self.open = false;
             }
-            Event::Expired if now >= self.deadline() => self.expire(now),
+            Event::Expired if now >= self.deadline() => self.expire(binding.server, now),
             Event::Expired => {}
         }
     }
@@ -155,20 +155,20 @@ impl Exchange {
                     return;
                 }
                 let answer = self.answer(&frame, status, sealer, binding);
-                self.steps.push_back(Step::Answer(answer));
+                self.steps.push(Step::Answer(answer));
                 self.open = false;
             }
             Kind::Notification => {
                 self.heard = now;
                 if frame.method() != Notice::Progress.name() {
-                    self.steps.push_back(Step::Relay(frame.text().clone()));
+                    self.steps.push(Step::Relay(frame.text().clone()));
                 } else if let Some(text) = self.progress(&frame) {
-                    self.steps.push_back(Step::Relay(text));
+                    self.steps.push(Step::Relay(text));
                 }
             }
             Kind::Request => {
                 self.heard = now;
-                self.steps.push_back(Step::Ask(frame));
+                self.steps.push(Step::Ask(frame));
             }
         }
     }
@@ -177,7 +177,7 @@ impl Exchange {
     fn progress(&self, frame: &Frame) -> Option<Bytes> {
         let token = self.token.as_ref()?;
         let span = frame.param(meta::PROGRESS_TOKEN).ok().flatten()?;
-        if span.of(frame.text()) != self.key.to_string().as_bytes() {
+        if span.of(frame.text()) != digits(self.key).as_slice() {
             return None;
         }
         let mut splice = Splice::new(frame.text());
@@ -216,42 +216,47 @@ impl Exchange {
         Answer { status, body: splice.finish(), ok: error.is_none() }
     }
 
-    fn expire(&mut self, now: Instant) {
+    fn expire(&mut self, server: &str, now: Instant) {
         let waited = now.duration_since(self.started).as_secs();
         self.cancel_upstream(None);
         let message = format!(
-            "server {:?} did not answer {:?} within {waited} s; it may be overloaded or stuck (raise its `timeout` if it \
-             needs longer)",
-            self.server,
+            "server {server:?} did not answer {:?} within {waited} s; it may be overloaded or stuck (raise its `timeout` \
+             if it needs longer)",
             self.request.method()
         );
-        self.fail(&Fault::upstream(&self.server, false, message));
+        self.fail(&Fault::upstream(server, false, message));
     }
 
     fn fail(&mut self, fault: &Fault) {
         let status = fault.http_status(self.era);
-        self.steps.push_back(Step::Answer(Answer {
-            status,
-            body: fault.response(Some(&self.id)),
-            ok: false,
-        }));
+        self.steps.push(Step::Answer(Answer { status, body: fault.response(Some(&self.id)), ok: false }));
         self.open = false;
     }
 
     /// Tells the upstream under our own id; the client's notification keeps its other members.
     fn cancel_upstream(&mut self, notice: Option<&Frame>) {
-        let key = self.key.to_string();
         let known = notice.and_then(|n| Some((n, n.param("requestId").ok().flatten()?)));
         let text = match known {
             Some((notice, span)) => {
+                let key = digits(self.key);
                 let mut splice = Splice::new(notice.text());
-                splice.replace(span, key.as_bytes());
+                splice.replace(span, &key);
                 splice.finish()
             }
-            None => proto::era::notice(Notice::Cancelled.name(), format!("\"requestId\":{key}").as_bytes()),
+            None => {
+                proto::era::notice(Notice::Cancelled.name(), format!("\"requestId\":{}", self.key).as_bytes())
+            }
         };
-        self.steps.push_back(Step::Cancel(text));
+        self.steps.push(Step::Cancel(text));
     }
+}
+
+/// A key of ours as JSON; no number of 64 bits has more digits than there is room for.
+fn digits(key: u64) -> SmallVec<[u8; 20]> {
+    let mut digits = SmallVec::new();
+    // Writing to memory cannot fail.
+    let _ = write!(digits, "{key}");
+    digits
 }
 
 /// Checks a call's arguments. A misfit is either the fault or the tool result to answer with, as the era has it.
@@ -276,20 +281,20 @@ fn check_arguments(start: &Start<'_>, arguments: Option<Span>) -> Result<Option<
 /// The request as its upstream gets it: our id, the real name, our progress token, the upstream's own state.
 fn outbound(start: &Start<'_>) -> Result<Outbound, Fault> {
     let Start { frame, era, route, key, .. } = start;
-    let key_text = key.to_string();
+    let key_text = digits(*key);
     let state = match may_ask(era, frame) {
         true => unwrap_state(frame, start.sealer, start.binding)?,
         false => None,
     };
     let mut splice = Splice::new(frame.text());
     if let Some(span) = frame.id_span() {
-        splice.replace(span, key_text.as_bytes());
+        splice.replace(span, &key_text);
     }
     if let Some((span, real)) = &route.rename {
         splice.replace(*span, real);
     }
     if let Some(span) = frame.meta(meta::PROGRESS_TOKEN)? {
-        splice.replace(span, key_text.as_bytes());
+        splice.replace(span, &key_text);
     }
     if let (Some(state), Some(span)) = (&state, frame.param("requestState")?) {
         splice.replace(span, state.as_bytes());

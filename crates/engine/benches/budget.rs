@@ -1,0 +1,65 @@
+//! Instruction budgets: what valgrind counts, so a run on a busy machine says the same as one on an idle one.
+//!
+//! The first two are promises about the way of a call; the limits of the others stand a little above what was counted,
+//! so that a regression shows. Raise a limit only together with the reason for it.
+
+// What the macros of the measurement write is public without docs and reads its own arguments.
+#![allow(missing_docs, unreachable_pub)]
+#![allow(clippy::wildcard_imports, clippy::disallowed_methods, clippy::disallowed_types)]
+
+mod workload;
+
+use std::hint::black_box;
+
+use bytes::Bytes;
+use dragoman_engine::exchange::Answer;
+use gungraun::prelude::*;
+use gungraun::{Callgrind, EventKind};
+use proto::codec::sse::{SseDecoder, SseEvent};
+use proto::json::{MAX_DEPTH, Scanner};
+use workload::{Call, List, event, prose, records};
+
+/// A count of instructions above which the measurement fails.
+fn at_most(instructions: u64) -> LibraryBenchmarkConfig {
+    LibraryBenchmarkConfig::default()
+        .tool(Callgrind::default().hard_limits([(EventKind::Ir, instructions)]))
+        .clone()
+}
+
+#[library_benchmark]
+#[bench::in_session(args = (), setup = Call::in_session, config = at_most(60_000))]
+#[bench::stateless(args = (), setup = Call::stateless, config = at_most(60_000))]
+fn tools_call(call: Call) -> Answer {
+    black_box(black_box(call).make())
+}
+
+#[library_benchmark]
+#[bench::of_1000_tools(args = (), setup = List::of_1000_tools, config = at_most(60_000))]
+fn tools_list(list: List) -> Bytes {
+    black_box(black_box(list).answer())
+}
+
+#[library_benchmark]
+#[bench::records(args = (), setup = records, config = at_most(400_000))]
+#[bench::prose(args = (), setup = prose, config = at_most(400_000))]
+fn scan(text: String) -> String {
+    Scanner::new(black_box(text.as_bytes()), MAX_DEPTH)
+        .and_then(|scanner| black_box(scanner.document()))
+        .expect("it is JSON");
+    text
+}
+
+fn decoder() -> (SseDecoder, Bytes) {
+    (SseDecoder::new(1 << 20), event())
+}
+
+#[library_benchmark]
+#[bench::event(args = (), setup = decoder, config = at_most(20_000))]
+fn event_stream((mut decoder, chunk): (SseDecoder, Bytes)) -> (SseDecoder, SseEvent) {
+    decoder.push(black_box(chunk));
+    let event = decoder.next_event().expect("it is whole").expect("it is short enough");
+    (decoder, black_box(event))
+}
+
+library_benchmark_group!(name = budgets, benchmarks = [tools_call, tools_list, scan, event_stream]);
+main!(library_benchmark_groups = budgets);

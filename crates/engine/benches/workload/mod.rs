@@ -1,0 +1,213 @@
+//! What is measured: a `tools/call` of about one kilobyte between the bytes of its request and the bytes of its answer,
+//! and the other texts that the gateway reads all day. Shared by the instruction budgets and the count of allocations.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use dragoman_engine::catalogue::{Gather, GatherLimits, UpstreamId, UpstreamOffer, View, ViewSpec};
+use dragoman_engine::config::Profile;
+use dragoman_engine::exchange::{
+    Answer, Binding, Dispatch, Event, Exchange, Headers, Sealer, Start, Step, Timeouts, dispatch,
+};
+use proto::era::{Era, Mirrored, ServerHello, Spoken, V2025_11_25, V2026_07_28, detect, read_envelope};
+use proto::rpc::{Frame, FrameLimits, Message};
+
+const SERVER_INFO: &str = r#"{"name":"dragoman","version":"1.0.0"}"#;
+const TIMEOUTS: Timeouts = Timeouts { idle: Duration::from_secs(60), overall: Duration::from_secs(600) };
+const BINDING: Binding<'_> =
+    Binding { principal: "anyone", server: "notes", now_ms: 1_800_000_000_000, lifetime_ms: 600_000 };
+const KEY: u64 = 1_234_567;
+const TEXT: &str = "The quick brown fox jumps over the lazy dog, and then it goes on to the next field. ";
+
+/// A call that is ready to be made, with the answer that its upstream will give.
+pub(crate) struct Call {
+    view: &'static View,
+    request: Bytes,
+    response: Bytes,
+    now: Instant,
+}
+
+impl Call {
+    /// A call in a session, as 2025-11-25 has it.
+    pub(crate) fn in_session() -> Self {
+        Self::new(&V2025_11_25, "")
+    }
+
+    /// A call that stands for itself, as 2026-07-28 has it.
+    pub(crate) fn stateless() -> Self {
+        let era = &V2026_07_28;
+        let envelope = format!(
+            r#","io.modelcontextprotocol/protocolVersion":"{}","io.modelcontextprotocol/clientCapabilities":{{}},"io.modelcontextprotocol/clientInfo":{{"name":"client","version":"1.0.0"}}"#,
+            era.version
+        );
+        Self::new(era, &envelope)
+    }
+
+    /// The call is made once before it is handed out, so that the tool's schema is compiled.
+    fn new(era: &'static Era, envelope: &str) -> Self {
+        let call = || {
+            let text = TEXT.repeat(if envelope.is_empty() { 9 } else { 7 });
+            let request = format!(
+                r#"{{"jsonrpc":"2.0","id":41,"method":"tools/call","params":{{"name":"notes__write_42","arguments":{{"path":"journal/today.md","text":"{text}","mode":"append","limit":100}},"_meta":{{"progressToken":"token-41"{envelope}}}}}}}"#
+            );
+            let response = format!(
+                r#"{{"jsonrpc":"2.0","id":{KEY},"result":{{"content":[{{"type":"text","text":"{}"}}],"isError":false}}}}"#,
+                TEXT.repeat(11)
+            );
+            assert!((900..1100).contains(&request.len()), "{}", request.len());
+            assert!((900..1100).contains(&response.len()), "{}", response.len());
+            (Bytes::from(request), Bytes::from(response))
+        };
+        let view: &'static View = Box::leak(Box::new(view(era, 100)));
+        let now = now();
+        let (request, response) = call();
+        Self { view, request, response, now }.make();
+        let (request, response) = call();
+        Self { view, request, response, now }
+    }
+
+    /// Steps 3 to 7 and 9 of a call's way: frame, era, name, arguments, splice; then the answer back.
+    pub(crate) fn make(self) -> Answer {
+        let era = self.view.era();
+        let limits = FrameLimits::default();
+        let Ok(Message::Single(frame)) = Message::parse(self.request, limits) else { panic!("no message") };
+        let spoken = detect(&frame, Some(era.version)).expect("an era");
+        if spoken == Spoken::Stateless {
+            let headers =
+                Mirrored { version: header(era.version), method: header("tools/call"), name: header(NAME) };
+            assert_eq!(read_envelope(&frame, Some(headers)).expect("an envelope").era, era);
+        }
+        let Ok(Dispatch::Forward(route)) = dispatch(&frame, self.view, SERVER_INFO) else {
+            panic!("not forwarded")
+        };
+        let mut exchange = Exchange::begin(Start {
+            frame,
+            era,
+            route,
+            key: KEY,
+            binding: BINDING,
+            sealer: &NoSeal,
+            headers: (spoken == Spoken::Stateless).then_some(&NoHeaders as &dyn Headers),
+            timeouts: TIMEOUTS,
+            server_info: SERVER_INFO,
+            now: self.now,
+        })
+        .expect("arguments that fit");
+        let Some(Step::Send(outbound)) = exchange.poll() else { panic!("nothing is sent") };
+        std::hint::black_box(&outbound.body);
+        let answer = Box::new(Frame::parse(self.response, limits).expect("a response"));
+        exchange.feed(Event::Frame(answer, Some(200)), &NoSeal, BINDING, self.now);
+        let Some(Step::Answer(answer)) = exchange.poll() else { panic!("no answer") };
+        answer
+    }
+}
+
+const NAME: &str = "notes__write_42";
+
+#[expect(clippy::unnecessary_wraps, reason = "headers may be missing elsewhere")]
+fn header(value: &str) -> Option<&[u8]> {
+    Some(value.as_bytes())
+}
+
+#[expect(clippy::disallowed_methods, reason = "a measurement has to begin at some time")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// No state is sealed in these calls.
+struct NoSeal;
+
+impl Sealer for NoSeal {
+    fn seal(&self, _: &[u8], _: &[u8]) -> String {
+        panic!("nothing is sealed")
+    }
+
+    fn open(&self, _: &str, _: &[u8]) -> Option<Vec<u8>> {
+        panic!("nothing is opened")
+    }
+}
+
+/// A request without `Mcp-Param-*` headers.
+struct NoHeaders;
+
+impl Headers for NoHeaders {
+    fn get(&self, _: &str) -> Option<&[u8]> {
+        None
+    }
+}
+
+/// What a profile with one server of so many tools shows to clients of `era`.
+pub(crate) fn view(era: &'static Era, tools: usize) -> View {
+    let hello = ServerHello {
+        era,
+        capabilities: Bytes::from_static(br#"{"tools":{"listChanged":true},"logging":{}}"#),
+        info: Bytes::from_static(b"{}"),
+        instructions: None,
+    };
+    let listed: Vec<String> = (0..tools)
+        .map(|n| {
+            format!(
+                r#"{{"name":"write_{n}","description":"Writes text to a note.","inputSchema":{{"type":"object","properties":{{"path":{{"type":"string"}},"text":{{"type":"string","maxLength":10000}},"mode":{{"enum":["append","replace"]}},"limit":{{"type":"integer","minimum":0}}}},"required":["path","text"],"additionalProperties":false}}}}"#
+            )
+        })
+        .collect();
+    let page = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{}]}}}}"#, listed.join(","));
+    let mut gather = Gather::new(hello, GatherLimits { pages: 1, entries: tools }, "{}");
+    gather.feed(&Frame::parse(Bytes::from(page), FrameLimits::default()).expect("a page")).expect("a list");
+    let upstream = UpstreamOffer {
+        id: UpstreamId(0),
+        name: "notes".into(),
+        over_http: true,
+        offer: Ok(Arc::new(gather.finish())),
+    };
+    let profile = Profile::default();
+    let spec = ViewSpec { era, profile: &profile, server_info: SERVER_INFO, schema_bytes: 256 * 1024 };
+    View::build(spec, vec![upstream])
+}
+
+/// A list of a thousand tools that is about to be asked for.
+pub(crate) struct List {
+    view: &'static View,
+    request: Bytes,
+}
+
+impl List {
+    /// In a session, as 2025-11-25 has it.
+    pub(crate) fn of_1000_tools() -> Self {
+        let request = r#"{"jsonrpc":"2.0","id":"a-client's-id","method":"tools/list","params":{}}"#;
+        Self { view: Box::leak(Box::new(view(&V2025_11_25, 1000))), request: Bytes::from(request) }
+    }
+
+    /// The whole answer.
+    pub(crate) fn answer(self) -> Bytes {
+        let frame = Frame::parse(self.request, FrameLimits::default()).expect("a request");
+        let Ok(Dispatch::Local(result)) = dispatch(&frame, self.view, SERVER_INFO) else {
+            panic!("not answered")
+        };
+        proto::rpc::result_response(frame.id().expect("an id"), &result)
+    }
+}
+
+/// About 18 kB of JSON with little between its members: 270 records.
+pub(crate) fn records() -> String {
+    let record = |n: u32| format!(r#"{{"id":{n},"name":"item {n}","ok":true,"tags":["a","b"],"x":null}}"#);
+    let text = format!("[{}]", (1000..1270).map(record).collect::<Vec<_>>().join(","));
+    assert!((17_500..18_500).contains(&text.len()), "{}", text.len());
+    text
+}
+
+/// About 17 kB of JSON that is one long text.
+pub(crate) fn prose() -> String {
+    let text = format!(r#"{{"content":[{{"type":"text","text":"{}"}}]}}"#, TEXT.repeat(205));
+    assert!((17_000..18_000).contains(&text.len()), "{}", text.len());
+    text
+}
+
+/// An event of about one kilobyte, as it comes in one piece.
+pub(crate) fn event() -> Bytes {
+    Bytes::from(format!(
+        "id: 7\nevent: message\ndata: {{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{{\"text\":\"{}\"}}}}\n\n",
+        TEXT.repeat(11)
+    ))
+}

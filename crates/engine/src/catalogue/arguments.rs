@@ -1,0 +1,282 @@
+//! Arguments of a call as the schema validator reads them: strings are borrowed from the message, so that a check costs
+//! one piece of memory an object or array. It must not know which schema they are held against.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use jsonschema::JsonType;
+use jsonschema::json::{Array, Json, Node, NodeIdentity, Object, cmp};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// How many members or elements there is room for at first.
+const ROOM: usize = 8;
+
+/// A JSON value whose strings lie in the text that it was read from, unless they were written with escapes.
+#[derive(Debug, Clone)]
+pub(super) enum Argument<'t> {
+    Null,
+    Bool(bool),
+    Number(Number),
+    String(Cow<'t, str>),
+    Array(Vec<Self>),
+    /// Sorted by key, each key once.
+    Object(Vec<(Cow<'t, str>, Self)>),
+}
+
+impl Argument<'_> {
+    /// Reads JSON text; `None` for what no [`Value`] could hold either, such as a number that no `f64` reaches.
+    pub(super) fn read(text: &[u8]) -> Option<Argument<'_>> {
+        serde_json::from_slice(text).ok()
+    }
+
+    fn value(&self) -> Value {
+        match self {
+            Self::Null => Value::Null,
+            Self::Bool(b) => Value::Bool(*b),
+            Self::Number(n) => Value::Number(n.clone()),
+            Self::String(s) => Value::String(s.to_string()),
+            Self::Array(items) => Value::Array(items.iter().map(Self::value).collect()),
+            Self::Object(members) => Value::Object(
+                members.iter().map(|(key, v)| (key.to_string(), v.value())).collect::<Map<_, _>>(),
+            ),
+        }
+    }
+}
+
+/// A key on its way in: borrowed where the text has it as it is meant.
+struct Key<'t>(Cow<'t, str>);
+
+impl<'t> Deserialize<'t> for Key<'t> {
+    fn deserialize<D: Deserializer<'t>>(from: D) -> Result<Self, D::Error> {
+        match Argument::deserialize(from)? {
+            Argument::String(key) => Ok(Self(key)),
+            _ => Err(D::Error::custom("a key is a string")),
+        }
+    }
+}
+
+impl<'t> Deserialize<'t> for Argument<'t> {
+    fn deserialize<D: Deserializer<'t>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Reader)
+    }
+}
+
+struct Reader;
+
+impl<'t> Visitor<'t> for Reader {
+    type Value = Argument<'t>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(Argument::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Self::Value, E> {
+        Ok(Argument::Bool(value))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Self::Value, E> {
+        Ok(Argument::Number(value.into()))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Self::Value, E> {
+        Ok(Argument::Number(value.into()))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Self::Value, E> {
+        Number::from_f64(value).map(Argument::Number).ok_or_else(|| E::custom("not a finite number"))
+    }
+
+    fn visit_borrowed_str<E: Error>(self, value: &'t str) -> Result<Self::Value, E> {
+        Ok(Argument::String(Cow::Borrowed(value)))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Self::Value, E> {
+        Ok(Argument::String(Cow::Owned(value.to_owned())))
+    }
+
+    fn visit_seq<A: SeqAccess<'t>>(self, mut from: A) -> Result<Self::Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = from.next_element()? {
+            if items.is_empty() {
+                items.reserve(ROOM);
+            }
+            items.push(item);
+        }
+        Ok(Argument::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'t>>(self, mut from: A) -> Result<Self::Value, A::Error> {
+        let mut members: Vec<(Cow<'t, str>, Argument<'t>)> = Vec::new();
+        while let Some((Key(key), value)) = from.next_entry()? {
+            if members.is_empty() {
+                members.reserve(ROOM);
+            }
+            members.push((key, value));
+        }
+        // Of a key that stands twice the last one counts, as for most readers: it comes to stand first, and stays.
+        members.reverse();
+        members.sort_by(|(a, _), (b, _)| a.cmp(b));
+        members.dedup_by(|(later, _), (first, _)| later == first);
+        Ok(Argument::Object(members))
+    }
+}
+
+/// The name of this representation for the validator.
+#[derive(Debug)]
+pub(super) struct Borrowed;
+
+impl Json for Borrowed {
+    type Node<'a> = &'a Argument<'a>;
+    type PreparedKey = String;
+    type StringBuffer = ();
+
+    fn prepare_key(key: &str) -> String {
+        key.to_owned()
+    }
+
+    fn with_string_node<T>((): &mut (), string: &str, f: impl FnOnce(Self::Node<'_>) -> T) -> T {
+        f(&Argument::String(Cow::Borrowed(string)))
+    }
+}
+
+impl<'a> Node<'a, Borrowed> for &'a Argument<'a> {
+    type Object = Members<'a>;
+    type Array = Elements<'a>;
+    type Number = &'a Number;
+
+    fn as_object(&self) -> Option<Members<'a>> {
+        if let Argument::Object(members) = *self { Some(Members(members)) } else { None }
+    }
+
+    fn as_array(&self) -> Option<Elements<'a>> {
+        if let Argument::Array(items) = *self { Some(Elements(items)) } else { None }
+    }
+
+    fn as_string(&self) -> Option<Cow<'a, str>> {
+        if let Argument::String(text) = *self { Some(Cow::Borrowed(text)) } else { None }
+    }
+
+    fn as_number(&self) -> Option<&'a Number> {
+        if let Argument::Number(number) = *self { Some(number) } else { None }
+    }
+
+    fn as_boolean(&self) -> Option<bool> {
+        if let Argument::Bool(b) = self { Some(*b) } else { None }
+    }
+
+    fn is_null(&self) -> bool {
+        matches!(self, Argument::Null)
+    }
+
+    fn json_type(&self) -> JsonType {
+        match self {
+            Argument::Null => JsonType::Null,
+            Argument::Bool(_) => JsonType::Boolean,
+            Argument::Number(_) => JsonType::Number,
+            Argument::String(_) => JsonType::String,
+            Argument::Array(_) => JsonType::Array,
+            Argument::Object(_) => JsonType::Object,
+        }
+    }
+
+    fn equals_value(&self, expected: &Value) -> bool {
+        match (self, expected) {
+            // By far the most compared are the strings of an `enum`.
+            (Argument::String(text), Value::String(expected)) => text == expected,
+            (Argument::String(_), _) | (_, Value::String(_)) => false,
+            _ => cmp::equal(&self.value(), expected),
+        }
+    }
+
+    fn to_value(&self) -> Cow<'a, Value> {
+        Cow::Owned(self.value())
+    }
+
+    fn identity(&self) -> Option<NodeIdentity> {
+        Some(NodeIdentity::new(std::ptr::from_ref::<Argument<'a>>(self).addr()))
+    }
+}
+
+/// The members of an object.
+pub(super) struct Members<'a>(&'a [(Cow<'a, str>, Argument<'a>)]);
+
+impl<'a> Object<'a, Borrowed> for Members<'a> {
+    type Node = &'a Argument<'a>;
+    type MemberName = &'a str;
+    type MembersIter = MemberIter<'a>;
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn get(&self, key: &String) -> Option<&'a Argument<'a>> {
+        let at = self.0.binary_search_by(|(name, _)| name.as_ref().cmp(key)).ok()?;
+        Some(&self.0[at].1)
+    }
+
+    fn members(&self) -> MemberIter<'a> {
+        MemberIter(self.0.iter())
+    }
+}
+
+/// The members of an object, one after the other.
+pub(super) struct MemberIter<'a>(std::slice::Iter<'a, (Cow<'a, str>, Argument<'a>)>);
+
+impl<'a> Iterator for MemberIter<'a> {
+    type Item = (&'a str, &'a Argument<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next().map(|(name, value)| (name.as_ref(), value))
+    }
+}
+
+/// The elements of an array.
+pub(super) struct Elements<'a>(&'a [Argument<'a>]);
+
+impl<'a> Array<'a, Borrowed> for Elements<'a> {
+    type Node = &'a Argument<'a>;
+    type ElementsIter = std::slice::Iter<'a, Argument<'a>>;
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn elements(&self) -> Self::ElementsIter {
+        self.0.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jsonschema::json::conformance::{assert_conformance, document};
+
+    #[test]
+    fn the_validators_contract_is_kept() {
+        let text = document().to_string();
+        assert_conformance::<Borrowed>(&&Argument::read(text.as_bytes()).unwrap());
+    }
+
+    #[test]
+    fn it_means_what_serde_json_means() {
+        for text in [
+            r#"{"a":1,"b":{"z":[],"a":[null,true,-1,1.5,"\n\u00e9"]},"\u0061":2}"#,
+            r#"{"many":[1,2,3,4,5,6,7,8,9,10],"a":1,"a":2,"a":3}"#,
+            "18446744073709551615",
+            "\"x\"",
+        ] {
+            let value: Value = serde_json::from_str(text).unwrap();
+            assert_eq!(Argument::read(text.as_bytes()).unwrap().value(), value, "{text}");
+        }
+        for text in ["1e999", r#""\ud800""#, "{", ""] {
+            assert!(
+                serde_json::from_str::<Value>(text).is_err() && Argument::read(text.as_bytes()).is_none()
+            );
+        }
+    }
+}
