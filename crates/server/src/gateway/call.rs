@@ -14,8 +14,9 @@ use transport::net::Body;
 use transport::up::LinkError;
 
 use super::link::{Item, LinkRef, OpenLink, Reply, Source, parse};
+use super::link_cell::LinkCell;
 use super::session::Session;
-use super::upstream::{Kind, LinkCell, Upstream};
+use super::upstream::{Kind, Upstream};
 use super::{ANYONE, Shard};
 
 /// What comes out of a call, step by step.

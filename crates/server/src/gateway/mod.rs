@@ -6,11 +6,11 @@
 //! | `http/` | clients over Streamable HTTP |
 //! | `stdio` | the one client over stdin and stdout |
 //! | `in_session`, `stateless` | what a message comes to, whichever of the two brought it |
-//! | `session`, `streams` | what a client of a handshake era has here |
+//! | `session`, `sessions`, `streams` | what a client of a handshake era has here |
 //! | `call` | one forwarded request: the engine's exchange, performed |
 //! | `listen` | streams of notices for stateless clients |
 //! | `views`, `offers` | what clients see, kept up to date |
-//! | `upstream`, `link`, `pump` | links to servers, and what those say unasked |
+//! | `upstream`, `link`, `link_cell`, `pump` | links to servers, and what those say unasked |
 //! | `memory` | giving it back after a rush |
 //! | `seal` | states and ids that nobody can forge or guess |
 //!
@@ -21,6 +21,7 @@ mod call;
 mod http;
 mod in_session;
 mod link;
+mod link_cell;
 mod listen;
 mod memory;
 mod offers;
@@ -28,6 +29,7 @@ mod pump;
 pub(crate) mod run;
 mod seal;
 mod session;
+mod sessions;
 mod stateless;
 mod stdio;
 mod streams;
@@ -51,7 +53,7 @@ use transport::net::client::Client;
 
 use memory::Tidying;
 use seal::Seal;
-use session::Sessions;
+use sessions::Sessions;
 use upstream::{Kind, Upstream};
 use views::Views;
 

@@ -4,15 +4,18 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
+use bytes::Bytes;
 use engine::catalogue::{Absence, Gather, GatherLimits, ListKind, Offer, UpstreamOffer};
 use parking_lot::Mutex;
+use proto::era::{Era, Lifecycle, by_version, newest_handshake, newest_stateless};
 use proto::rpc::Id;
 use tokio::sync::watch;
 use transport::up::LinkError;
 
 use super::Shard;
 use super::link::OpenLink;
-use super::upstream::{Kind, LinkCell, Upstream, era_refusal, own_request};
+use super::link_cell::LinkCell;
+use super::upstream::{Kind, Upstream, era_refusal, own_request};
 
 /// How long after a failure the next try may begin.
 const RETRY_AFTER: Duration = Duration::from_secs(3);
@@ -25,6 +28,9 @@ const OLD: Duration = Duration::from_mins(5);
 
 /// The shortest such time that a server can ask for.
 const YOUNG: Duration = Duration::from_secs(30);
+
+/// How long an upstream may take to show what it speaks instead.
+const ASIDE: Duration = Duration::from_secs(6);
 
 /// What is known of an offer.
 #[derive(Clone)]
@@ -72,6 +78,11 @@ impl OfferCell {
         UpstreamOffer { id, name, over_http: self.upstream.over_http(), offer }
     }
 
+    /// The era of the offer, if it is known.
+    pub(crate) fn known_era(&self) -> Option<&'static Era> {
+        matches!(&**self.state.load(), State::Known(..)).then_some(self.kind.era)
+    }
+
     /// Whether a fetch is due: nothing is known, or a failure is long enough ago.
     pub(crate) fn is_due(&self) -> bool {
         match &**self.state.load() {
@@ -110,7 +121,11 @@ impl OfferCell {
             // However this ends, the next fetch must be possible.
             let _idle = Idle(&cell);
             let outcome = cell.try_fetch(&shard, &link).await;
-            cell.settle(&shard, outcome);
+            let speaks = match &outcome {
+                Err(e) => cell.spoken_instead(&shard, e).await,
+                Ok(_) => None,
+            };
+            cell.settle(&shard, outcome, speaks);
         });
         done
     }
@@ -130,7 +145,7 @@ impl OfferCell {
             let outcome = self.gather(shard, link).await;
             // The old lists are better than none.
             if outcome.is_ok() || !matches!(**self.state.load(), State::Known(..)) {
-                self.settle(shard, outcome);
+                self.settle(shard, outcome, None);
             }
             let mut busy = self.busy.lock();
             if !std::mem::take(&mut busy.again) {
@@ -168,7 +183,28 @@ impl OfferCell {
         Ok(gather.finish())
     }
 
-    fn settle(&self, shard: &Shard, outcome: Result<Offer, LinkError>) {
+    /// The era that an upstream speaks which refused this one: what it said, what is known of it, or what it answers to
+    /// when it is asked the other way.
+    async fn spoken_instead(&self, shard: &Shard, error: &LinkError) -> Option<&'static Era> {
+        let refusal = era_refusal(error)?;
+        if let Some(era) = refusal.or_else(|| self.upstream.spoken_era()) {
+            return Some(era);
+        }
+        let era = match self.kind.era.lifecycle {
+            Lifecycle::Handshake => newest_stateless(),
+            Lifecycle::Stateless => newest_handshake(),
+        };
+        let other = Kind { era, capabilities: Bytes::from_static(b"{}") };
+        let link = self.upstream.shared_link(&other);
+        let opened = tokio::time::timeout(ASIDE, link.get(shard)).await;
+        match opened {
+            Ok(Ok(_)) => Some(era),
+            Ok(Err(LinkError::OtherEra { speaks, .. })) => by_version(speaks),
+            _ => None,
+        }
+    }
+
+    fn settle(&self, shard: &Shard, outcome: Result<Offer, LinkError>, speaks: Option<&'static Era>) {
         let name = self.upstream.name();
         let state = match outcome {
             Ok(offer) => {
@@ -180,10 +216,16 @@ impl OfferCell {
                 State::Known(Arc::new(offer), Instant::now())
             }
             Err(e) => {
-                let refusal = era_refusal(&e);
-                tracing::warn!(server = %name, era = %self.kind.era, "{e}");
-                let absence =
-                    Absence { reason: e.to_string(), retry: refusal.is_none(), speaks: refusal.flatten() };
+                let retry = era_refusal(&e).is_none();
+                let reason = match speaks {
+                    Some(era) => format!(
+                        "speaks protocol version {era} and this client speaks {}; connect with a client that speaks {era}",
+                        self.kind.era
+                    ),
+                    None => e.to_string(),
+                };
+                tracing::warn!(server = %name, era = %self.kind.era, "{reason}");
+                let absence = Absence { reason, retry, speaks };
                 State::Absent(absence, Instant::now())
             }
         };

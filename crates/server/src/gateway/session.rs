@@ -9,7 +9,7 @@ use bytes::Bytes;
 use engine::catalogue::UpstreamId;
 use engine::config::{Affinity, Limits};
 use engine::session::Asks;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 use proto::era::{ClientHello, Era};
 use proto::mcp::Method;
 use proto::rpc::{Frame, Id};
@@ -18,8 +18,9 @@ use transport::up::LinkError;
 
 use super::Shard;
 use super::link::{LinkRef, OpenLink};
+use super::link_cell::LinkCell;
 use super::streams::Streams;
-use super::upstream::{Kind, LinkCell, Upstream, own_request};
+use super::upstream::{Kind, Upstream, own_request};
 use super::views::ViewCell;
 
 /// How many questions may wait for one client.
@@ -108,8 +109,12 @@ impl Session {
         let limits = &shard.gateway.snapshot.limits;
         let session = Self::new(birth, limits);
         let view = session.find_view(shard).await.view();
-        let older =
-            view.upstreams().iter().filter_map(|u| u.offer.as_ref().err()?.speaks).max_by_key(|e| e.version);
+        let older = view
+            .upstreams()
+            .iter()
+            .filter_map(|u| u.offer.as_ref().err()?.speaks)
+            .filter(|era| era.has_sessions())
+            .max_by_key(|era| era.version);
         let Some(era) = older.filter(|_| !view.is_served()) else { return (session, view) };
         let session = Self::new(Birth { id, profile, era, hello, face: face() }, limits);
         let view = session.find_view(shard).await.view();
@@ -278,12 +283,23 @@ impl Session {
         }
     }
 
+    /// Whether a request is open.
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.calls.lock().is_empty()
+    }
+
+    /// Whether an upstream may ask the client for something.
+    pub(crate) fn can_be_asked(&self) -> bool {
+        self.can_be_asked
+    }
+
     pub(crate) fn touch(&self) {
         let now = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.used.store(now, Ordering::Relaxed);
     }
 
-    fn idle(&self) -> Duration {
+    /// For how long it was not used.
+    pub(crate) fn idle(&self) -> Duration {
         self.born.elapsed().saturating_sub(Duration::from_millis(self.used.load(Ordering::Relaxed)))
     }
 
@@ -324,79 +340,5 @@ async fn request(shard: &Shard, link: &Arc<OpenLink>, method: Method, params: &s
         Ok(Ok(_)) => {}
         Ok(Err(e)) => tracing::debug!(server = %link.upstream.name(), "{}: {e}", method.name()),
         Err(_) => tracing::debug!(server = %link.upstream.name(), "{}: no answer", method.name()),
-    }
-}
-
-/// All sessions.
-pub(crate) struct Sessions {
-    max: usize,
-    idle: Duration,
-    open: RwLock<HashMap<Box<str>, Arc<Session>>>,
-}
-
-impl Sessions {
-    pub(crate) fn new(limits: &Limits) -> Self {
-        Self { max: limits.sessions, idle: limits.session_idle, open: RwLock::default() }
-    }
-
-    pub(crate) fn get(&self, id: &str) -> Option<Arc<Session>> {
-        self.open.read().get(id).cloned()
-    }
-
-    /// Adds a session; `false` when there are too many.
-    pub(crate) fn add(&self, session: Arc<Session>) -> bool {
-        let mut open = self.open.write();
-        open.len() < self.max && {
-            open.insert(session.id.clone(), session);
-            true
-        }
-    }
-
-    pub(crate) fn remove(&self, id: &str) -> Option<Arc<Session>> {
-        let mut open = self.open.write();
-        let removed = open.remove(id);
-        // What a rush of sessions took is given back.
-        if open.capacity() > 64 && open.len() * 4 < open.capacity() {
-            open.shrink_to_fit();
-        }
-        removed
-    }
-
-    pub(crate) fn is_full(&self) -> bool {
-        self.open.read().len() >= self.max
-    }
-
-    /// The sessions that see a view.
-    pub(crate) fn with_view(&self, view: &ViewCell) -> Vec<Arc<Session>> {
-        let sees = |s: &&Arc<Session>| s.view().is_some_and(|own| std::ptr::eq(Arc::as_ptr(own), view));
-        self.open.read().values().filter(sees).cloned().collect()
-    }
-
-    /// Whether another session that shares links with this one is subscribed to the same resource.
-    pub(crate) fn shares_subscription(&self, session: &Session, uri: &str) -> bool {
-        let alike = |s: &&Arc<Session>| s.id != session.id && s.kind == session.kind && !s.can_be_asked;
-        !session.can_be_asked && self.open.read().values().filter(alike).any(|s| s.is_subscribed(uri))
-    }
-
-    pub(crate) fn all(&self) -> Vec<Arc<Session>> {
-        self.open.read().values().cloned().collect()
-    }
-
-    /// Keeps streams alive and ends the sessions that nobody uses.
-    pub(crate) async fn sweep(&self, shard: &Shard) {
-        for session in self.all() {
-            if let Face::Http(streams) = &session.face
-                && streams.keep_alive()
-            {
-                session.touch();
-            }
-            let busy = !session.calls.lock().is_empty();
-            if !busy && session.idle() > self.idle && matches!(session.face, Face::Http(_)) {
-                tracing::info!("a session ends: nobody used it for {:?}", self.idle);
-                if let Some(session) = self.remove(&session.id) {
-                    session.end(shard).await;
-                }
-            }
-        }
     }
 }

@@ -1,37 +1,28 @@
 //! One configured upstream: how links to it are opened, and what it offers to which kind of client.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
-use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use engine::config::{HttpTransport, Link as LinkConfig};
 use engine::exchange::{Mirror, Outbound};
 use engine::snapshot::UpstreamSpec;
 use http::{HeaderMap, HeaderValue};
 use parking_lot::Mutex;
-use proto::era::{Era, HelloFault, Lifecycle, ServerHello, discover_request, initialize_request};
+use proto::era::{Era, HelloFault};
 use proto::mcp::Method;
-use proto::rpc::Id;
-use tracing::Instrument as _;
-use transport::child::backoff::Backoff;
-use transport::child::{Limits as ChildLimits, Spec};
-use transport::up::{HttpLimits, HttpLink, HttpTarget, LinkError, PipeLink};
+use transport::child::Spec;
+use transport::up::{HttpLimits, HttpTarget, LinkError};
 
 use super::Shard;
 use super::link::{OpenLink, Wire};
 use super::link_cell::LinkCell;
 use super::offers::OfferCell;
-use super::pump;
 use super::session::Session;
 
 /// How many kinds of clients one upstream's offers are kept for.
 const MAX_OFFERS: usize = 64;
-
-/// How many messages of a child that answer nothing may wait.
-const UNASKED: usize = 256;
 
 /// What kind of client a link or an offer is for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

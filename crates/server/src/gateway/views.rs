@@ -11,9 +11,10 @@ use proto::mcp::Notice;
 use tokio::sync::watch;
 
 use super::Shard;
+use super::link_cell::LinkCell;
 use super::offers::OfferCell;
 use super::pump::tell_changed;
-use super::upstream::{Kind, LinkCell, Upstream};
+use super::upstream::{Kind, Upstream};
 
 /// How many views are kept, beyond those in use.
 const MAX_VIEWS: usize = 256;
