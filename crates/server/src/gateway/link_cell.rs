@@ -34,7 +34,12 @@ pub(crate) struct LinkCell {
 }
 
 impl LinkCell {
-    fn new(upstream: Arc<Upstream>, kind: Kind, params: Bytes, session: Option<Weak<Session>>) -> Self {
+    pub(super) fn new(
+        upstream: Arc<Upstream>,
+        kind: Kind,
+        params: Bytes,
+        session: Option<Weak<Session>>,
+    ) -> Self {
         let opening = tokio::sync::Mutex::new(Backoff::default());
         Self {
             upstream,
