@@ -150,7 +150,7 @@ endpoints:
             addresses: &["127.0.0.1:8808".parse().unwrap(), "[::1]:8808".parse().unwrap()],
             config: &config,
             file,
-            absolute_file: file.map(|_| "/home/ada/dragoman.yaml"),
+            absolute_file: file.map(|_| "/etc/dragoman/dragoman.yaml"),
             program: "/usr/bin/dragoman",
             paint,
         })

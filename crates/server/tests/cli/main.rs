@@ -5,5 +5,6 @@ mod config;
 mod help;
 mod person;
 mod run;
+mod serve;
 #[path = "../support/mod.rs"]
 mod support;

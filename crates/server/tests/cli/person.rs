@@ -27,19 +27,20 @@ struct Person {
 impl Person {
     fn sit_down(args: &[&str]) -> Self {
         let folder = Folder::new();
-        let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&ours).unwrap();
-        unlockpt(&ours).unwrap();
-        let name = ptsname(&ours, Vec::new()).unwrap();
-        let theirs = rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
-        let end = |fd: &OwnedFd| Stdio::from(fd.try_clone().unwrap());
+        let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+        grantpt(&ours).expect("it is ours");
+        unlockpt(&ours).expect("it is ours");
+        let name = ptsname(&ours, Vec::new()).expect("its name");
+        let theirs =
+            rustix::fs::open(name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).expect("its other end");
+        let end = |fd: &OwnedFd| Stdio::from(fd.try_clone().expect("a free number"));
         let mut command = command(&folder.0);
         command.args(args).env("TERM", "xterm").stdin(end(&theirs)).stdout(end(&theirs)).stderr(end(&theirs));
-        let child = command.spawn().unwrap();
+        let child = command.spawn().expect("it starts");
         drop(command);
         drop(theirs);
         let keys = File::from(ours);
-        let screen = watched(keys.try_clone().unwrap());
+        let screen = watched(keys.try_clone().expect("a free number"));
         Self { child, keys, screen, read: 0, _folder: folder }
     }
 
@@ -51,22 +52,22 @@ impl Person {
             tokio::time::timeout(DEADLINE, seen).await.ok().and_then(Result::ok).map(|screen| screen.clone());
         let screen =
             found.unwrap_or_else(|| panic!("no {text:?} on the screen:\n{}", self.screen.borrow().as_str()));
-        self.read += screen[read..].find(text).unwrap() + text.len();
+        self.read += screen[read..].find(text).expect("it was waited for") + text.len();
     }
 
     fn types(&mut self, text: &str) {
-        self.keys.write_all(text.as_bytes()).unwrap();
+        self.keys.write_all(text.as_bytes()).expect("the program is there");
     }
 
     async fn ends(mut self) -> Option<i32> {
-        tokio::time::timeout(DEADLINE, self.child.wait()).await.unwrap().unwrap().code()
+        tokio::time::timeout(DEADLINE, self.child.wait()).await.expect("in time").expect("it ends").code()
     }
 }
 
 /// What Ctrl-C at a terminal does to the program there.
 fn interrupt(child: &Child) {
-    let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed())).unwrap();
-    kill_process(pid, Signal::INT).unwrap();
+    let pid = child.id().and_then(|id| Pid::from_raw(id.cast_signed())).expect("it runs");
+    kill_process(pid, Signal::INT).expect("it runs");
 }
 
 /// What is written to a terminal, as text, while it grows.
