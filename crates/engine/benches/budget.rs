@@ -33,15 +33,16 @@ fn tools_call(call: Call) -> Answer {
     black_box(black_box(call).make())
 }
 
+/// Nearly all of it is the one copy of 275 kB, of which valgrind counts each byte, and a processor does not.
 #[library_benchmark]
-#[bench::of_1000_tools(args = (), setup = List::of_1000_tools, config = at_most(60_000))]
+#[bench::of_1000_tools(args = (), setup = List::of_1000_tools, config = at_most(330_000))]
 fn tools_list(list: List) -> Bytes {
     black_box(black_box(list).answer())
 }
 
 #[library_benchmark]
-#[bench::records(args = (), setup = records, config = at_most(400_000))]
-#[bench::prose(args = (), setup = prose, config = at_most(400_000))]
+#[bench::records(args = (), setup = records, config = at_most(365_000))]
+#[bench::prose(args = (), setup = prose, config = at_most(23_000))]
 fn scan(text: String) -> String {
     Scanner::new(black_box(text.as_bytes()), MAX_DEPTH)
         .and_then(|scanner| black_box(scanner.document()))
@@ -54,7 +55,7 @@ fn decoder() -> (SseDecoder, Bytes) {
 }
 
 #[library_benchmark]
-#[bench::event(args = (), setup = decoder, config = at_most(20_000))]
+#[bench::event(args = (), setup = decoder, config = at_most(2_400))]
 fn event_stream((mut decoder, chunk): (SseDecoder, Bytes)) -> (SseDecoder, SseEvent) {
     decoder.push(black_box(chunk));
     let event = decoder.next_event().expect("it is whole").expect("it is short enough");
