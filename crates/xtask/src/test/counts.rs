@@ -19,6 +19,18 @@ pub(super) fn nextest(said: &str) -> Tally {
     Tally { passed: before(line, " passed"), failed: before(line, " failed") + before(line, " timed out") }
 }
 
+/// The `Gungraun result` lines; a runner that counted no instructions, as one of another version does, passed nothing.
+pub(super) fn gungraun(said: &str) -> Tally {
+    let mut total = Tally::default();
+    let counted = said.lines().filter_map(|line| line.trim_start().strip_prefix("Instructions:"));
+    let counted =
+        counted.filter(|line| line.trim_start().starts_with(|c: char| ('1'..='9').contains(&c))).count();
+    for line in said.lines().filter_map(|line| line.strip_prefix("Gungraun result:")) {
+        total += Tally { passed: before(line, " without regressions"), failed: before(line, " regressed") };
+    }
+    Tally { passed: total.passed.min(counted), ..total }
+}
+
 /// The number that stands right before a word.
 fn before(line: &str, word: &str) -> usize {
     let number = line.split(word).next().filter(|start| start.len() < line.len());
@@ -37,13 +49,21 @@ fn without_colours(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Tally, libtest, nextest};
+    use super::{Tally, gungraun, libtest, nextest};
 
     #[test]
     fn libtest_is_summed_up() {
         let said = "test result: ok. 20 passed; 0 failed; 0 ignored\n\ntest result: FAILED. 3 passed; 2 failed; 0 ignored";
         assert_eq!(libtest(said), Tally { passed: 23, failed: 2 });
         assert_eq!(libtest("error: could not compile"), Tally::default());
+    }
+
+    #[test]
+    fn gungraun_counts_only_what_was_counted() {
+        let end = "Gungraun result: Regressed. 1 without regressions; 1 regressed; 0 filtered; 2 benchmarks finished";
+        let said = |count: &str| format!("x\n  Instructions:   {count}|N/A (*)\n{end}\n");
+        assert_eq!(gungraun(&said("320")), Tally { passed: 1, failed: 1 });
+        assert_eq!(gungraun(&said("0")), Tally { passed: 0, failed: 1 });
     }
 
     #[test]

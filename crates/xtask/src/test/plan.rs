@@ -42,6 +42,10 @@ const fn with_peers(
     Step { needs_build: true, needs_tools: true, ..step(name, minutes, work) }
 }
 
+const fn after_build(step: Step) -> Step {
+    Step { needs_build: true, ..step }
+}
+
 const fn beside(step: Step) -> Step {
     Step { beside_the_one_before: true, ..step }
 }
@@ -63,8 +67,8 @@ pub(super) fn full() -> Result<Vec<Step>, String> {
         step("tidy", 2, rules),
         step("lints", 30, cargo::lints),
         step(BUILD, 30, cargo::build),
-        step("tests", 20, cargo::tests),
-        step("doc-tests", 20, cargo::doc_tests),
+        after_build(step("tests", 20, cargo::tests)),
+        after_build(step("doc-tests", 20, cargo::doc_tests)),
         step("docs", 20, cargo::docs),
         with_peers("conformance-http", 15, |context, log| served(context, Upstream::Http, log)),
         beside(with_peers("conformance-stdio", 15, |context, log| served(context, Upstream::Stdio, log))),
