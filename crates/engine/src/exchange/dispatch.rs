@@ -176,7 +176,10 @@ fn resource<'v>(frame: &Frame, view: &'v View, method: Method) -> Result<Route<'
 fn missing(what: &str, name: &str, view: &View) -> Fault {
     match view.absence_behind(name) {
         Some((server, absence)) => {
-            let message = format!("{what} {name:?} cannot be reached: server {server:?} {}", absence.reason);
+            let mend =
+                if absence.retry { "; it is being tried again, so ask again in a few seconds" } else { "" };
+            let message =
+                format!("{what} {name:?} cannot be reached: server {server:?} {}{mend}", absence.reason);
             Fault::upstream(server, absence.retry, message)
         }
         None => {

@@ -68,11 +68,9 @@ impl OfferCell {
         let offer = match &**self.state.load() {
             State::Known(offer, _) => Ok(offer.clone()),
             State::Absent(absence, _) => Err(absence.clone()),
-            State::Unknown => Err(Absence {
-                reason: "is still starting; try again soon".to_owned(),
-                retry: true,
-                speaks: None,
-            }),
+            State::Unknown => {
+                Err(Absence { reason: "is still starting".to_owned(), retry: true, speaks: None })
+            }
         };
         let (id, name) = (self.upstream.spec.id, self.upstream.name().clone());
         UpstreamOffer { id, name, over_http: self.upstream.over_http(), offer }
@@ -231,7 +229,6 @@ impl OfferCell {
         };
         self.state.store(Arc::new(state));
         shard.gateway.views.rebuild(shard, self.upstream.spec.id, &self.kind);
-        self.done.send_modify(|n| *n += 1);
     }
 }
 
@@ -241,5 +238,7 @@ struct Idle<'a>(&'a OfferCell);
 impl Drop for Idle<'_> {
     fn drop(&mut self) {
         self.0.busy.lock().fetching = false;
+        // Told only now: whoever found the fetch under way was watching already.
+        self.0.done.send_modify(|n| *n += 1);
     }
 }

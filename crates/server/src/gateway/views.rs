@@ -146,8 +146,9 @@ pub(crate) struct Views {
 }
 
 impl Views {
-    /// The view of a profile for a kind of client. Offers that are not known yet are fetched over `link`, and waited for
-    /// as long as a client can be kept waiting.
+    /// The view of a profile for a kind of client. Offers that are not known yet are fetched over `link`. They are waited
+    /// for, as long as a client can be kept waiting, when the view is new or has nothing to offer; in a view that is in use,
+    /// servers that are missing hold up nobody and join when they are ready.
     pub(crate) async fn get(
         &self,
         shard: &Shard,
@@ -156,10 +157,14 @@ impl Views {
         link: impl Fn(&Arc<Upstream>) -> Arc<LinkCell>,
     ) -> Arc<ViewCell> {
         let known = self.cells.lock().get(&(profile, kind.clone())).cloned();
-        if let Some(cell) = known
-            && !cell.offers.iter().any(|offer| offer.is_due())
-        {
-            return cell;
+        if let Some(cell) = known {
+            if !cell.offers.iter().any(|offer| offer.is_due()) {
+                return cell;
+            }
+            if cell.view().is_served() {
+                cell.retry_absent(shard, link);
+                return cell;
+            }
         }
         let upstreams = &shard.gateway.snapshot.profiles[profile].upstreams;
         let upstreams: Vec<&Arc<Upstream>> = upstreams.iter().map(|id| shard.gateway.upstream(*id)).collect();

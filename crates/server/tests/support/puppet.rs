@@ -58,15 +58,28 @@ pub(crate) struct Puppet {
 impl Puppet {
     /// Starts one. `script` gets the number of the request (from 0, among those of the same method) and the request.
     pub(crate) async fn start(script: impl Fn(usize, &Received) -> Said + Send + Sync + 'static) -> Self {
+        let (_, open) = watch::channel(true);
+        Self::start_gated(open, script).await
+    }
+
+    /// The same, but it answers nothing before `open` is true.
+    pub(crate) async fn start_gated(
+        open: watch::Receiver<bool>,
+        script: impl Fn(usize, &Received) -> Said + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
         let address = listener.local_addr().expect("its address");
         let received = Arc::new(watch::Sender::default());
         let (script, own): (Arc<Script>, _) = (Arc::new(script), received.clone());
         let task = tokio::spawn(async move {
-            let mut open = tokio::task::JoinSet::new();
+            let mut connections = tokio::task::JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
-                let (script, received) = (script.clone(), own.clone());
-                open.spawn(async move { connection(stream, &*script, &received).await });
+                let (script, received, mut open) = (script.clone(), own.clone(), open.clone());
+                connections.spawn(async move {
+                    // A gate whose keeper has gone stays as it is.
+                    let _ = open.wait_for(|open| *open).await;
+                    connection(stream, &*script, &received).await
+                });
             }
         });
         Self { address, received, task }
