@@ -108,3 +108,35 @@ fn links_between_pages_lead_somewhere() {
         }
     }
 }
+
+#[test]
+fn every_dependency_is_explained() {
+    let page = fs::read_to_string(checkout().join("ARCHITECTURE.md")).expect("it can be read");
+    let section = page.split("\n## Dependencies").nth(1).and_then(|rest| rest.split("\n## ").next());
+    let table = section.expect("there is a section on dependencies");
+    let explained: Vec<&str> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split(" |").next())
+        .flat_map(|names| names.split(", "))
+        .collect();
+    let ours = ["engine", "native", "proto", "store", "testkit", "transport"];
+    for entry in fs::read_dir(checkout().join("crates")).expect("there are crates") {
+        let path = entry.expect("it can be listed").path().join("Cargo.toml");
+        let manifest = fs::read_to_string(&path).expect("it can be read");
+        let mut listed = false;
+        for line in manifest.lines() {
+            if line.starts_with('[') {
+                listed = line.ends_with("dependencies]");
+                continue;
+            }
+            let name = line.split(['.', ' ', '=']).next().unwrap_or_default();
+            if listed && !name.is_empty() && !name.starts_with('#') && !ours.contains(&name) {
+                assert!(
+                    explained.contains(&name),
+                    "{}: {name} is not explained in ARCHITECTURE.md",
+                    path.display()
+                );
+            }
+        }
+    }
+}
