@@ -210,6 +210,12 @@ impl OpenLink {
         !self.dead.is_stopped() && !matches!(&self.wire, Wire::Pipe(pipe) if pipe.is_closed())
     }
 
+    /// How a child ended, when it has.
+    pub(crate) fn why_gone(&self) -> Option<String> {
+        let Wire::Pipe(pipe) = &self.wire else { return None };
+        pipe.why_closed().map(|why| why.to_string())
+    }
+
     fn touch(&self) {
         let now = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.used.store(now, Ordering::Relaxed);

@@ -70,8 +70,9 @@ impl LinkCell {
             return Ok(link);
         }
         let is_child = matches!(self.upstream.place, Place::Child(_));
-        if self.open.swap(None).is_some() && is_child {
-            backoff.ended(Instant::now(), "it ended on its own");
+        if let Some(old) = self.open.swap(None).filter(|_| is_child) {
+            let why = old.why_gone().unwrap_or_else(|| "it ended on its own".to_owned());
+            backoff.ended(Instant::now(), why);
         }
         self.rest(&backoff).await?;
         match self.connect(shard).await {

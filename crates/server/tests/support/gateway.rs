@@ -5,13 +5,14 @@ use std::process::Stdio as Pipe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 use tokio::sync::watch;
 
 use super::http::Http;
+use super::process::kill;
 use super::soon;
 
 /// What a process has written so far, and a way to wait for more.
@@ -180,8 +181,7 @@ impl Gateway {
 
     /// Sends it a signal.
     pub(crate) fn signal(&self, signal: Signal) {
-        let pid = Pid::from_raw(i32::try_from(self.pid()).expect("a small number")).expect("not 0");
-        kill_process(pid, signal).expect("it runs");
+        kill(self.pid(), signal);
     }
 
     /// Waits for its end.

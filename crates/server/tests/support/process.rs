@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use super::DEADLINE;
 
 /// How often something is looked at that sends no event.
@@ -21,6 +23,13 @@ pub(crate) async fn until(what: &str, mut done: impl FnMut() -> bool) {
 /// Whether the process is there and not merely waiting to be reaped.
 pub(crate) fn is_running(pid: u32) -> bool {
     state(pid).is_some_and(|(state, _)| state != 'Z')
+}
+
+/// Sends a process a signal.
+pub(crate) fn kill(pid: u32, signal: Signal) {
+    let pid = Pid::from_raw(i32::try_from(pid).expect("a small number")).expect("not 0");
+    // It may have gone by itself.
+    let _ = kill_process(pid, signal);
 }
 
 /// The state letter and the parent of a process.

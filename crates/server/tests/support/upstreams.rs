@@ -37,9 +37,14 @@ pub(crate) struct OddHttp {
 impl OddHttp {
     /// Starts it with these arguments besides `--http`.
     pub(crate) async fn start(args: &[&str]) -> Self {
+        Self::start_at("127.0.0.1:0", args).await
+    }
+
+    /// The same on this address.
+    pub(crate) async fn start_at(address: &str, args: &[&str]) -> Self {
         #[expect(clippy::disallowed_methods, reason = "an upstream that nobody supervises")]
         let mut process = Command::new(testkit::odd::program());
-        process.args(["--http", "127.0.0.1:0"]).args(args);
+        process.args(["--http", address]).args(args);
         process.stdin(Pipe::null()).stdout(Pipe::piped()).kill_on_drop(true);
         let mut child = process.spawn().expect("the program starts");
         let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
@@ -51,6 +56,11 @@ impl OddHttp {
     /// Its configuration.
     pub(crate) fn config(&self) -> String {
         format!("{{ url: {} }}", quoted(&self.url))
+    }
+
+    /// Ends it and waits for that.
+    pub(crate) async fn stop(mut self) {
+        soon("its end", self.child.kill()).await.expect("a child of ours");
     }
 
     /// Where it is.

@@ -142,6 +142,11 @@ impl PipeLink {
         self.shared.closed.load(Ordering::Acquire)
     }
 
+    /// How the child ended, when it has.
+    pub fn why_closed(&self) -> Option<ChildError> {
+        self.shared.gone.lock().clone()
+    }
+
     /// Ends the child and waits for its end.
     pub async fn stop(&self) {
         self.handle.stop().await;
