@@ -1,0 +1,103 @@
+//! Notifications, in both directions.
+
+use crate::corpus::{Section, Template};
+use crate::rig::{Place, Rig, URI};
+use crate::upstream::Over;
+
+const CALL: &str = r#"{"jsonrpc":"2.0","id":«id»,"method":"tools/call","params":{"name":«name»,"_meta":{«envelope»"progressToken":«token»}}}"#;
+
+/// A call that what is tested happens in.
+pub(crate) fn call() -> Section {
+    Section { title: "a call".into(), note: "tools/call".into(), text: CALL.into() }
+}
+
+/// Notifications that the gateway acts on rather than passing them: it fetches the list, and then tells of it itself.
+fn is_acted_on(section: &Section) -> bool {
+    section.note.ends_with("/list_changed") || section.note.ends_with("/acknowledged")
+}
+
+/// What an upstream says during a call comes on that call's stream, before its answer, under the client's own token.
+pub(crate) async fn during_a_call(place: Place) {
+    let mut rig = Rig::start(place).await;
+    subscribe(&mut rig).await;
+    for section in rig.corpus("server-notifications", "notifications") {
+        let lists = place.upstream == Over::Stdio || rig.is_stateless();
+        let elsewhere = rig.is_stateless() && section.note == "notifications/resources/updated";
+        if section.note == "notifications/cancelled" || (lists && is_acted_on(&section)) || elsewhere {
+            continue;
+        }
+        let mut asked = rig.ask(&call()).await;
+        asked.heard.say(&Template::new(&section).fill(&[("token", &asked.key)])).await;
+        // The answer follows at once: it must not overtake.
+        let (id, token, mut turn) = (asked.id, asked.token, asked.turn);
+        asked.heard.answer(&answer(&asked.key)).await;
+        let came = rig.client.next(&mut turn).await;
+        let spans = rig.carried(&section).read(&came);
+        assert!(spans.find("token").is_none_or(|own| own == token), "{}", section.title);
+        assert_eq!(rig.client.next(&mut turn).await, answer(&id), "{}", section.title);
+    }
+}
+
+pub(crate) fn answer(id: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"complete","content":[]}}}}"#)
+}
+
+/// Asks to hear of the corpus' resource, in versions that have that in sessions.
+async fn subscribe(rig: &mut Rig) {
+    if rig.is_stateless() {
+        return;
+    }
+    let text =
+        format!(r#"{{"jsonrpc":"2.0","id":«id»,"method":"resources/subscribe","params":{{"uri":"{URI}"}}}}"#);
+    let asked =
+        rig.ask(&Section { title: "subscribe".into(), note: "resources/subscribe".into(), text }).await;
+    let mut turn = asked.turn;
+    asked.heard.answer(&format!(r#"{{"jsonrpc":"2.0","id":{},"result":{{}}}}"#, asked.key)).await;
+    rig.client.next(&mut turn).await;
+}
+
+/// What an upstream says without being asked comes on the standing stream.
+pub(crate) async fn unasked(place: Place) {
+    let mut rig = Rig::start(place).await;
+    rig.client.listen().await;
+    subscribe(&mut rig).await;
+    for section in rig.corpus("server-notifications", "notifications") {
+        let of_a_request = ["notifications/cancelled", "notifications/progress"].contains(&&*section.note);
+        if of_a_request || is_acted_on(&section) {
+            continue;
+        }
+        rig.upstream.say(&section.text).await;
+        let came = rig.client.unasked().await;
+        rig.carried(&section).read(&came);
+    }
+}
+
+/// What a client says without being asked reaches the upstream that serves it alone.
+pub(crate) async fn of_the_client(place: Place) {
+    let mut rig = Rig::start(place).await;
+    for section in rig.corpus("client-notifications", "notifications") {
+        let of_a_request = ["notifications/cancelled", "notifications/progress"].contains(&&*section.note);
+        // The test's own words in odd notifications are a server's; a client has no log.
+        if of_a_request || section.note == "notifications/message" {
+            continue;
+        }
+        rig.client.notify(&section.text).await;
+        let heard = rig.upstream.heard().await;
+        rig.carried(&section).read(&heard.text);
+    }
+}
+
+/// A client's cancellation reaches the upstream under the id that the upstream knows.
+pub(crate) async fn cancelled_by_the_client(place: Place) {
+    let mut rig = Rig::start(place).await;
+    for section in rig.corpus("client-notifications", "") {
+        if section.note != "notifications/cancelled" {
+            continue;
+        }
+        let asked = rig.ask(&call()).await;
+        rig.client.notify(&Template::new(&section).fill(&[("request", &asked.id)])).await;
+        let heard = rig.upstream.heard().await;
+        let spans = rig.carried(&section).read(&heard.text);
+        assert_eq!(spans.get("request"), asked.key, "{}", section.title);
+    }
+}

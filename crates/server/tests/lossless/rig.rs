@@ -1,0 +1,203 @@
+//! One client, one gateway, one upstream of one version, over the transports that are asked for.
+
+use std::collections::HashMap;
+
+use crate::client::{Client, Turn};
+use crate::corpus::{Section, Spans, Template, sections};
+use crate::upstream::{Heard, Over, Script, Upstream};
+
+/// Where a test runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) version: &'static str,
+    /// The client's transport.
+    pub(crate) client: Over,
+    /// The upstream's transport.
+    pub(crate) upstream: Over,
+}
+
+/// All that a test needs.
+pub(crate) struct Rig {
+    pub(crate) place: Place,
+    pub(crate) client: Client,
+    pub(crate) upstream: Upstream,
+    /// The answer to the client's `initialize`.
+    pub(crate) hello: String,
+    /// The capabilities of the client, a JSON object.
+    pub(crate) capabilities: String,
+    count: u32,
+}
+
+/// The version without a handshake.
+const STATELESS: &str = "2026-07-28";
+
+/// A tool and a prompt of this name are what the corpus calls.
+const NAME: &str = "call";
+
+/// The URI of the corpus' resource.
+pub(crate) const URI: &str = "corpus://things/1";
+
+/// A request that the upstream has been sent.
+pub(crate) struct Asked {
+    pub(crate) turn: Turn,
+    pub(crate) heard: Heard,
+    /// The client's id, as written.
+    pub(crate) id: String,
+    /// The client's progress token, as written.
+    pub(crate) token: String,
+    /// The id that the upstream got, which is also the token that it got.
+    pub(crate) key: String,
+}
+
+impl Rig {
+    /// Starts everything, with the corpus' entries on the upstream's lists.
+    pub(crate) async fn start(place: Place) -> Self {
+        let stateless = place.version == STATELESS;
+        let capability = |side: &str| {
+            let all = sections(place.version, "capabilities");
+            all.into_iter().find(|section| section.note == side).expect("one of each side").text
+        };
+        let script = Script {
+            version: place.version,
+            stateless,
+            capabilities: capability("server"),
+            lists: lists(place),
+        };
+        let upstream = Upstream::start(place.upstream, script).await;
+        let config = format!("mcpServers:\n  up: {}\n", upstream.config());
+        let mut client = Client::start(place.client, &config, place.version, stateless).await;
+        let capabilities = capability("client");
+        let hello = match stateless {
+            true => String::new(),
+            false => client.introduce(&hello_params(place.version, &capabilities)).await,
+        };
+        Self { place, client, upstream, hello, capabilities, count: 0 }
+    }
+
+    /// Whether there is no handshake.
+    pub(crate) fn is_stateless(&self) -> bool {
+        self.place.version == STATELESS
+    }
+
+    /// The corpus of this version under this name, and the odd one, if there is one.
+    pub(crate) fn corpus(&self, own: &str, odd: &str) -> Vec<Section> {
+        let own = if own.is_empty() { Vec::new() } else { sections(self.place.version, own) };
+        let odd = if odd.is_empty() { Vec::new() } else { sections("odd", odd) };
+        own.into_iter().chain(odd).collect()
+    }
+
+    /// A message as it comes out at the other side.
+    pub(crate) fn carried(&self, section: &Section) -> Template {
+        let pipe = self.client.is_pipe() || self.place.upstream == Over::Stdio;
+        Template::new(section).on_one_line(pipe)
+    }
+
+    /// An id that was not used before, in one of the spellings that are allowed.
+    pub(crate) fn next_id(&mut self) -> String {
+        self.count += 1;
+        let n = self.count;
+        match n % 6 {
+            0 => format!("{n}"),
+            1 => format!("\"{n}\""),
+            2 => format!("-{n}"),
+            3 => format!(r#""\u0069d \ud83d\ude00 {n}\/""#),
+            4 => format!("9007199254740993{n}"),
+            _ => format!("\"😀 {n}\""),
+        }
+    }
+
+    /// What stands for `«envelope»` in this version.
+    pub(crate) fn envelope(&self) -> String {
+        if !self.is_stateless() {
+            return String::new();
+        }
+        let (version, capabilities) = (self.place.version, &self.capabilities);
+        let prefix = "io.modelcontextprotocol/";
+        format!(r#""{prefix}clientCapabilities":{capabilities},"{prefix}protocolVersion":"{version}","#)
+    }
+
+    /// Sends the request of a section and checks what the upstream gets.
+    pub(crate) async fn ask(&mut self, section: &Section) -> Asked {
+        let text = section.text.replace("«envelope»", &self.envelope());
+        if text.contains("«retry»") {
+            let first = self.exchange(section, &text.replace("«retry»", ""), None).await;
+            let asks = format!(
+                r#"{{"jsonrpc":"2.0","id":{},"result":{{"requestState":"st\u0061te","resultType":"input_required"}}}}"#,
+                first.key
+            );
+            let Asked { mut turn, heard, .. } = first;
+            heard.answer(&asks).await;
+            let answer = self.client.next(&mut turn).await;
+            let sealed = crate::client::result_member(&answer, "requestState");
+            return self
+                .exchange(section, &text.replace("«retry»", "\"requestState\":«state»,"), Some(&sealed))
+                .await;
+        }
+        self.exchange(section, &text, None).await
+    }
+
+    async fn exchange(&mut self, section: &Section, text: &str, state: Option<&str>) -> Asked {
+        let id = self.next_id();
+        let token = if self.count % 2 == 0 { id.clone() } else { format!(r#""t\u006fken {}""#, self.count) };
+        let marks = [
+            ("id", &*id),
+            ("token", &*token),
+            ("name", r#""up__c\u0061ll""#),
+            ("state", state.unwrap_or("")),
+        ];
+        let sent = Template::of(&section.title, text).fill(&marks);
+        let name = match section.note.as_str() {
+            "tools/call" | "prompts/get" => Some("up__call"),
+            "resources/read" => Some(URI),
+            _ => None,
+        };
+        let turn = self.client.send(&sent, &section.note, name).await;
+        let heard = self.upstream.heard().await;
+        let section = Section { title: section.title.clone(), note: String::new(), text: text.to_owned() };
+        let spans = self.carried(&section).read(&heard.text);
+        let key = spans.get("id").to_owned();
+        check_spans(&section.title, &spans, &key);
+        Asked { turn, heard, id, token, key }
+    }
+}
+
+/// Checks what the upstream has in the places of the spans.
+fn check_spans(title: &str, spans: &Spans, key: &str) {
+    assert!(key.parse::<u64>().is_ok(), "{title}: the gateway's own id is {key}");
+    assert!(spans.find("token").is_none_or(|token| token == key), "{title}: token");
+    let name = spans.find("name").map(|name| serde_json::from_str::<String>(name).expect("a string"));
+    assert!(name.is_none_or(|name| name == NAME), "{title}: name");
+    assert!(spans.find("state").is_none_or(|state| state == r#""st\u0061te""#), "{title}: state");
+}
+
+/// Params of `initialize` with all that the version has.
+pub(crate) fn hello_params(version: &str, capabilities: &str) -> String {
+    let sections = sections(version, "answered-here");
+    let hello = sections.iter().find(|section| section.note == "initialize").expect("one");
+    let params = crate::corpus::members(&hello.text.replace("«id»", "0").replace("«token»", "0"))
+        .remove("params")
+        .expect("params");
+    let own = crate::corpus::members(&params).remove("capabilities").expect("capabilities");
+    params.replacen(&own, capabilities, 1)
+}
+
+/// What the upstream lists: what the corpus calls, and the corpus' own entries.
+fn lists(place: Place) -> HashMap<&'static str, Vec<String>> {
+    let mut lists = HashMap::from([
+        ("tools", vec![format!(r#"{{"name":"{NAME}","inputSchema":{{"type":"object"}}}}"#)]),
+        ("prompts", vec![format!(r#"{{"name":"{NAME}"}}"#)]),
+        ("resources", vec![format!(r#"{{"uri":"{URI}","name":"thing"}}"#)]),
+        ("resourceTemplates", vec![]),
+    ]);
+    for (number, section) in sections(place.version, "offers").iter().enumerate() {
+        let list = lists.get_mut(section.note.as_str()).expect("a known list");
+        let marks = offer_marks(number);
+        list.push(Template::new(section).fill(&[("name", &marks.0), ("uri", &marks.1)]));
+    }
+    lists
+}
+
+/// The name and the URI of one of the corpus' entries.
+pub(crate) fn offer_marks(number: usize) -> (String, String) {
+    (format!(r#""offer {number} \u00e9😀\/""#), format!(r#""corpus:\/\/offers/{number}/\u00e9""#))
+}
