@@ -5,6 +5,7 @@
     reason = "the test, not the engine, reads and writes the documentation"
 )]
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -36,7 +37,7 @@ fn blocks(page: &str, language: &str) -> Vec<(usize, String)> {
     for (number, line) in &mut lines {
         match &mut inside {
             None if line.trim_start() == format!("```{language}") => {
-                inside = Some((number + 2, String::new()))
+                inside = Some((number + 2, String::new()));
             }
             None => {}
             Some(_) if line.trim_start().starts_with("```") => found.extend(inside.take()),
@@ -84,7 +85,7 @@ fn the_table_of_limits_is_up_to_date() {
         let show = |value| row.unit.show(value);
         let (about, default) = (row.about.trim().trim_end_matches('.'), show(row.default));
         let (least, most) = (show(row.least), show(row.most));
-        wanted.push_str(&format!("| `{}` | {about} | {default} | {least} | {most} |\n", row.key));
+        let _ = writeln!(wanted, "| `{}` | {about} | {default} | {least} | {most} |", row.key);
     }
     if std::env::var_os("DRAGOMAN_BLESS").is_some() {
         fs::write(&path, format!("{head}{BEGIN}{wanted}{END}{tail}")).expect("it can be written");
