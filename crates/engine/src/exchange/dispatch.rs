@@ -134,7 +134,7 @@ fn set_level(frame: &Frame) -> Result<Bytes, Fault> {
     if !LEVELS.contains(&level.as_ref()) {
         return Err(param_fault("level", &format!("must be one of {}", LEVELS.join(", "))));
     }
-    Ok(span.share(frame.text()))
+    Ok(Bytes::copy_from_slice(span.of(frame.text())))
 }
 
 fn tool_call<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {

@@ -27,6 +27,9 @@ impl std::fmt::Display for EventId {
     }
 }
 
+/// Below how many bytes an event is copied to be kept.
+const SHORT: usize = 16 << 10;
+
 /// The last events of a session, over all its streams, within two caps.
 #[derive(Debug)]
 pub struct EventLog {
@@ -45,6 +48,8 @@ impl EventLog {
     /// Keeps an event, at the cost of the oldest ones.
     pub fn push(&mut self, id: EventId, data: Bytes) {
         self.bytes += data.len();
+        // A short event that is a slice would keep the whole buffer that it came in.
+        let data = if data.len() < SHORT { Bytes::copy_from_slice(&data) } else { data };
         self.kept.push_back((id, data));
         while self.kept.len() > self.max_events || self.bytes > self.max_bytes {
             let Some((_, old)) = self.kept.pop_front() else { break };

@@ -65,10 +65,12 @@ pub fn client_hello(frame: &Frame) -> Result<ClientHello, HelloFault> {
         .ok_or(HelloFault::Member("capabilities", "is required and must be an object"))?;
     let can_be_asked =
         ["sampling", "elicitation", "roots"].iter().any(|key| members.get(text, key).is_some());
+    // Copied, because a session keeps them, and a slice would keep the whole buffer that they came in.
+    let own = |span: Span| Bytes::copy_from_slice(span.of(text));
     Ok(ClientHello {
         version,
-        params: params.members.span().share(text),
-        capabilities: capabilities.share(text),
+        params: own(params.members.span()),
+        capabilities: own(capabilities),
         can_be_asked,
     })
 }

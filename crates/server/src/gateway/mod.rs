@@ -18,6 +18,7 @@
 //! in `engine`.
 
 mod call;
+mod era_gap;
 mod http;
 mod in_session;
 mod link;

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use engine::Fault;
 use engine::catalogue::UpstreamId;
 use engine::config::{Affinity, Limits};
 use engine::session::Asks;
@@ -17,6 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 use transport::up::LinkError;
 
 use super::Shard;
+use super::era_gap::refuse_handshake;
 use super::link::{LinkRef, OpenLink};
 use super::link_cell::LinkCell;
 use super::streams::Streams;
@@ -100,11 +102,14 @@ impl Session {
     }
 
     /// Makes a session and finds its view, in the newest era up to the asked one that any of its servers speaks.
+    ///
+    /// # Errors
+    /// The fault to answer with, when none of them speaks any that has sessions.
     pub(crate) async fn introduce(
         shard: &Shard,
         birth: Birth,
         face: impl Fn() -> Face,
-    ) -> (Arc<Self>, Arc<engine::catalogue::View>) {
+    ) -> Result<(Arc<Self>, Arc<engine::catalogue::View>), Fault> {
         let (id, profile, hello) = (birth.id.clone(), birth.profile, birth.hello.clone());
         let limits = &shard.gateway.snapshot.limits;
         let session = Self::new(birth, limits);
@@ -115,10 +120,15 @@ impl Session {
             .filter_map(|u| u.offer.as_ref().err()?.speaks)
             .filter(|era| era.has_sessions())
             .max_by_key(|era| era.version);
-        let Some(era) = older.filter(|_| !view.is_served()) else { return (session, view) };
+        let Some(era) = older.filter(|_| !view.is_served()) else {
+            return match refuse_handshake(&view, &hello.version) {
+                Some(fault) => Err(fault),
+                None => Ok((session, view)),
+            };
+        };
         let session = Self::new(Birth { id, profile, era, hello, face: face() }, limits);
         let view = session.find_view(shard).await.view();
-        (session, view)
+        Ok((session, view))
     }
 
     /// Keeps a change of the session's subscriptions, once its upstream has agreed.

@@ -10,6 +10,7 @@ use proto::rpc::{Frame, result_response};
 
 use super::Shard;
 use super::call::{Call, Caller, Request as CallRequest};
+use super::era_gap::refuse_stateless;
 use super::upstream::Kind;
 use super::views::ViewCell;
 
@@ -39,7 +40,7 @@ pub(crate) async fn decide(
     let info = &shard.gateway.snapshot.profiles[profile].server_info;
     let id = frame.id().cloned();
     let refuse = |fault: &Fault| Decision::Done(fault.http_status(era), fault.response(id.as_ref()));
-    if let Some(fault) = not_spoken(&view, &frame) {
+    if let Some(fault) = refuse_stateless(&view, &frame) {
         return refuse(&fault);
     }
     match dispatch(&frame, &view, info) {
@@ -59,29 +60,4 @@ pub(crate) async fn decide(
             }
         }
     }
-}
-
-/// A profile of which no server speaks this era says so at once: a client that can speak another then does.
-fn not_spoken(view: &engine::catalogue::View, frame: &Frame) -> Option<Fault> {
-    if view.is_served()
-        || view.upstreams().is_empty()
-        || view.upstreams().iter().any(|u| u.offer.as_ref().is_err_and(|absence| absence.retry))
-    {
-        return None;
-    }
-    let servers: Vec<String> = view
-        .upstreams()
-        .iter()
-        .filter_map(|u| {
-            let absence = u.offer.as_ref().err()?;
-            let speaks = absence.speaks.map_or("a protocol version with a handshake", |era| era.version);
-            Some(format!("{} speaks {speaks}", u.name))
-        })
-        .collect();
-    let why = format!(
-        "cannot be served in protocol version {}: {}; connect with an initialize request instead",
-        view.era(),
-        servers.join(", ")
-    );
-    Some(Fault::unknown_method(&frame.method(), &why))
 }

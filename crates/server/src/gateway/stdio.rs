@@ -183,7 +183,10 @@ impl Client {
         let era = negotiate(&hello.version);
         let face = || Face::Pipe(self.lines.clone());
         let birth = Birth { id: "stdio".into(), profile: self.profile, era, hello, face: face() };
-        let (session, view) = Session::introduce(&self.shard, birth, face).await;
+        let (session, view) = match Session::introduce(&self.shard, birth, face).await {
+            Ok(introduced) => introduced,
+            Err(fault) => return self.refuse(&fault, Some(id)).await,
+        };
         let info = &self.shard.gateway.snapshot.profiles[self.profile].server_info;
         let text = initialize_result(id, session.kind.era, view.capabilities(), info, view.instructions());
         self.shard.gateway.sessions.add(session.clone());

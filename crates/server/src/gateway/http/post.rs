@@ -126,7 +126,10 @@ async fn handshake(shard: &Shard, profile: usize, frame: Frame) -> Response<Body
     let era = negotiate(&hello.version);
     let face = || Face::Http(Streams::new(&gateway.snapshot.limits));
     let birth = Birth { id: session_id.clone().into(), profile, era, hello, face: face() };
-    let (session, view) = Session::introduce(shard, birth, face).await;
+    let (session, view) = match Session::introduce(shard, birth, face).await {
+        Ok(introduced) => introduced,
+        Err(fault) => return refuse(&fault),
+    };
     let info = &gateway.snapshot.profiles[profile].server_info;
     let text = initialize_result(id, session.kind.era, view.capabilities(), info, view.instructions());
     if !gateway.sessions.add(session) {
