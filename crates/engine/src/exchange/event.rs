@@ -47,6 +47,8 @@ pub enum Step {
     Relay(Bytes),
     /// Put this question of the upstream to the client, on the stream of its request.
     Ask(Box<Frame>),
+    /// The upstream takes a question back: tell the client, under the id that it knows.
+    Withdraw(Box<Frame>),
     /// Tell the upstream that the request is over.
     Cancel(Bytes),
     /// Answer the client; the exchange is over.

@@ -160,10 +160,14 @@ impl Exchange {
             }
             Kind::Notification => {
                 self.heard = now;
-                if frame.method() != Notice::Progress.name() {
-                    self.steps.push(Step::Relay(frame.text().clone()));
-                } else if let Some(text) = self.progress(&frame) {
-                    self.steps.push(Step::Relay(text));
+                match Notice::from_name(&frame.method()) {
+                    Some(Notice::Progress) => {
+                        if let Some(text) = self.progress(&frame) {
+                            self.steps.push(Step::Relay(text));
+                        }
+                    }
+                    Some(Notice::Cancelled) => self.steps.push(Step::Withdraw(frame)),
+                    _ => self.steps.push(Step::Relay(frame.text().clone())),
                 }
             }
             Kind::Request => {

@@ -129,6 +129,11 @@ impl Call {
         })
     }
 
+    /// Lets a stateless request be cancelled by a notification, where there is no stream of its own to close.
+    pub(crate) fn cancel_by(&mut self, cancelled: oneshot::Receiver<Option<Frame>>) {
+        self.cancelled = Some(cancelled);
+    }
+
     /// Goes on until there is something for the client. The future owns the call, so that who waits for it can move on to
     /// other things without breaking off what the call does.
     pub(crate) fn run(mut self: Box<Self>) -> Running {
@@ -150,6 +155,11 @@ impl Call {
                     Step::Relay(text) => return Progress::Relay(text),
                     Step::Ask(question) => {
                         if let Some(text) = self.ask(&question).await {
+                            return Progress::Relay(text);
+                        }
+                    }
+                    Step::Withdraw(notice) => {
+                        if let Some(text) = self.withdraw(&notice) {
                             return Progress::Relay(text);
                         }
                     }
@@ -257,6 +267,12 @@ impl Call {
         };
         refuse_question(&self.shard, link, question, &refusal).await;
         None
+    }
+
+    /// Takes an upstream's question back: the text for the client's stream, if the client was asked.
+    fn withdraw(&self, notice: &Frame) -> Option<Bytes> {
+        let Caller::Session(session) = &self.caller else { return None };
+        session.asks.lock().withdraw(&LinkRef(self.link.clone()?), notice)
     }
 
     async fn tell_cancelled(&mut self, notice: Bytes) {

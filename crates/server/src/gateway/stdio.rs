@@ -20,6 +20,7 @@ use super::in_session::{Outcome, decide, notification, response};
 use super::listen::{self, Filter, Place, Sink};
 use super::session::{Birth, Face, Session};
 use super::stateless::{self, Decision};
+use super::views::ViewCell;
 
 /// How many lines may wait to be written.
 const LINES: usize = 1024;
@@ -66,7 +67,7 @@ struct Client {
     lines: mpsc::Sender<Bytes>,
     session: Mutex<Option<Arc<Session>>>,
     /// Stateless requests that can be cancelled.
-    open: Mutex<HashMap<Id, oneshot::Sender<()>>>,
+    open: Mutex<HashMap<Id, oneshot::Sender<Option<Frame>>>>,
     room: Arc<Semaphore>,
 }
 
@@ -197,7 +198,11 @@ impl Client {
     }
 
     async fn in_session(self: &Arc<Self>, frame: Frame, tasks: &mut JoinSet<()>) {
-        if frame.method() == Notice::Cancelled.name() && self.cancel_stateless(&frame) {
+        if frame.method() == Notice::Cancelled.name()
+            && let Some(call) = self.open_stateless(&frame)
+        {
+            // One that has just ended is past cancelling.
+            let _ = call.send(Some(frame));
             return;
         }
         let Some(session) = self.session() else {
@@ -214,11 +219,11 @@ impl Client {
         }
     }
 
-    fn cancel_stateless(&self, notice: &Frame) -> bool {
+    /// The stateless request that a cancellation names.
+    fn open_stateless(&self, notice: &Frame) -> Option<oneshot::Sender<Option<Frame>>> {
         let id = notice.param("requestId").ok().flatten().map(|span| span.share(notice.text()));
         let id = id.and_then(|id| Id::from_json(id).ok());
-        let call = id.and_then(|id| self.open.lock().ok()?.remove(&id));
-        call.is_some_and(|call| call.send(()).is_ok())
+        self.open.lock().ok()?.remove(&id?)
     }
 
     /// Works on a request beside the others.
@@ -255,35 +260,39 @@ impl Client {
             Err(fault) => return self.refuse(&fault.into(), id.as_ref()).await,
         };
         let Some(id) = id else { return };
-        let (cancel, cancelled) = oneshot::channel();
+        let (cancel, mut cancelled) = oneshot::channel();
         if let Ok(mut open) = self.open.lock() {
             open.insert(id.clone(), cancel);
         }
-        let work = async {
-            match stateless::decide(&self.shard, self.profile, envelope, frame, None).await {
-                Decision::Done(_, text) => self.say(text).await,
-                Decision::Call(call) => {
-                    self.drive(call).await;
-                }
-                Decision::Listen(cell, frame) => {
-                    let begun = Place::take(&self.shard)
-                        .and_then(|place| Ok((place, Filter::read(&self.shard, &cell, &frame)?)));
-                    match begun {
-                        Err(fault) => self.refuse(&fault, Some(&id)).await,
-                        Ok((_place, filter)) => {
-                            listen::serve(&self.shard, &cell, filter, &id, Sink::Lines(self.lines.clone()))
-                                .await;
-                        }
-                    }
-                }
-            }
+        let decision = tokio::select! {
+            decision = stateless::decide(&self.shard, self.profile, envelope, frame, None) => Some(decision),
+            _ = &mut cancelled => None,
         };
-        tokio::select! {
-            () = work => {}
-            Ok(()) = cancelled => {}
+        match decision {
+            None => {}
+            Some(Decision::Done(_, text)) => self.say(text).await,
+            Some(Decision::Call(mut call)) => {
+                call.cancel_by(cancelled);
+                self.drive(call).await;
+            }
+            Some(Decision::Listen(cell, frame)) => tokio::select! {
+                () = self.listen(&cell, &frame, &id) => {}
+                _ = cancelled => {}
+            },
         }
         if let Ok(mut open) = self.open.lock() {
             open.remove(&id);
+        }
+    }
+
+    async fn listen(&self, cell: &ViewCell, frame: &Frame, id: &Id) {
+        let begun =
+            Place::take(&self.shard).and_then(|place| Ok((place, Filter::read(&self.shard, cell, frame)?)));
+        match begun {
+            Err(fault) => self.refuse(&fault, Some(id)).await,
+            Ok((_place, filter)) => {
+                listen::serve(&self.shard, cell, filter, id, Sink::Lines(self.lines.clone())).await;
+            }
         }
     }
 
