@@ -21,7 +21,9 @@ pub use hello::{
     ClientHello, HelloFault, ServerHello, client_hello, discover_request, discover_result,
     initialize_request, initialize_result, initialized, own_meta, server_hello,
 };
-pub use results::{CacheHint, CacheScope, acknowledged, complete, is_input_required, listen_result, notice, says_complete};
+pub use results::{
+    CacheHint, CacheScope, acknowledged, complete, is_input_required, listen_result, notice, says_complete,
+};
 pub use row::{Asks, Era, InvalidArguments, Lifecycle};
 
 pub use v2025_03_26::ROW as V2025_03_26;

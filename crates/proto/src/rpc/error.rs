@@ -72,6 +72,15 @@ pub fn error_response(id: Option<&Id>, code: i32, message: &str, data: Option<&[
     Bytes::from(out)
 }
 
+/// A response that carries a long result, in pieces that share its bytes.
+pub fn result_pieces(id: &Id, result: Bytes) -> [Bytes; 3] {
+    let mut head = Vec::with_capacity(40 + id.json().len());
+    head.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    head.extend_from_slice(id.json());
+    head.extend_from_slice(b",\"result\":");
+    [Bytes::from(head), result, Bytes::from_static(b"}")]
+}
+
 /// A response that carries a result, which must be JSON text.
 pub fn result_response(id: &Id, result: &[u8]) -> Bytes {
     let mut out = Vec::with_capacity(40 + id.json().len() + result.len());

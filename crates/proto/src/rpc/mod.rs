@@ -13,7 +13,7 @@ mod stream;
 mod tests;
 
 pub use batch::{Batch, Message};
-pub use error::{RpcError, code, error_response, result_response};
+pub use error::{RpcError, code, error_response, result_pieces, result_response};
 pub use frame::{Frame, FrameError, FrameFault, FrameLimits, Kind};
 pub use id::{Id, IdError};
 pub use params::Params;

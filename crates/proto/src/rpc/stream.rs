@@ -141,7 +141,9 @@ impl IdSwap {
         let rest = &chunk[at..];
         match self.state {
             State::String => memchr::memchr2(b'"', b'\\', rest).map_or(chunk.len(), |n| at + n),
-            State::Deep => rest.iter().position(|b| STRUCTURE[usize::from(*b)]).map_or(chunk.len(), |n| at + n),
+            State::Deep => {
+                rest.iter().position(|b| STRUCTURE[usize::from(*b)]).map_or(chunk.len(), |n| at + n)
+            }
             _ => at,
         }
     }
@@ -262,9 +264,18 @@ mod tests {
     #[test]
     fn only_the_outer_id_changes_however_the_text_is_cut() {
         for (text, want) in [
-            (r#"{"jsonrpc":"2.0","id":77,"result":{"id":77,"a":["}","\"id\":77"]}}"#, r#"{"jsonrpc":"2.0","id":"client \"id\"","result":{"id":77,"a":["}","\"id\":77"]}}"#),
-            (r#" { "result" : {"x":1e2 , "y":[[],{}]} , "id" : 77 } "#, r#" { "result" : {"x":1e2 , "y":[[],{}]} , "id" : "client \"id\"" } "#),
-            (r#"{"id":77,"error":{"code":1},"z":null,"w":-1.5}"#, r#"{"id":"client \"id\"","error":{"code":1},"z":null,"w":-1.5}"#),
+            (
+                r#"{"jsonrpc":"2.0","id":77,"result":{"id":77,"a":["}","\"id\":77"]}}"#,
+                r#"{"jsonrpc":"2.0","id":"client \"id\"","result":{"id":77,"a":["}","\"id\":77"]}}"#,
+            ),
+            (
+                r#" { "result" : {"x":1e2 , "y":[[],{}]} , "id" : 77 } "#,
+                r#" { "result" : {"x":1e2 , "y":[[],{}]} , "id" : "client \"id\"" } "#,
+            ),
+            (
+                r#"{"id":77,"error":{"code":1},"z":null,"w":-1.5}"#,
+                r#"{"id":"client \"id\"","error":{"code":1},"z":null,"w":-1.5}"#,
+            ),
             (r#"{"result":"id\\","id":77}"#, r#"{"result":"id\\","id":"client \"id\""}"#),
         ] {
             for cut in 1..text.len() {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use engine::Fault;
 use engine::exchange::{Dispatch, dispatch};
 use proto::mcp::{Method, Notice};
-use proto::rpc::{Frame, result_response};
+use proto::rpc::{Frame, result_pieces, result_response};
 
 use super::Shard;
 use super::call::{Call, Caller, Request as CallRequest};
@@ -39,10 +39,15 @@ pub(crate) async fn notification(shard: &Shard, session: &Arc<Session>, frame: F
     }
 }
 
+/// From how many bytes on a ready result is sent in pieces rather than copied.
+pub(crate) const LONG: usize = 16 << 10;
+
 /// What a request in a session comes to, before anything is sent.
 pub(crate) enum Outcome {
     /// The answer is at hand: status and message.
     Done(u16, Bytes),
+    /// The answer is at hand, and long: its pieces.
+    Long([Bytes; 3]),
     /// An upstream has to be asked.
     Call(Box<Call>, Option<Subscription>),
 }
@@ -62,6 +67,7 @@ pub(crate) async fn decide(shard: &Shard, session: &Arc<Session>, frame: Frame) 
     }
     match dispatch(&frame, &view, info) {
         Err(fault) => refuse(fault, &frame),
+        Ok(Dispatch::Local(result)) if result.len() > LONG => Outcome::Long(result_pieces(&id, result)),
         Ok(Dispatch::Local(result)) => Outcome::Done(200, result_response(&id, &result)),
         Ok(Dispatch::SetLevel(level)) => {
             session.set_level(shard, level).await;

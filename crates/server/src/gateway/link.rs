@@ -9,7 +9,7 @@ use engine::exchange::Outbound;
 use native::NativeServer;
 use parking_lot::Mutex;
 use proto::era::{Era, ServerHello};
-use proto::rpc::{Frame, FrameLimits};
+use proto::rpc::{Frame, FrameLimits, Kind as FrameKind};
 use transport::net::Stop;
 use transport::net::client::Client;
 use transport::up::{
@@ -149,6 +149,22 @@ impl OpenLink {
         }
     }
 
+    /// Opens a stream for the gateway itself; `None` when it is answered at once, and so refused.
+    pub(crate) async fn open_stream(
+        &self,
+        client: &Client,
+        outbound: Outbound,
+        limits: FrameLimits,
+    ) -> Result<Option<Source>, LinkError> {
+        if let Wire::Pipe(link) = &self.wire {
+            return Ok(Some(Source::Pipe(link.own_call(outbound.key, outbound.body).await?)));
+        }
+        match self.send(client, outbound, limits).await? {
+            Reply::Source(source) => Ok(Some(source)),
+            Reply::Whole(..) | Reply::Long(_) => Ok(None),
+        }
+    }
+
     /// Sends a request of the gateway's own and waits for its answer. The caller sets the deadline.
     pub(crate) async fn ask(
         &self,
@@ -161,10 +177,10 @@ impl OpenLink {
                 link.answered(client, outbound.body, outbound.key, outbound.mirror.as_ref()).await
             }
             Wire::Pipe(link) => {
-                let mut call = link.call(outbound.key, outbound.body).await?;
+                let mut call = link.own_call(outbound.key, outbound.body).await?;
                 loop {
                     let frame = call.next().await?;
-                    if frame.id().is_some() {
+                    if matches!(frame.kind(), FrameKind::Response | FrameKind::Error) {
                         return Ok(*frame);
                     }
                 }

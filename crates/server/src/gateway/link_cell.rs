@@ -8,7 +8,7 @@ use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use proto::era::{Lifecycle, ServerHello, discover_request, initialize_request};
 use proto::mcp::Method;
-use proto::rpc::Id;
+use proto::rpc::{Id, Kind as FrameKind};
 use tracing::Instrument as _;
 use transport::child::Limits as ChildLimits;
 use transport::child::backoff::Backoff;
@@ -176,10 +176,10 @@ impl LinkCell {
             Lifecycle::Stateless => PROBE.min(shard.gateway.snapshot.opening_time()),
         };
         let answer = async {
-            let mut call = pipe.call(key, request).await?;
+            let mut call = pipe.own_call(key, request).await?;
             loop {
                 let frame = call.next().await?;
-                if frame.id().is_some() {
+                if matches!(frame.kind(), FrameKind::Response | FrameKind::Error) {
                     return transport::up::read_hello(&frame, self.kind.era);
                 }
             }

@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 use transport::net::{Body, BodySender};
 
 use super::Shard;
-use super::link::{Item, Reply};
+use super::link::Item;
 use super::streams::event;
 use super::upstream::own_request;
 use super::views::ViewCell;
@@ -232,9 +232,9 @@ async fn follow(
         let request = own_request(&upstream, kind.era, key, body.into(), Method::Listen);
         let opened = async {
             let link = upstream.shared_link(&kind).get(&shard).await?;
-            link.send(&shard.client, request, limits).await
+            link.open_stream(&shard.client, request, limits).await
         };
-        if let Ok(Reply::Source(mut source)) = opened.await {
+        if let Ok(Some(mut source)) = opened.await {
             while let Ok(item) = source.next(&shard.client, limits).await {
                 let Item::Frame(frame) = item else { continue };
                 if frame.kind() != FrameKind::Notification {

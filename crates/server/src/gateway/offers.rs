@@ -81,6 +81,11 @@ impl OfferCell {
         matches!(&**self.state.load(), State::Known(..)).then_some(self.kind.era)
     }
 
+    /// Whether the upstream is there, but does not speak this era.
+    pub(crate) fn refused_era(&self) -> bool {
+        matches!(&**self.state.load(), State::Absent(absence, _) if !absence.retry)
+    }
+
     /// Whether a fetch is due: nothing is known, or a failure is long enough ago.
     pub(crate) fn is_due(&self) -> bool {
         match &**self.state.load() {
@@ -184,7 +189,7 @@ impl OfferCell {
     /// The era that an upstream speaks which refused this one: what it said, what is known of it, or what it answers to
     /// when it is asked the other way.
     async fn spoken_instead(&self, shard: &Shard, error: &LinkError) -> Option<&'static Era> {
-        let refusal = era_refusal(error)?;
+        let refusal = era_refusal(error, self.kind.era)?;
         if let Some(era) = refusal.or_else(|| self.upstream.spoken_era()) {
             return Some(era);
         }
@@ -214,7 +219,7 @@ impl OfferCell {
                 State::Known(Arc::new(offer), Instant::now())
             }
             Err(e) => {
-                let retry = era_refusal(&e).is_none();
+                let retry = era_refusal(&e, self.kind.era).is_none();
                 let reason = match speaks {
                     Some(era) => format!(
                         "speaks protocol version {era} and this client speaks {}; connect with a client that speaks {era}",

@@ -10,7 +10,7 @@ use transport::up::{EventStream, LinkError, StreamItem};
 
 use super::Shard;
 use super::call::refuse_question;
-use super::link::{Item, LinkRef, OpenLink, Reply, Wire, parse};
+use super::link::{Item, LinkRef, OpenLink, Wire, parse};
 use super::session::{Face, Session};
 use super::upstream::{Kind, own_request};
 
@@ -141,10 +141,8 @@ impl Ear {
         );
         let request = own_request(&link.upstream, link.era, key, body.into(), Method::Listen);
         let limits = gateway.frame_limits();
-        let mut source = match link.send(&self.shard.client, request, limits).await? {
-            Reply::Source(source) => source,
-            Reply::Whole(..) | Reply::Long(_) => return Ok(false),
-        };
+        let opened = link.open_stream(&self.shard.client, request, limits).await?;
+        let Some(mut source) = opened else { return Ok(false) };
         loop {
             let item = tokio::select! {
                 item = source.next(&self.shard.client, limits) => item?,

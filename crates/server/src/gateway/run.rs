@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use engine::Snapshot;
 use engine::config::Config;
-use proto::era::{Era, Lifecycle, newest_handshake, newest_stateless};
+use proto::era::{newest_handshake, newest_stateless};
 use transport::net::client::{Client, ClientLimits, Trust};
 use transport::net::{
     ConnectionCap, Listeners, RuntimeKind, ServerLimits, Stop, runtime, serve as serve_connections,
@@ -149,22 +149,29 @@ fn until_signal(stop: Stop) {
     });
 }
 
-/// Fetches what most clients will ask for, so that the first one need not wait.
+/// Fetches what clients will ask for first, so that they need not wait. A server over HTTP is asked in the newest way
+/// first, as it may refuse to be asked in another; starting a child twice for that would cost more than it is worth.
 fn warm(shard: &Shard) {
-    for profile in 0..shard.gateway.snapshot.profiles.len() {
-        let shard = shard.clone();
+    for upstream in &shard.gateway.upstreams {
+        let (shard, upstream) = (shard.clone(), upstream.clone());
         tokio::spawn(async move {
-            let view = warm_era(&shard, profile, newest_handshake()).await;
-            if !view.view().is_served() && newest_stateless().lifecycle == Lifecycle::Stateless {
-                warm_era(&shard, profile, newest_stateless()).await;
+            let eras = if upstream.over_http() {
+                [newest_stateless(), newest_handshake()]
+            } else {
+                [newest_handshake(), newest_stateless()]
+            };
+            for era in eras {
+                let kind = Kind { era, capabilities: bytes::Bytes::from_static(b"{}") };
+                let offer = upstream.offer(&kind);
+                let mut done = offer.fetch(&shard, upstream.shared_link(&kind));
+                let fetched =
+                    tokio::time::timeout(shard.gateway.snapshot.opening_time(), done.changed()).await;
+                if fetched.is_err() || !offer.refused_era() {
+                    return;
+                }
             }
         });
     }
-}
-
-async fn warm_era(shard: &Shard, profile: usize, era: &'static Era) -> Arc<super::views::ViewCell> {
-    let kind = Kind { era, capabilities: bytes::Bytes::from_static(b"{}") };
-    shard.gateway.views.get(shard, profile, &kind, |upstream| upstream.shared_link(&kind)).await
 }
 
 fn sweep(shard: Shard) {

@@ -6,11 +6,12 @@ use bytes::Bytes;
 use engine::Fault;
 use engine::exchange::{Dispatch, Headers, dispatch};
 use proto::era::Envelope;
-use proto::rpc::{Frame, result_response};
+use proto::rpc::{Frame, result_pieces, result_response};
 
 use super::Shard;
 use super::call::{Call, Caller, Request as CallRequest};
 use super::era_gap::refuse_stateless;
+use super::in_session::LONG;
 use super::upstream::Kind;
 use super::views::ViewCell;
 
@@ -18,6 +19,8 @@ use super::views::ViewCell;
 pub(crate) enum Decision {
     /// The answer is at hand: status and message.
     Done(u16, Bytes),
+    /// The answer is at hand, and long: its pieces.
+    Long([Bytes; 3]),
     /// A stream of notices is to be opened.
     Listen(Arc<ViewCell>, Frame),
     /// An upstream has to be asked.
@@ -46,6 +49,7 @@ pub(crate) async fn decide(
     match dispatch(&frame, &view, info) {
         Err(fault) => refuse(&fault),
         Ok(Dispatch::Local(result)) => match &id {
+            Some(id) if result.len() > LONG => Decision::Long(result_pieces(id, result)),
             Some(id) => Decision::Done(200, result_response(id, &result)),
             None => refuse(&Fault::gateway("a request without an id")),
         },

@@ -243,6 +243,7 @@ impl Client {
         let Some(session) = self.session() else { return };
         match decide(&self.shard, &session, frame).await {
             Outcome::Done(_, text) => self.say(text).await,
+            Outcome::Long(pieces) => self.say(Bytes::from(pieces.concat())).await,
             Outcome::Call(call, change) => {
                 let ok = self.drive(call).await;
                 session.settle(&self.shard, change.as_ref(), ok);
@@ -271,6 +272,7 @@ impl Client {
         match decision {
             None => {}
             Some(Decision::Done(_, text)) => self.say(text).await,
+            Some(Decision::Long(pieces)) => self.say(Bytes::from(pieces.concat())).await,
             Some(Decision::Call(mut call)) => {
                 call.cancel_by(cancelled);
                 self.drive(call).await;

@@ -10,7 +10,7 @@ use engine::exchange::{Mirror, Outbound};
 use engine::snapshot::UpstreamSpec;
 use http::{HeaderMap, HeaderValue};
 use parking_lot::Mutex;
-use proto::era::{Era, HelloFault};
+use proto::era::{Era, HelloFault, Lifecycle};
 use proto::mcp::Method;
 use transport::child::Spec;
 use transport::up::{HttpLimits, HttpTarget, LinkError};
@@ -168,12 +168,16 @@ pub(crate) fn mirror(era: &Era, method: Method) -> Option<Mirror> {
 }
 
 /// Whether an opening failed because the upstream does not speak the era, and the era that it speaks if it said so.
-pub(crate) fn era_refusal(error: &LinkError) -> Option<Option<&'static Era>> {
+pub(crate) fn era_refusal(error: &LinkError, asked: &Era) -> Option<Option<&'static Era>> {
     match error {
         LinkError::OtherEra { speaks, .. } => Some(proto::era::by_version(speaks)),
         LinkError::Hello(HelloFault::Version(_) | HelloFault::NotSpoken(_) | HelloFault::Member(..))
         | LinkError::OtherTransport
-        | LinkError::Refused { .. } => Some(None),
+        | LinkError::Refused { .. }
+        // Servers refuse what they do not know in all sorts of ways; those that keep a client out are not among them.
+        | LinkError::Status { status: 400 | 404..=406 | 415 | 422 | 501, .. } => Some(None),
+        // A child may keep silent on a question that it does not know, or die of it.
+        LinkError::Late(_) | LinkError::Child(_) if asked.lifecycle == Lifecycle::Stateless => Some(None),
         _ => None,
     }
 }

@@ -32,8 +32,8 @@ pub use client::{
     Client, ClientError, ClientLimits, Origin, Protocol, Replay, ResponseBody, Trust, TrustError,
 };
 pub use collect::{CollectError, collect};
-pub use relay::{Relay, Rewrite};
 pub use listen::{BindError, Listeners};
+pub use relay::{Relay, Rewrite};
 pub use runtime::{RunError, RuntimeKind, Shard, run};
 pub use serve::Handler;
 pub use stop::Stop;

@@ -85,7 +85,10 @@ impl Relay {
         self.left.map_or_else(SizeHint::default, SizeHint::with_exact)
     }
 
-    pub(super) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+    pub(super) fn poll_frame(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         if self.failed.0.is_some() {
             return self.failed.poll();
         }

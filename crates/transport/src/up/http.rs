@@ -7,10 +7,10 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use engine::exchange::Mirror;
-use http_body::Body as _;
-use http_body_util::BodyExt;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Response, StatusCode, Uri};
+use http_body::Body as _;
+use http_body_util::BodyExt;
 use proto::codec::headers as names;
 use proto::era::{Era, Lifecycle, ServerHello};
 use proto::rpc::{Frame, FrameLimits, Id, IdSwap, Kind, RpcError, code};
@@ -95,7 +95,8 @@ impl LongReply {
         let broken = |e: String| LinkError::NotAMessage(format!("an answer that cannot be read: {e}"));
         let first = tokio::time::timeout(limits.patience, body.frame()).await;
         let first = first.map_err(|_| LinkError::Late(limits.patience.as_secs()))?;
-        let first = first.ok_or_else(|| broken("it is empty".to_owned()))?.map_err(|e| broken(e.to_string()))?;
+        let first =
+            first.ok_or_else(|| broken("it is empty".to_owned()))?.map_err(|e| broken(e.to_string()))?;
         Ok(Self { head: first.into_data().unwrap_or_default(), body, length, limits })
     }
 
@@ -166,10 +167,14 @@ impl HttpLink {
     ) -> Result<ServerHello, LinkError> {
         let patience = self.target.limits.patience;
         let late = |_| LinkError::Late(patience.as_secs());
-        let frame = tokio::time::timeout(patience, self.answered(client, request, key, mirror)).await.map_err(late)??;
+        let frame = tokio::time::timeout(patience, self.answered(client, request, key, mirror))
+            .await
+            .map_err(late)??;
         let hello = read_hello(&frame, self.era)?;
         if self.era.lifecycle == Lifecycle::Handshake {
-            tokio::time::timeout(patience, self.notify(client, proto::era::initialized())).await.map_err(late)??;
+            tokio::time::timeout(patience, self.notify(client, proto::era::initialized()))
+                .await
+                .map_err(late)??;
         }
         Ok(hello)
     }
@@ -182,7 +187,9 @@ impl HttpLink {
         key: u64,
         mirror: Option<&Mirror>,
     ) -> Result<Frame, LinkError> {
-        let parse = |text| Frame::parse(text, self.target.limits.frame).map_err(|e| LinkError::NotAMessage(e.to_string()));
+        let parse = |text| {
+            Frame::parse(text, self.target.limits.frame).map_err(|e| LinkError::NotAMessage(e.to_string()))
+        };
         match self.post(client, request, mirror).await? {
             HttpReply::Accepted => Err(LinkError::NotAMessage("an empty answer".to_owned())),
             HttpReply::Whole { text, .. } => parse(text),
@@ -212,7 +219,12 @@ impl HttpLink {
     ///
     /// # Errors
     /// [`LinkError::SessionGone`] when the upstream has forgotten the session: the caller opens a new link.
-    pub async fn post(&self, client: &Client, text: Bytes, mirror: Option<&Mirror>) -> Result<HttpReply, LinkError> {
+    pub async fn post(
+        &self,
+        client: &Client,
+        text: Bytes,
+        mirror: Option<&Mirror>,
+    ) -> Result<HttpReply, LinkError> {
         let mut request = Request::new(Body::Full(text));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = self.target.uri.clone();
@@ -244,9 +256,15 @@ impl HttpLink {
             }
         }
         let limits = self.target.limits;
-        let length = response.body().size_hint().exact().filter(|length| (LONG..=limits.result as u64).contains(length));
+        let length = response
+            .body()
+            .size_hint()
+            .exact()
+            .filter(|length| (LONG..=limits.result as u64).contains(length));
         if let Some(length) = length.filter(|_| status.is_success() && kind == Some(Media::Json)) {
-            return Ok(HttpReply::Long(Box::new(LongReply::begin(response.into_body(), length, limits).await?)));
+            return Ok(HttpReply::Long(Box::new(
+                LongReply::begin(response.into_body(), length, limits).await?,
+            )));
         }
         let text = collect(response.into_body(), limits.result, Instant::now() + limits.patience).await?;
         if status.is_success() && text.iter().all(u8::is_ascii_whitespace) {
@@ -273,7 +291,10 @@ impl HttpLink {
         let says = |words: &[u8]| text.to_ascii_lowercase().windows(words.len()).any(|w| w == words);
         match status.as_u16() {
             404 | 410 => !says(b"-32601"),
-            400 | 401 | 403 => says(b"session") && (says(b"not found") || says(b"expired") || says(b"unknown") || says(b"invalid")),
+            400 | 401 | 403 => {
+                says(b"session")
+                    && (says(b"not found") || says(b"expired") || says(b"unknown") || says(b"invalid"))
+            }
             _ => false,
         }
     }
@@ -349,7 +370,8 @@ fn add_mirror(headers: &mut HeaderMap, mirror: &Mirror) {
         headers.insert(names::NAME, name);
     }
     for (name, value) in &mirror.params {
-        if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value)) {
+        if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
+        {
             headers.insert(name, value);
         }
     }
@@ -392,6 +414,7 @@ fn is_answer(text: &Bytes, limits: FrameLimits) -> bool {
 
 /// The beginning of a body for an error message: printable text only.
 fn excerpt(text: &[u8]) -> String {
-    let head: String = String::from_utf8_lossy(&text[..text.len().min(200)]).chars().filter(|c| !c.is_control()).collect();
+    let head: String =
+        String::from_utf8_lossy(&text[..text.len().min(200)]).chars().filter(|c| !c.is_control()).collect();
     head.trim().to_owned()
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use parking_lot::Mutex;
+use proto::json::{Duplicate, Span};
 use proto::mcp::{Notice, meta};
 use proto::rpc::{Frame, FrameError, FrameLimits, Kind, Message};
 use tokio::sync::mpsc;
@@ -28,9 +29,17 @@ pub enum PipeItem {
     Failed(ChildError),
 }
 
+/// An open exchange.
+#[derive(Debug)]
+struct Waiting {
+    items: mpsc::Sender<PipeItem>,
+    /// Whether a client stands behind it, who can be told and asked things meanwhile.
+    for_client: bool,
+}
+
 #[derive(Debug)]
 struct Shared {
-    waiting: Mutex<HashMap<u64, mpsc::Sender<PipeItem>>>,
+    waiting: Mutex<HashMap<u64, Waiting>>,
     gone: Mutex<Option<ChildError>>,
     closed: AtomicBool,
     max_calls: usize,
@@ -71,6 +80,12 @@ impl PipeCall {
     }
 }
 
+impl Shared {
+    fn sender(&self, key: u64) -> Option<mpsc::Sender<PipeItem>> {
+        self.waiting.lock().get(&key).map(|call| call.items.clone())
+    }
+}
+
 impl PipeLink {
     /// Takes a child's two ends. The returned future reads the child until it ends and must be spawned by the caller;
     /// what answers no exchange goes to the returned receiver, which holds `unasked` messages.
@@ -92,18 +107,30 @@ impl PipeLink {
         (Self { handle, shared }, reader, rx)
     }
 
-    /// Sends a request under our own id `key`; its messages come to the returned call.
+    /// Sends a client's request under our own id `key`; its messages come to the returned call.
     ///
     /// # Errors
     /// When the child is gone or does not read.
     pub async fn call(&self, key: u64, text: Bytes) -> Result<PipeCall, LinkError> {
+        self.send(key, text, true).await
+    }
+
+    /// As [`PipeLink::call`], for a request of the gateway's own, behind which no client stands.
+    ///
+    /// # Errors
+    /// When the child is gone or does not read.
+    pub async fn own_call(&self, key: u64, text: Bytes) -> Result<PipeCall, LinkError> {
+        self.send(key, text, false).await
+    }
+
+    async fn send(&self, key: u64, text: Bytes, for_client: bool) -> Result<PipeCall, LinkError> {
         let (tx, items) = mpsc::channel(NOTICES);
         {
             let mut waiting = self.shared.waiting.lock();
             if waiting.len() >= self.shared.max_calls {
                 return Err(LinkError::Busy(self.shared.max_calls));
             }
-            waiting.insert(key, tx);
+            waiting.insert(key, Waiting { items: tx, for_client });
         }
         if let Some(why) = self.shared.gone.lock().clone() {
             self.shared.waiting.lock().remove(&key);
@@ -122,16 +149,18 @@ impl PipeLink {
         Ok(self.handle.send(text).await?)
     }
 
-    /// The only exchange that is open, if there is just one: what a child asks then belongs to it.
+    /// The only client's exchange that is open, if there is just one: what a child asks then belongs to it.
     pub fn sole_call(&self) -> Option<u64> {
-        sole(&self.shared.waiting.lock())
+        let waiting = self.shared.waiting.lock();
+        let mut calls = waiting.iter().filter(|(_, call)| call.for_client);
+        let (key, _) = calls.next()?;
+        calls.next().is_none().then_some(*key)
     }
 
     /// Gives a message to an exchange as if it had come under its id; `false` when that is over or full.
     pub fn attach(&self, key: u64, frame: Box<Frame>) -> Result<(), Box<Frame>> {
-        let sender = self.shared.waiting.lock().get(&key).cloned();
-        let Some(sender) = sender else { return Err(frame) };
-        sender.try_send(PipeItem::Frame(frame)).map_err(|e| match e.into_inner() {
+        let Some(call) = self.shared.sender(key) else { return Err(frame) };
+        call.try_send(PipeItem::Frame(frame)).map_err(|e| match e.into_inner() {
             PipeItem::Frame(frame) => frame,
             PipeItem::Failed(_) => unreachable!("a frame was sent"),
         })
@@ -172,7 +201,7 @@ async fn read(
                 *shared.gone.lock() = Some(why.clone());
                 shared.closed.store(true, Ordering::Release);
                 for (_, call) in shared.waiting.lock().drain() {
-                    let _ = call.try_send(PipeItem::Failed(why.clone()));
+                    let _ = call.items.try_send(PipeItem::Failed(why.clone()));
                 }
                 return why;
             }
@@ -181,7 +210,7 @@ async fn read(
 }
 
 /// The key of the only exchange, if there is just one.
-fn sole(waiting: &HashMap<u64, mpsc::Sender<PipeItem>>) -> Option<u64> {
+fn sole(waiting: &HashMap<u64, Waiting>) -> Option<u64> {
     waiting.keys().next().copied().filter(|_| waiting.len() == 1)
 }
 
@@ -192,7 +221,7 @@ fn skipped(why: ChildError, shared: &Shared) {
     let mut waiting = shared.waiting.lock();
     if let Some(call) = sole(&waiting).and_then(|key| waiting.remove(&key)) {
         // A full channel takes no more, but its end says as much.
-        let _ = call.try_send(PipeItem::Failed(why));
+        let _ = call.items.try_send(PipeItem::Failed(why));
     }
 }
 
@@ -223,12 +252,18 @@ fn take(
     Ok(())
 }
 
+/// A key of ours that a message names.
+fn key_in(frame: &Frame, place: Result<Option<Span>, Duplicate>) -> Option<u64> {
+    let span = place.ok().flatten()?;
+    std::str::from_utf8(span.of(frame.text())).ok()?.parse().ok()
+}
+
 fn deliver(frame: Box<Frame>, shared: &Shared, unasked: &mpsc::Sender<Box<Frame>>) {
     match frame.kind() {
         Kind::Response | Kind::Error => {
             let Some(key) = frame.id().and_then(proto::rpc::Id::as_number) else { return };
             // Removed at once, so that a second answer finds nobody.
-            let call = shared.waiting.lock().remove(&key);
+            let call = shared.waiting.lock().remove(&key).map(|call| call.items);
             let Some(call) = call else {
                 tracing::debug!("an answer to no open request: id {key}");
                 return;
@@ -239,15 +274,19 @@ fn deliver(frame: Box<Frame>, shared: &Shared, unasked: &mpsc::Sender<Box<Frame>
             }
         }
         Kind::Notification if frame.method() == Notice::Progress.name() => {
-            let token = frame.param(meta::PROGRESS_TOKEN).ok().flatten();
-            let key = token.and_then(|span| std::str::from_utf8(span.of(frame.text())).ok()?.parse().ok());
-            let call = key.and_then(|key: u64| shared.waiting.lock().get(&key).cloned());
-            if let Some(call) = call {
+            if let Some(call) =
+                key_in(&frame, frame.param(meta::PROGRESS_TOKEN)).and_then(|key| shared.sender(key))
+            {
                 let _ = call.try_send(PipeItem::Frame(frame));
             }
         }
         Kind::Notification | Kind::Request => {
-            if unasked.try_send(frame).is_err() {
+            let subscription = key_in(&frame, frame.meta(meta::SUBSCRIPTION_ID));
+            if let Some(call) = subscription.and_then(|key| shared.sender(key)) {
+                if call.try_send(PipeItem::Frame(frame)).is_err() {
+                    tracing::warn!("a child says more than can be passed on; a notice was dropped");
+                }
+            } else if unasked.try_send(frame).is_err() {
                 tracing::warn!("a child says more than can be passed on; a message was dropped");
             }
         }

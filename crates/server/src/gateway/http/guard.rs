@@ -29,8 +29,14 @@ impl Guard {
 
     /// Checks a request; returns its origin when it came from a web page that is allowed.
     pub(crate) fn check(&self, request: &Request<Incoming>) -> Result<Option<HeaderValue>, Response<Body>> {
-        let host = request
-            .headers()
+        let headers = request.headers();
+        // Of two, whoever else looks may take the other one.
+        if let Some(name) =
+            [HOST, ORIGIN].into_iter().find(|name| headers.get_all(name).iter().nth(1).is_some())
+        {
+            return Err(answer::refusal(StatusCode::FORBIDDEN, &format!("the header {name} stands twice")));
+        }
+        let host = headers
             .get(HOST)
             .and_then(|host| host.to_str().ok())
             .or_else(|| request.uri().authority().map(http::uri::Authority::as_str))
@@ -43,7 +49,7 @@ impl Guard {
             );
             return Err(answer::refusal(StatusCode::FORBIDDEN, &message));
         }
-        let Some(origin) = request.headers().get(ORIGIN) else { return Ok(None) };
+        let Some(origin) = headers.get(ORIGIN) else { return Ok(None) };
         let text = origin.to_str().unwrap_or("null").to_ascii_lowercase();
         if !self.knows_origin(&text, &host) {
             let message = format!(

@@ -161,6 +161,7 @@ async fn in_session(shard: &Shard, session: &Arc<Session>, frame: Frame) -> Resp
 async fn request(shard: &Shard, session: &Arc<Session>, frame: Frame) -> Response<Body> {
     let (call, change) = match decide(shard, session, frame).await {
         Outcome::Done(status, text) => return answer::message(status, text),
+        Outcome::Long(pieces) => return answer::passing(Body::rope(pieces)),
         Outcome::Call(mut call, change) => {
             call.take_long();
             (call, change)
@@ -256,6 +257,7 @@ async fn batch(shard: &Shard, profile: usize, headers: &HeaderMap, batch: Batch)
                 FrameKind::Response | FrameKind::Error => response(shard, &session, &frame).await,
                 FrameKind::Request => match decide(shard, &session, frame).await {
                     Outcome::Done(_, text) => answers.push(text),
+                    Outcome::Long(pieces) => answers.push(Bytes::from(pieces.concat())),
                     Outcome::Call(call, change) => calls.push((call, change)),
                 },
             },

@@ -61,6 +61,7 @@ pub(super) async fn answer(
     let era = envelope.era;
     match decide(shard, profile, envelope, frame, Some(&headers)).await {
         Decision::Done(status, text) => answer::message(status, text),
+        Decision::Long(pieces) => answer::passing(Body::rope(pieces)),
         Decision::Listen(cell, frame) => match listen::open(shard, cell, &frame) {
             Ok(body) => answer::events(body),
             Err(fault) => answer::fault(&fault, frame.id(), era),
