@@ -116,7 +116,7 @@ limits! {
     #[doc = " The longest answer of an upstream server."]
     result: usize = "result" Bytes 64 * MIB, KIB, 1024 * MIB;
     #[doc = " How deep the JSON of a message may nest."]
-    json_depth: usize = "jsonDepth" Count 128, 8, 1000;
+    json_depth: usize = "jsonDepth" Count 128, 8, 128;
     #[doc = " How many messages one batch may hold."]
     batch: usize = "batch" Count 64, 1, 1000;
     #[doc = " How many client sessions may be open."]

@@ -138,6 +138,8 @@ impl LinkCell {
                 let child_limits = ChildLimits {
                     line_bytes: limits.result.max(limits.line),
                     stderr_bytes: limits.stderr_ring,
+                    stdin_grace: limits.child_stop_timeout,
+                    term_grace: limits.child_stop_timeout,
                     ..ChildLimits::default()
                 };
                 let child = shard.gateway.supervisor.spawn(spec, child_limits).await?;
