@@ -83,6 +83,8 @@ pub(crate) struct Start<'a> {
     pub(crate) args: &'a [&'a str],
     /// Environment variables besides the few that it needs.
     pub(crate) env: &'a [(&'a str, &'a str)],
+    /// Further files beside the configuration: name and text.
+    pub(crate) files: &'a [(&'a str, &'a str)],
 }
 
 /// How a process ended.
@@ -108,6 +110,9 @@ pub(crate) fn start(command: &str, start: &Start<'_>) -> Started {
     let folder = Folder::new();
     let file = folder.0.join("dragoman.yaml");
     std::fs::write(&file, start.config).expect("a file in the own folder");
+    for (name, text) in start.files {
+        std::fs::write(folder.0.join(name), text).expect("a file in the own folder");
+    }
     #[expect(clippy::disallowed_methods, reason = "the process under test has no supervisor above it")]
     let mut process = Command::new(env!("CARGO_BIN_EXE_dragoman"));
     process.arg(command).arg("--config").arg(&file).args(start.args);

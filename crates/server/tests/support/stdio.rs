@@ -112,6 +112,12 @@ impl Stdio {
         self.ask("tools/call", &json!({"name": tool, "arguments": arguments})).await
     }
 
+    /// Waits for an end that comes by itself; nothing more is read.
+    pub(crate) async fn ended(mut self) -> Ended {
+        let status = soon("its end", self.process.child.wait()).await.expect("a child can be awaited");
+        Ended { code: status.code(), out: String::new(), err: self.process.err.ended().await }
+    }
+
     /// Closes stdin and waits for the end; `out` is what came after the last message that was read.
     pub(crate) async fn close(mut self) -> Ended {
         drop(self.input.take());

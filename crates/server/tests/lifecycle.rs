@@ -1,0 +1,166 @@
+//! Starting and ending: readiness, signals, calls in flight, children, exit codes.
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::json;
+use support::*;
+use testkit::fixture::Eras;
+
+/// What is quick even on a busy machine.
+const QUICK: Duration = Duration::from_secs(10);
+
+#[tokio::test]
+async fn a_call_in_flight_is_finished_and_nothing_new_begun() {
+    let scene = Scene::new(&[("pipe", &odd_stdio(&[]))], "").await;
+    let http = scene.http();
+    let children = descendants_of(scene.gateway.pid());
+    assert!(!children.is_empty());
+    let session = scene.witness();
+    let call = json!({"name": "pipe__late", "arguments": {"ms": 2000, "text": "finished"}});
+    let mut standing = session.listen().await;
+    let begun = session.begin("tools/call", &call);
+    let stop = async {
+        // Once the child has taken this one, it has taken the call too, or will before it is told to stop.
+        assert_eq!(text(&session.call("pipe__ok", &json!({"text": "x"})).await), "x");
+        scene.gateway.signal(Signal::TERM);
+        until("new connections to be refused", || std::net::TcpStream::connect(http.address).is_err()).await;
+    };
+    let (mut reply, ()) = tokio::join!(begun, stop);
+    assert_eq!(text(&reply.response().await), "finished");
+    // Open streams end.
+    while standing.event().await.is_some() {}
+    let ended = scene.gateway.ended().await;
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    until("no orphans", || children.iter().all(|child| !is_running(*child))).await;
+}
+
+#[tokio::test]
+async fn the_drain_has_an_end() {
+    for signal in [Signal::TERM, Signal::INT] {
+        let scene = Scene::new(&[("pipe", &odd_stdio(&[]))], "limits: { drainTimeout: 300ms }\n").await;
+        let children = descendants_of(scene.gateway.pid());
+        let session = scene.witness();
+        let call = json!({"name": "pipe__late", "arguments": {"ms": 600_000}});
+        let begun = async {
+            let mut bytes = Vec::new();
+            let body = request(9, "tools/call", &call).to_string();
+            bytes.extend_from_slice(
+                session.http.head("POST", "/mcp", &session.headers(), body.len()).as_bytes(),
+            );
+            bytes.extend_from_slice(body.as_bytes());
+            session.http.raw(&bytes).await
+        };
+        let open = begun.await;
+        assert_eq!(text(&session.call("pipe__ok", &json!({"text": "x"})).await), "x");
+        let started = Instant::now();
+        scene.gateway.signal(signal);
+        let ended = scene.gateway.ended().await;
+        assert_eq!(ended.code, Some(0), "{signal:?}: {}", ended.err);
+        assert!(started.elapsed() < QUICK, "{signal:?}: {:?}", started.elapsed());
+        // The client is not left hanging: it gets an error or the end of its connection.
+        soon("the end of the call", Reply::try_read(open)).await;
+        until("no orphans", || children.iter().all(|child| !is_running(*child))).await;
+    }
+}
+
+#[tokio::test]
+async fn children_that_will_not_go_are_ended_with_all_that_they_started() {
+    let stubborn =
+        "{ command: sh, args: [-c, 'trap \"\" TERM HUP; sleep 1000 & while :; do sleep 1000; done'] }";
+    let limits = "limits: { connectTimeout: 30s, drainTimeout: 300ms, childStopTimeout: 200ms }\n";
+    let good = fixture(Eras::Both).await;
+    let gateway = Gateway::start(&Scene::config(&good, &[("stubborn", stubborn)], limits)).await;
+    until("the stubborn one and its child", || descendants_of(gateway.pid()).len() >= 2).await;
+    let family = descendants_of(gateway.pid());
+    let started = Instant::now();
+    let ended = gateway.stop().await;
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert!(started.elapsed() < QUICK, "{:?}", started.elapsed());
+    until("no orphans", || family.iter().all(|one| !is_running(*one))).await;
+}
+
+#[tokio::test]
+async fn an_idle_gateway_stops_at_once() {
+    for signal in [Signal::TERM, Signal::INT] {
+        let scene = Scene::new(&[("pipe", &odd_stdio(&[]))], "").await;
+        let idle = scene.http().connect().await;
+        let started = Instant::now();
+        scene.gateway.signal(signal);
+        let ended = scene.gateway.ended().await;
+        assert_eq!(ended.code, Some(0), "{signal:?}: {}", ended.err);
+        // Open sessions and idle connections are nothing to wait for: the drain's ten seconds are not needed.
+        assert!(started.elapsed() < Duration::from_secs(8), "{signal:?}: {:?}", started.elapsed());
+        drop(idle);
+    }
+}
+
+#[tokio::test]
+async fn while_it_stops_it_is_not_ready() {
+    let scene = Scene::new(&[("pipe", &odd_stdio(&[]))], "").await;
+    // A connection from before is served to the end of its request, and told the truth.
+    let mut kept = scene.http().connect().await;
+    let call = slow_call_in_background(&scene);
+    scene.gateway.signal(Signal::TERM);
+    until("new connections to be refused", || std::net::TcpStream::connect(scene.http().address).is_err())
+        .await;
+    let head = scene.http().head("GET", "/ready", &[], 0);
+    let written = tokio::io::AsyncWriteExt::write_all(&mut kept, head.as_bytes()).await;
+    let answered = match written {
+        Ok(()) => soon("an answer or the end", Reply::try_read(kept)).await,
+        Err(_) => None,
+    };
+    assert!(answered.is_none_or(|reply| reply.status == 503));
+    drop(call);
+    assert_eq!(scene.gateway.ended().await.code, Some(0));
+}
+
+fn slow_call_in_background(scene: &Scene) -> tokio::task::JoinHandle<()> {
+    let http = scene.http();
+    tokio::spawn(async move {
+        let session = Legacy::open(http).await;
+        session.call("pipe__late", &json!({"ms": 1000})).await;
+    })
+}
+
+#[tokio::test]
+async fn a_client_that_goes_takes_nothing_along() {
+    let scene = Scene::new(&[("pipe", &odd_stdio(&["--modern"]))], "").await;
+    let modern = Modern::new(scene.http());
+    for _ in 0..20 {
+        let mut params = json!({"name": "pipe__late", "arguments": {"ms": 300}});
+        params["_meta"] = meta(&json!({}));
+        let body = request("gone", "tools/call", &params).to_string();
+        let headers =
+            [("MCP-Protocol-Version", MODERN), ("Mcp-Method", "tools/call"), ("Mcp-Name", "pipe__late")];
+        let mut bytes = scene.http().head("POST", "/mcp", &headers, body.len()).into_bytes();
+        bytes.extend_from_slice(body.as_bytes());
+        drop(scene.http().raw(&bytes).await);
+    }
+    assert_eq!(text(&modern.call("pipe__ok", &json!({"text": "x"})).await), "x");
+    scene.is_well().await;
+}
+
+#[tokio::test]
+async fn an_address_that_is_taken_is_told() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = taken.local_addr().expect("its address").to_string();
+    let config = "mcpServers: { demo: { native: demo } }\n";
+    let ended =
+        run_to_end("serve", &Start { config, args: &["--listen", &address], ..Start::default() }).await;
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    assert!(ended.err.contains(&address), "{}", ended.err);
+}
+
+#[tokio::test]
+async fn a_configuration_with_faults_serves_nothing() {
+    let config = "mcpServers: { demo: { nativ: demo } }\n";
+    for command in ["serve", "stdio"] {
+        let ended = run_to_end(command, &Start { config, ..Start::default() }).await;
+        assert_eq!(ended.code, Some(2), "{}", ended.err);
+        assert!(ended.err.contains("nativ") && ended.err.contains("dragoman.yaml"), "{}", ended.err);
+        assert_eq!(ended.out, "");
+    }
+}

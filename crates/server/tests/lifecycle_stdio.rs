@@ -1,0 +1,91 @@
+//! Starting and ending `dragoman stdio`: what ends it, what is still answered, what is left behind.
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::json;
+use support::*;
+
+const QUICK: Duration = Duration::from_secs(10);
+
+fn config(limits: &str) -> String {
+    format!("mcpServers:\n  pipe: {}\n{limits}", odd_stdio(&[]))
+}
+
+#[tokio::test]
+async fn what_was_asked_before_stdin_ended_is_answered() {
+    let mut client = Stdio::open(&config("")).await;
+    let pid = client.pid();
+    assert_eq!(text(&client.call("pipe__ok", &json!({"text": "x"})).await), "x");
+    let children = descendants_of(pid);
+    assert!(!children.is_empty());
+    client
+        .begin("tools/call", &json!({"name": "pipe__late", "arguments": {"ms": 1500, "text": "finished"}}))
+        .await;
+    let ended = client.close().await;
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert!(ended.out.contains("finished"), "{}", ended.out);
+    until("no orphans", || children.iter().all(|child| !is_running(*child))).await;
+}
+
+#[tokio::test]
+async fn a_call_without_an_end_does_not_keep_it() {
+    let mut client = Stdio::open(&config("limits: { drainTimeout: 300ms }\n")).await;
+    client.begin("tools/call", &json!({"name": "pipe__silent", "arguments": {}})).await;
+    assert_eq!(text(&client.call("pipe__ok", &json!({"text": "x"})).await), "x");
+    let children = descendants_of(client.pid());
+    let started = Instant::now();
+    let ended = client.close().await;
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert!(started.elapsed() < QUICK, "{:?}", started.elapsed());
+    until("no orphans", || children.iter().all(|child| !is_running(*child))).await;
+}
+
+#[tokio::test]
+async fn signals_end_it_in_good_order() {
+    for signal in [Signal::TERM, Signal::INT] {
+        let mut client = Stdio::open(&config("limits: { drainTimeout: 300ms }\n")).await;
+        assert_eq!(text(&client.call("pipe__ok", &json!({"text": "x"})).await), "x");
+        let children = descendants_of(client.pid());
+        client.begin("tools/call", &json!({"name": "pipe__silent", "arguments": {}})).await;
+        let started = Instant::now();
+        kill(client.pid(), signal);
+        assert_eq!(client.ended().await.code, Some(0), "{signal:?}");
+        assert!(started.elapsed() < QUICK, "{signal:?}: {:?}", started.elapsed());
+        until("no orphans", || children.iter().all(|child| !is_running(*child))).await;
+    }
+}
+
+#[tokio::test]
+async fn killed_without_a_word_it_leaves_no_orphans() {
+    let mut client = Stdio::open(&config("")).await;
+    assert_eq!(text(&client.call("pipe__ok", &json!({"text": "x"})).await), "x");
+    let children = descendants_of(client.pid());
+    kill(client.pid(), Signal::KILL);
+    client.ended().await;
+    // Their stdin has ended with it.
+    until("no orphans", || children.iter().all(|child| !is_running(*child))).await;
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_is_no_reason_to_grow() {
+    let mut client = Stdio::open(&config("limits: { drainTimeout: 300ms }\n")).await;
+    let before = peak_memory(client.pid());
+    let big = "x".repeat(100_000);
+    let call = json!({"name": "pipe__ok", "arguments": {"text": big}});
+    // Answers of 400 MB are asked for and not read; sooner or later it stops reading in its turn.
+    let flood = async {
+        for _ in 0..4000 {
+            client.begin("tools/call", &call).await;
+        }
+    };
+    let blocked = tokio::time::timeout(Duration::from_secs(5), flood).await.is_err();
+    let grown = peak_memory(client.pid()) - before;
+    assert!(blocked && grown < 200 << 20, "blocked: {blocked}, {grown} bytes more");
+    let started = Instant::now();
+    kill(client.pid(), Signal::TERM);
+    client.ended().await;
+    assert!(started.elapsed() < QUICK, "{:?}", started.elapsed());
+}
