@@ -6,9 +6,17 @@ mod support;
 use serde_json::{Value, json};
 use support::*;
 
-/// What is no message: its text, the error's code, the id that the answer carries, and a word of the reason.
-fn no_messages() -> Vec<(String, i64, Value, &'static str)> {
-    let mut table = vec![
+/// A text, the error's code, the id that the answer carries, and a word of the reason.
+type Refused<T> = (T, i64, Value, &'static str);
+
+/// What is no message.
+fn no_messages() -> Vec<Refused<String>> {
+    let written = no_json_rpc().into_iter().chain(ill_formed());
+    written.map(|(text, code, id, why)| (text.to_owned(), code, id, why)).chain(too_much()).collect()
+}
+
+fn no_json_rpc() -> Vec<Refused<&'static str>> {
+    vec![
         // Not JSON.
         ("{", -32700, json!(null), "JSON"),
         ("not json", -32700, json!(null), "JSON"),
@@ -30,6 +38,11 @@ fn no_messages() -> Vec<(String, i64, Value, &'static str)> {
         (r#"{"jsonrpc":"1.0","id":5,"method":"ping"}"#, -32600, json!(5), "jsonrpc"),
         (r#"{"jsonrpc":2.0,"id":5,"method":"ping"}"#, -32600, json!(5), "jsonrpc"),
         (r#"{"jsonrpc":"2.0","jsonrpc":"2.0","id":5,"method":"ping"}"#, -32600, json!(5), "jsonrpc"),
+    ]
+}
+
+fn ill_formed() -> Vec<Refused<&'static str>> {
+    vec![
         // Ids that MCP does not have.
         (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600, json!(null), "null"),
         (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, -32600, json!(null), "fraction"),
@@ -48,13 +61,13 @@ fn no_messages() -> Vec<(String, i64, Value, &'static str)> {
         (r#"{"jsonrpc":"2.0","id":"a","method":"ping","params":[1]}"#, -32600, json!("a"), "params"),
         (r#"{"jsonrpc":"2.0","id":"a","method":"ping","params":{"_meta":1}}"#, -32600, json!("a"), "_meta"),
     ]
-    .into_iter()
-    .map(|(text, code, id, why)| (text.to_owned(), code, id, why))
-    .collect::<Vec<_>>();
+}
+
+fn too_much() -> Vec<Refused<String>> {
     let depth = 200;
     let nested = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
     let deep = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"x":{nested}}}}}"#);
-    table.extend([
+    vec![
         (deep, -32700, json!(null), "limits.jsonDepth"),
         ("[".repeat(1 << 20), -32700, json!(null), "JSON"),
         (r#"{"a":"#.repeat(1 << 18), -32700, json!(null), "JSON"),
@@ -70,8 +83,7 @@ fn no_messages() -> Vec<(String, i64, Value, &'static str)> {
             json!(null),
             "1024",
         ),
-    ]);
-    table
+    ]
 }
 
 fn check(answer: &Value, code: i64, id: &Value, why: &str, of: &str) {

@@ -54,7 +54,7 @@ pub(super) fn names_extension(capabilities: &[u8], family: &str) -> bool {
 }
 
 enum Value<'a> {
-    Object(Vec<(String, Value<'a>)>),
+    Object(Vec<(String, Self)>),
     Plain(&'a [u8]),
 }
 

@@ -102,7 +102,7 @@ impl Gather {
             return Err(GatherFault::NoList(method, kind.member()));
         };
         for span in items.iter() {
-            self.take(kind, span.share(text));
+            self.take(kind, span.of(text));
         }
         let hint = CacheHint::of_result(text, &result);
         self.hint = Some(self.hint.map_or(hint, |h| h.and(hint)));
@@ -111,12 +111,12 @@ impl Gather {
         Ok(())
     }
 
-    fn take(&mut self, kind: ListKind, text: Bytes) {
+    fn take(&mut self, kind: ListKind, text: &[u8]) {
         if self.entries == self.limits.entries {
             return self.note(format!("more than {} entries; the rest is left out", self.limits.entries));
         }
         // The page's buffer goes when its items are merged, so an item keeps its own bytes.
-        let own = Bytes::copy_from_slice(&text);
+        let own = Bytes::copy_from_slice(text);
         let Some(item) = Item::read(kind, own) else {
             return self.note(format!("an entry of {} without a {} is left out", kind.member(), kind.key()));
         };

@@ -87,7 +87,7 @@ impl Item {
         let key_span = members.unique(&text, kind.key()).ok()??;
         let inner = key_span.of(&text).strip_prefix(b"\"")?.strip_suffix(b"\"")?;
         let key = unquote(inner)?.into_owned();
-        (!key.is_empty()).then_some(Self { key, key_span, text })
+        (!key.is_empty()).then_some(Self { text, key, key_span })
     }
 
     /// A member of the item, as written.

@@ -127,10 +127,10 @@ fn text<'f>(frame: &'f Frame, key: &'static str) -> Result<(Span, Cow<'f, str>),
     Ok((span, text))
 }
 
+const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
 fn set_level(frame: &Frame) -> Result<Bytes, Fault> {
     let (span, level) = text(frame, "level")?;
-    const LEVELS: [&str; 8] =
-        ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
     if !LEVELS.contains(&level.as_ref()) {
         return Err(param_fault("level", &format!("must be one of {}", LEVELS.join(", "))));
     }
@@ -174,19 +174,13 @@ fn resource<'v>(frame: &Frame, view: &'v View, method: Method) -> Result<Route<'
 }
 
 fn missing(what: &str, name: &str, view: &View) -> Fault {
-    match view.absence_behind(name) {
-        Some((server, absence)) => {
-            let mend =
-                if absence.retry { "; it is being tried again, so ask again in a few seconds" } else { "" };
-            let message =
-                format!("{what} {name:?} cannot be reached: server {server:?} {}{mend}", absence.reason);
-            Fault::upstream(server, absence.retry, message)
-        }
-        None => {
-            let message = format!("unknown {what} {name:?}; {what}s/list names what there is");
-            Fault::client(code::INVALID_PARAMS, message)
-        }
-    }
+    let Some((server, absence)) = view.absence_behind(name) else {
+        let message = format!("unknown {what} {name:?}; {what}s/list names what there is");
+        return Fault::client(code::INVALID_PARAMS, message);
+    };
+    let mend = if absence.retry { "; it is being tried again, so ask again in a few seconds" } else { "" };
+    let message = format!("{what} {name:?} cannot be reached: server {server:?} {}{mend}", absence.reason);
+    Fault::upstream(server, absence.retry, message)
 }
 
 fn completion<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {

@@ -33,7 +33,7 @@ pub enum Event {
     /// The upstream's stream ended without an answer, or could not be had.
     Failed(LinkFailure),
     /// The client wants it no more, and said so. Its notification, if there was one.
-    Cancelled(Option<Frame>),
+    Cancelled(Option<Box<Frame>>),
     /// The deadline has passed.
     Expired,
 }

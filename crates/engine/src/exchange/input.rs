@@ -83,8 +83,8 @@ pub(super) fn unwrap_state(
 ) -> Result<Option<String>, Fault> {
     let Some(span) = frame.param("requestState")? else { return Ok(None) };
     let refuse = |why: &str| Fault::client(code::INVALID_PARAMS, format!("params.requestState {why}"));
-    let sealed = frame.string(span).ok_or_else(|| refuse("must be a string"))?;
-    let plain = sealer.open(&sealed, &bound(frame, binding)).ok_or_else(|| {
+    let given = frame.string(span).ok_or_else(|| refuse("must be a string"))?;
+    let plain = sealer.open(&given, &bound(frame, binding)).ok_or_else(|| {
         refuse("was not given for this request, or was altered; send the request without it")
     })?;
     let (expiry, state) = plain.split_at_checked(8).ok_or_else(|| refuse("is too short"))?;

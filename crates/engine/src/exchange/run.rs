@@ -131,7 +131,7 @@ impl Exchange {
                 self.fail(&fault);
             }
             Event::Cancelled(notice) => {
-                self.cancel_upstream(notice.as_ref());
+                self.cancel_upstream(notice.as_deref());
                 self.steps.push(Step::End);
                 self.open = false;
             }
@@ -201,14 +201,14 @@ impl Exchange {
         let state = is_input_required(self.era, frame)
             .filter(|_| may_ask(self.era, &self.request))
             .and_then(|result| result.get(text, "requestState"));
-        let sealed = state.map(|span| (span, wrap_state(span.of(text), &self.request, sealer, binding)));
+        let wrapped = state.map(|span| (span, wrap_state(span.of(text), &self.request, sealer, binding)));
         let mut splice = Splice::new(text);
         match frame.id_span() {
             Some(span) => splice.replace(span, self.id.json()),
             None => splice.set(frame.members(), b"id", self.id.json()),
         };
-        if let Some((span, sealed)) = &sealed {
-            splice.replace(*span, sealed.as_bytes());
+        if let Some((span, wrapped)) = &wrapped {
+            splice.replace(*span, wrapped.as_bytes());
         }
         let error = frame.payload().filter(|_| frame.kind() == Kind::Error);
         let error = error.and_then(|span| RpcError::of_value(text, span));
@@ -286,10 +286,7 @@ fn check_arguments(start: &Start<'_>, arguments: Option<Span>) -> Result<Option<
 fn outbound(start: &Start<'_>) -> Result<Outbound, Fault> {
     let Start { frame, era, route, key, .. } = start;
     let key_text = digits(*key);
-    let state = match may_ask(era, frame) {
-        true => unwrap_state(frame, start.sealer, start.binding)?,
-        false => None,
-    };
+    let state = if may_ask(era, frame) { unwrap_state(frame, start.sealer, start.binding)? } else { None };
     let mut splice = Splice::new(frame.text());
     if let Some(span) = frame.id_span() {
         splice.replace(span, &key_text);

@@ -1,5 +1,6 @@
 //! Exchanges replayed from events, without a runtime.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,12 @@ use super::*;
 use crate::Fault;
 use crate::catalogue::{Gather, GatherLimits, UpstreamId, UpstreamOffer, View, ViewSpec};
 use crate::config::Profile;
+
+/// When the replayed events begin; the rest of the time is counted from it.
+#[expect(clippy::disallowed_methods, reason = "a replay has to begin at some time")]
+fn start() -> Instant {
+    Instant::now()
+}
 
 fn frame(text: &str) -> Frame {
     Frame::parse(Bytes::copy_from_slice(text.as_bytes()), FrameLimits::default()).unwrap()
@@ -40,7 +47,10 @@ struct Plain;
 
 impl Sealer for Plain {
     fn seal(&self, plain: &[u8], bound: &[u8]) -> String {
-        plain.iter().chain(b"|").chain(bound).map(|b| format!("{b:02x}")).collect()
+        plain.iter().chain(b"|").chain(bound).fold(String::new(), |mut hex, byte| {
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
     }
 
     fn open(&self, sealed: &str, bound: &[u8]) -> Option<Vec<u8>> {
@@ -56,7 +66,7 @@ fn binding(principal: &str, now_ms: u64) -> Binding<'_> {
     Binding { principal, server: "up", now_ms, lifetime_ms: 1000 }
 }
 
-const TIMEOUTS: Timeouts = Timeouts { idle: Duration::from_secs(60), overall: Duration::from_secs(600) };
+const TIMEOUTS: Timeouts = Timeouts { idle: Duration::from_mins(1), overall: Duration::from_mins(10) };
 
 fn begin(view: &View, text: &str, principal: &str, now_ms: u64, now: Instant) -> Result<Exchange, Fault> {
     let frame = frame(text);
@@ -90,7 +100,7 @@ fn answered(exchange: &mut Exchange) -> Answer {
 }
 
 fn feed(exchange: &mut Exchange, text: &str) {
-    exchange.feed(Event::Frame(Box::new(frame(text)), None), &Plain, binding("me", 0), Instant::now());
+    exchange.feed(Event::Frame(Box::new(frame(text)), None), &Plain, binding("me", 0), start());
 }
 
 const CALL: &str = r#"{"id":"c\u0031", "jsonrpc":"2.0","method":"tools/call","params":{"odd":1.0,"name":"up__t","arguments":{"n":1e0},"_meta":{"x":[{}],"progressToken":"P"}}}"#;
@@ -98,7 +108,7 @@ const CALL: &str = r#"{"id":"c\u0031", "jsonrpc":"2.0","method":"tools/call","pa
 #[test]
 fn only_the_spliced_spans_change() {
     let view = view(&V2025_11_25);
-    let mut x = begin(&view, CALL, "me", 0, Instant::now()).unwrap();
+    let mut x = begin(&view, CALL, "me", 0, start()).unwrap();
     let out = sent(&mut x);
     assert_eq!(out.upstream, UpstreamId(3));
     assert_eq!(out.mirror, None);
@@ -125,22 +135,22 @@ fn only_the_spliced_spans_change() {
 fn ill_fitting_arguments_never_leave() {
     let text =
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"up__t","arguments":{"n":"x"}}}"#;
-    let mut x = begin(&view(&V2025_11_25), text, "me", 0, Instant::now()).unwrap();
+    let mut x = begin(&view(&V2025_11_25), text, "me", 0, start()).unwrap();
     let answer = answered(&mut x);
     assert!(std::str::from_utf8(&answer.body).unwrap().contains(r#""isError":true"#));
-    let fault = begin(&view(&V2025_06_18), text, "me", 0, Instant::now()).unwrap_err();
+    let fault = begin(&view(&V2025_06_18), text, "me", 0, start()).unwrap_err();
     assert_eq!(fault.code, -32602);
 }
 
 #[test]
 fn a_silent_upstream_is_cancelled_and_answered_for() {
-    let now = Instant::now();
+    let now = start();
     let mut x = begin(&view(&V2025_11_25), CALL, "me", 0, now).unwrap();
     sent(&mut x);
-    assert_eq!(x.deadline(), now + Duration::from_secs(60));
+    assert_eq!(x.deadline(), now + Duration::from_mins(1));
     x.feed(Event::Expired, &Plain, binding("me", 0), now + Duration::from_secs(59));
     assert!(x.poll().is_none());
-    x.feed(Event::Expired, &Plain, binding("me", 0), now + Duration::from_secs(60));
+    x.feed(Event::Expired, &Plain, binding("me", 0), now + Duration::from_mins(1));
     assert!(matches!(x.poll(), Some(Step::Cancel(text)) if text.ends_with(br#"{"requestId":77}}"#)));
     let body = answered(&mut x).body;
     assert!(std::str::from_utf8(&body).unwrap().contains("did not answer"));
@@ -148,24 +158,24 @@ fn a_silent_upstream_is_cancelled_and_answered_for() {
 
 #[test]
 fn progress_moves_the_idle_deadline_but_not_the_last_one() {
-    let now = Instant::now();
+    let now = start();
     let mut x = begin(&view(&V2025_11_25), CALL, "me", 0, now).unwrap();
     for minute in 1..=20 {
         let note = frame(r#"{"jsonrpc":"2.0","method":"notifications/message","params":{}}"#);
         let at = now + Duration::from_secs(50 * minute);
         x.feed(Event::Frame(Box::new(note), None), &Plain, binding("me", 0), at);
     }
-    assert_eq!(x.deadline(), now + Duration::from_secs(600));
+    assert_eq!(x.deadline(), now + Duration::from_mins(10));
 }
 
 #[test]
 fn a_client_that_cancels_gets_no_answer() {
-    let mut x = begin(&view(&V2025_11_25), CALL, "me", 0, Instant::now()).unwrap();
+    let mut x = begin(&view(&V2025_11_25), CALL, "me", 0, start()).unwrap();
     sent(&mut x);
     let notice = frame(
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"r","requestId":"c\u0031"}}"#,
     );
-    x.feed(Event::Cancelled(Some(notice)), &Plain, binding("me", 0), Instant::now());
+    x.feed(Event::Cancelled(Some(Box::new(notice))), &Plain, binding("me", 0), start());
     assert!(
         matches!(x.poll(), Some(Step::Cancel(text)) if text.ends_with(br#"{"reason":"r","requestId":77}}"#))
     );
@@ -177,7 +187,7 @@ fn a_client_that_cancels_gets_no_answer() {
 const MODERN: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"up__t","arguments":{"h":"é"}STATE,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
 
 fn asked_state(view: &View) -> String {
-    let mut x = begin(view, &MODERN.replace("STATE", ""), "me", 0, Instant::now()).unwrap();
+    let mut x = begin(view, &MODERN.replace("STATE", ""), "me", 0, start()).unwrap();
     let mirror = sent(&mut x).mirror.unwrap();
     assert_eq!((mirror.method.as_ref(), mirror.name.as_deref()), ("tools/call", Some("t")));
     assert_eq!(mirror.params, [("mcp-param-h".to_owned(), "=?base64?w6k=?=".to_owned())]);
@@ -196,10 +206,10 @@ fn an_upstreams_state_comes_back_only_for_the_same_request() {
     let view = view(&V2026_07_28);
     let state = asked_state(&view);
     let retry = MODERN.replace("STATE", &format!(r#","requestState":"{state}""#));
-    let mut x = begin(&view, &retry, "me", 999, Instant::now()).unwrap();
+    let mut x = begin(&view, &retry, "me", 999, start()).unwrap();
     let body = sent(&mut x).body;
     assert!(std::str::from_utf8(&body).unwrap().contains(r#""requestState":"a\u0062""#), "byte for byte");
-    let refused = |text: &str, who: &str, now: u64| begin(&view, text, who, now, Instant::now()).unwrap_err();
+    let refused = |text: &str, who: &str, now: u64| begin(&view, text, who, now, start()).unwrap_err();
     assert_eq!(refused(&retry, "other", 0).code, -32602);
     assert!(refused(&retry, "me", 1000).message.contains("too old"));
     assert!(
@@ -231,6 +241,6 @@ fn what_is_not_offered_is_refused_with_a_reason() {
 #[test]
 fn completion_of_a_prompt_is_renamed() {
     let text = r#"{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"up__p"}}}"#;
-    let mut x = begin(&view(&V2025_11_25), text, "me", 0, Instant::now()).unwrap();
+    let mut x = begin(&view(&V2025_11_25), text, "me", 0, start()).unwrap();
     assert!(sent(&mut x).body.ends_with(br#""ref":{"type":"ref/prompt","name":"p"}}}"#));
 }

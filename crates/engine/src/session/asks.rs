@@ -129,12 +129,18 @@ mod tests {
 
     use super::*;
 
+    /// When the replayed events begin; the rest of the time is counted from it.
+    #[expect(clippy::disallowed_methods, reason = "a replay has to begin at some time")]
+    fn start() -> Instant {
+        Instant::now()
+    }
+
     fn frame(text: &str) -> Frame {
         Frame::parse(Bytes::copy_from_slice(text.as_bytes()), FrameLimits::default()).unwrap()
     }
 
     fn asks(now: Instant) -> (Asks<u8>, Bytes) {
-        let mut asks = Asks::new(2, Duration::from_secs(60));
+        let mut asks = Asks::new(2, Duration::from_mins(1));
         let question = frame(
             r#"{"jsonrpc":"2.0","id":"up","method":"elicitation/create","params":{"x":1e2,"_meta":{"progressToken":"p"}}}"#,
         );
@@ -144,7 +150,7 @@ mod tests {
 
     #[test]
     fn answers_go_back_once_under_the_upstreams_id() {
-        let (mut asks, put) = asks(Instant::now());
+        let (mut asks, put) = asks(start());
         assert_eq!(
             put.as_ref(),
             br#"{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"x":1e2,"_meta":{"progressToken":1}}}"#
@@ -164,7 +170,7 @@ mod tests {
 
     #[test]
     fn withdrawn_and_forgotten_questions_take_no_answers() {
-        let (mut asks, _) = asks(Instant::now());
+        let (mut asks, _) = asks(start());
         let cancel =
             frame(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"up"}}"#);
         assert_eq!(asks.withdraw(&8, &cancel), None);
@@ -174,7 +180,7 @@ mod tests {
 
     #[test]
     fn the_cap_holds_until_old_questions_expire() {
-        let now = Instant::now();
+        let now = start();
         let (mut asks, _) = asks(now);
         let question = frame(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#);
         asks.ask(1, &question, now).unwrap();

@@ -21,7 +21,7 @@ pub enum IdError {
     /// An object, an array or a boolean.
     #[error("the id is neither a string nor an integer")]
     Kind,
-    /// Longer than [`MAX_ID`].
+    /// Longer than an id may be; the message says how long that is.
     #[error("the id is longer than {MAX_ID} bytes")]
     Long,
 }

@@ -70,7 +70,7 @@ pub(crate) struct Request<'a> {
 enum Happened {
     Replied(Result<Reply, LinkError>),
     Came(Result<Item, LinkError>),
-    Cancelled(Option<Frame>),
+    Cancelled(Option<Box<Frame>>),
     Late,
 }
 
@@ -288,11 +288,11 @@ impl Call {
 }
 
 /// Waits for the client's cancellation, if there can be one.
-async fn cancellation(cancelled: &mut Option<oneshot::Receiver<Option<Frame>>>) -> Option<Frame> {
+async fn cancellation(cancelled: &mut Option<oneshot::Receiver<Option<Frame>>>) -> Option<Box<Frame>> {
     let Some(receiver) = cancelled else { return std::future::pending().await };
     let notice = receiver.await;
     *cancelled = None;
-    notice.ok().flatten()
+    notice.ok().flatten().map(Box::new)
 }
 
 /// Sends a request over the caller's link; once more over a new one when it certainly was not taken.

@@ -126,13 +126,11 @@ impl Relay {
     }
 
     fn take(&mut self, piece: Bytes) -> Result<(), String> {
-        match &mut self.rewrite {
-            Some(rewrite) => rewrite.piece(piece, &mut self.ready),
-            None => {
-                self.ready.push_back(piece);
-                Ok(())
-            }
-        }
+        let Some(rewrite) = &mut self.rewrite else {
+            self.ready.push_back(piece);
+            return Ok(());
+        };
+        rewrite.piece(piece, &mut self.ready)
     }
 
     fn wait(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {

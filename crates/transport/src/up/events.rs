@@ -24,7 +24,7 @@ const MAX_RESUMES: u32 = 5;
 const DEFAULT_RETRY: Duration = Duration::from_secs(1);
 
 /// The longest wait that an upstream may ask for.
-const MAX_RETRY: Duration = Duration::from_secs(60);
+const MAX_RETRY: Duration = Duration::from_mins(1);
 
 /// What a stream brings.
 #[derive(Debug, PartialEq, Eq)]
@@ -86,19 +86,15 @@ impl EventStream {
                 self.reconnect(client).await?;
                 continue;
             };
-            match body.frame().await {
-                Some(Ok(frame)) => {
-                    if let Ok(chunk) = frame.into_data() {
-                        self.decoder.push(chunk);
-                    }
+            let Some(Ok(frame)) = body.frame().await else {
+                self.body = None;
+                if self.resume.is_none() || self.last_event.is_none() {
+                    return Err(LinkError::Closed);
                 }
-                Some(Err(_)) | None => {
-                    self.body = None;
-                    if self.resume.is_none() || self.last_event.is_none() {
-                        return Err(LinkError::Closed);
-                    }
-                    return Ok(StreamItem::Paused { retry: self.retry });
-                }
+                return Ok(StreamItem::Paused { retry: self.retry });
+            };
+            if let Ok(chunk) = frame.into_data() {
+                self.decoder.push(chunk);
             }
         }
     }

@@ -9,7 +9,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, timeout};
 
 use super::{Body, Incoming, LONG, Served, ServerLimits, collect, echo};
-use crate::net::{Client, ClientError, ClientLimits, Origin, Protocol, Replay, ResponseBody, Stop, Trust};
+use crate::net::{
+    Client, ClientError, ClientLimits, Origin, Protocol, Relay, Replay, ResponseBody, Stop, Trust,
+};
 
 const HI: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi";
 
@@ -136,7 +138,7 @@ async fn relayed_answers_arrive_whole_or_break_off() {
         let upstream = upstream.clone();
         async move {
             let answer = upstream.request(post("")).await.unwrap();
-            Response::new(Body::relay(answer.into_body(), Duration::from_millis(100)))
+            Response::new(Body::relay(Relay::new(answer.into_body(), Duration::from_millis(100))))
         }
     });
     let through = plain(served.addr);
