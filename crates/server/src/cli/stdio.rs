@@ -44,5 +44,5 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
         threads: Some(1),
         ready: Box::new(|_| {}),
     };
-    run::stdio(options, args.profile.clone()).map_err(|e| Failure::new(e.to_string()))
+    run::stdio(options, &args.profile).map_err(|e| Failure::new(e.to_string()))
 }

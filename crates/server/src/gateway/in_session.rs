@@ -85,7 +85,7 @@ pub(crate) async fn decide(shard: &Shard, session: &Arc<Session>, frame: Frame) 
             }
             let request = CallRequest { frame, route, headers: None, server_info: info };
             match Call::begin(shard, Caller::Session(session.clone()), request) {
-                Ok(call) => Outcome::Call(Box::new(call), subscription),
+                Ok(begun) => Outcome::Call(Box::new(begun), subscription),
                 Err(fault) => Outcome::Done(fault.http_status(era), fault.response(Some(&id))),
             }
         }

@@ -190,7 +190,7 @@ impl OfferCell {
     /// when it is asked the other way.
     async fn spoken_instead(&self, shard: &Shard, error: &LinkError) -> Option<&'static Era> {
         let refusal = era_refusal(error, self.kind.era)?;
-        if let Some(era) = refusal.or_else(|| self.upstream.spoken_era()) {
+        if let Some(era) = refusal.speaks.or_else(|| self.upstream.spoken_era()) {
             return Some(era);
         }
         let era = match self.kind.era.lifecycle {

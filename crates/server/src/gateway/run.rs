@@ -29,8 +29,11 @@ pub(crate) struct Options {
     /// How many threads; as many as there are cores without.
     pub(crate) threads: Option<usize>,
     /// Called once everything listens, with the addresses.
-    pub(crate) ready: Box<dyn FnOnce(&[SocketAddr]) + Send>,
+    pub(crate) ready: Ready,
 }
+
+/// Takes the addresses that are listened at.
+type Ready = Box<dyn FnOnce(&[SocketAddr]) + Send>;
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -89,7 +92,7 @@ pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
 }
 
 /// Serves one client over stdin and stdout, until it closes them.
-pub(crate) fn stdio(options: Options, profile: String) -> Result<(), BoxError> {
+pub(crate) fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let stop = Stop::new();
     let config = options.config;
     let gateway =
@@ -97,7 +100,7 @@ pub(crate) fn stdio(options: Options, profile: String) -> Result<(), BoxError> {
     let names = || gateway.snapshot.profiles.iter().map(|p| p.slug.as_str()).collect::<Vec<_>>().join(", ");
     let profile = gateway
         .snapshot
-        .profile_named(&profile)
+        .profile_named(profile)
         .ok_or_else(|| format!("there is no profile {profile:?}; the configuration has: {}", names()))?;
     let outcome = runtime::run(RuntimeKind::PerCore, 1, &stop, |shard| {
         let own = Shard(Arc::new(ShardState {

@@ -22,7 +22,7 @@ pub(crate) enum Decision {
     /// The answer is at hand, and long: its pieces.
     Long([Bytes; 3]),
     /// A stream of notices is to be opened.
-    Listen(Arc<ViewCell>, Frame),
+    Listen(Arc<ViewCell>, Box<Frame>),
     /// An upstream has to be asked.
     Call(Box<Call>),
 }
@@ -53,13 +53,13 @@ pub(crate) async fn decide(
             Some(id) => Decision::Done(200, result_response(id, &result)),
             None => refuse(&Fault::gateway("a request without an id")),
         },
-        Ok(Dispatch::Listen) => Decision::Listen(cell, frame),
+        Ok(Dispatch::Listen) => Decision::Listen(cell, Box::new(frame)),
         Ok(Dispatch::SetLevel(_)) => refuse(&Fault::unknown_method(&frame.method(), "needs a session")),
         Ok(Dispatch::Forward(route)) => {
             let request =
                 CallRequest { frame, route, headers: headers.map(|h| h as &dyn Headers), server_info: info };
             match Call::begin(shard, Caller::Stateless(kind), request) {
-                Ok(call) => Decision::Call(Box::new(call)),
+                Ok(begun) => Decision::Call(Box::new(begun)),
                 Err(fault) => refuse(&fault),
             }
         }

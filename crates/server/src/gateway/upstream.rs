@@ -167,17 +167,24 @@ pub(crate) fn mirror(era: &Era, method: Method) -> Option<Mirror> {
     era.mirrored_headers.then(|| Mirror::of_method(method))
 }
 
-/// Whether an opening failed because the upstream does not speak the era, and the era that it speaks if it said so.
-pub(crate) fn era_refusal(error: &LinkError, asked: &Era) -> Option<Option<&'static Era>> {
+/// An upstream does not speak the era that it was asked in.
+pub(crate) struct EraRefusal {
+    /// The era that it speaks, if it said so.
+    pub(crate) speaks: Option<&'static Era>,
+}
+
+/// Whether an opening failed because the upstream does not speak the era.
+pub(crate) fn era_refusal(error: &LinkError, asked: &Era) -> Option<EraRefusal> {
+    let unsaid = EraRefusal { speaks: None };
     match error {
-        LinkError::OtherEra { speaks, .. } => Some(proto::era::by_version(speaks)),
+        LinkError::OtherEra { speaks, .. } => Some(EraRefusal { speaks: proto::era::by_version(speaks) }),
         LinkError::Hello(HelloFault::Version(_) | HelloFault::NotSpoken(_) | HelloFault::Member(..))
         | LinkError::OtherTransport
         | LinkError::Refused { .. }
         // Servers refuse what they do not know in all sorts of ways; those that keep a client out are not among them.
-        | LinkError::Status { status: 400 | 404..=406 | 415 | 422 | 501, .. } => Some(None),
+        | LinkError::Status { status: 400 | 404..=406 | 415 | 422 | 501, .. } => Some(unsaid),
         // A child may keep silent on a question that it does not know, or die of it.
-        LinkError::Late(_) | LinkError::Child(_) if asked.lifecycle == Lifecycle::Stateless => Some(None),
+        LinkError::Late(_) | LinkError::Child(_) if asked.lifecycle == Lifecycle::Stateless => Some(unsaid),
         _ => None,
     }
 }

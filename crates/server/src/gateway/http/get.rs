@@ -41,7 +41,7 @@ pub(super) fn get(shard: &Shard, profile: usize, request: &Request<Incoming>) ->
 }
 
 /// Ends a session.
-pub(super) async fn delete(shard: &Shard, profile: usize, request: &Request<Incoming>) -> Response<Body> {
+pub(super) fn delete(shard: &Shard, profile: usize, request: &Request<Incoming>) -> Response<Body> {
     let session = match find(shard, profile, request.headers()) {
         Ok(session) => session,
         Err(refusal) => return *refusal,

@@ -28,13 +28,16 @@ impl Guard {
     }
 
     /// Checks a request; returns its origin when it came from a web page that is allowed.
-    pub(crate) fn check(&self, request: &Request<Incoming>) -> Result<Option<HeaderValue>, Response<Body>> {
+    pub(crate) fn check(
+        &self,
+        request: &Request<Incoming>,
+    ) -> Result<Option<HeaderValue>, Box<Response<Body>>> {
         let headers = request.headers();
         // Of two, whoever else looks may take the other one.
         if let Some(name) =
             [HOST, ORIGIN].into_iter().find(|name| headers.get_all(name).iter().nth(1).is_some())
         {
-            return Err(answer::refusal(StatusCode::FORBIDDEN, &format!("the header {name} stands twice")));
+            return Err(forbidden(&format!("the header {name} stands twice")));
         }
         let host = headers
             .get(HOST)
@@ -47,7 +50,7 @@ impl Guard {
                 "this server does not answer to the host name {host:?}; if it should, add it to `allowedHosts` in the \
                  configuration"
             );
-            return Err(answer::refusal(StatusCode::FORBIDDEN, &message));
+            return Err(forbidden(&message));
         }
         let Some(origin) = headers.get(ORIGIN) else { return Ok(None) };
         let text = origin.to_str().unwrap_or("null").to_ascii_lowercase();
@@ -56,7 +59,7 @@ impl Guard {
                 "web pages of {text} may not call this server; if they should, add it to `allowedOrigins` in the \
                  configuration"
             );
-            return Err(answer::refusal(StatusCode::FORBIDDEN, &message));
+            return Err(forbidden(&message));
         }
         Ok(Some(origin.clone()))
     }
@@ -102,6 +105,10 @@ fn without_port(host: &str) -> &str {
 fn literal(name: &str) -> Option<IpAddr> {
     let inner = name.strip_prefix('[').and_then(|n| n.strip_suffix(']')).unwrap_or(name);
     inner.parse().ok()
+}
+
+fn forbidden(message: &str) -> Box<Response<Body>> {
+    Box::new(answer::refusal(StatusCode::FORBIDDEN, message))
 }
 
 /// Lets a page of an allowed origin read the response.

@@ -31,7 +31,7 @@ impl Service {
     async fn respond(self, request: Request<Incoming>) -> Response<Body> {
         let origin = match self.guard.check(&request) {
             Ok(origin) => origin,
-            Err(refusal) => return refusal,
+            Err(refusal) => return *refusal,
         };
         let mut response = self.route(request).await;
         if let Some(origin) = origin {
@@ -48,7 +48,7 @@ impl Service {
         match *request.method() {
             Method::POST => post::post(&self.shard, profile, request).await,
             Method::GET => get::get(&self.shard, profile, &request),
-            Method::DELETE => get::delete(&self.shard, profile, &request).await,
+            Method::DELETE => get::delete(&self.shard, profile, &request),
             Method::OPTIONS => guard::preflight(),
             _ => answer::not_allowed(),
         }
@@ -76,7 +76,7 @@ impl Service {
         let mut page =
             format!("Dragoman {}\n\nMCP endpoints (POST, GET, DELETE):\n", env!("CARGO_PKG_VERSION"));
         for path in self.shard.gateway.snapshot.paths() {
-            page.push_str(&format!("  {path}\n"));
+            page.extend(["  ", path, "\n"]);
         }
         page.push_str("\nState: /health, /ready\n");
         page

@@ -23,7 +23,7 @@ use crate::gateway::{Shard, listen};
 const BEHIND: usize = 64;
 
 /// How long a long answer may take once it has begun.
-const LONG_TIME: Duration = Duration::from_secs(60);
+const LONG_TIME: Duration = Duration::from_mins(1);
 
 /// How often a stream without messages shows a sign of life.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
