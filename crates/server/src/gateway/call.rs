@@ -14,7 +14,6 @@ use transport::net::Body;
 use transport::up::LinkError;
 
 use super::link::{Item, LinkRef, OpenLink, Reply, Source, parse};
-use super::link_cell::LinkCell;
 use super::session::Session;
 use super::upstream::{Kind, Upstream};
 use super::{ANYONE, Shard};
@@ -154,7 +153,7 @@ impl Call {
                     }
                     Step::Relay(text) => return Progress::Relay(text),
                     Step::Ask(question) => {
-                        if let Some(text) = self.ask(&question).await {
+                        if let Some(text) = Box::pin(self.ask(&question)).await {
                             return Progress::Relay(text);
                         }
                     }
@@ -163,7 +162,7 @@ impl Call {
                             return Progress::Relay(text);
                         }
                     }
-                    Step::Cancel(notice) => self.tell_cancelled(notice).await,
+                    Step::Cancel(notice) => Box::pin(self.tell_cancelled(notice)).await,
                     Step::Answer(answer) => {
                         self.over = true;
                         if let Some(source) = self.source.take() {
@@ -304,24 +303,35 @@ async fn deliver(
     outbound: Outbound,
 ) -> Result<Reply, LinkError> {
     let limits = shard.gateway.frame_limits();
-    let open = async || match caller {
-        Caller::Session(session) => session.link(shard, upstream).await,
-        Caller::Stateless(kind) => {
-            let cell: Arc<LinkCell> = upstream.shared_link(kind);
-            cell.get(shard).await
-        }
+    // Nearly always the link is open. Opening is boxed, since its room would else be moved about with every call.
+    let link = match ready(upstream, caller) {
+        Some(link) => link,
+        None => Box::pin(open(shard, upstream, caller)).await?,
     };
-    let link = open().await?;
     *used = Some(link.clone());
     match link.send(&shard.client, outbound.clone(), limits).await {
         Err(LinkError::SessionGone) => {
             tracing::info!(server = %upstream.name(), "the session is gone; opening another");
             link.bury();
-            let link = open().await?;
+            let link = Box::pin(open(shard, upstream, caller)).await?;
             *used = Some(link.clone());
-            link.send(&shard.client, outbound, limits).await
+            Box::pin(link.send(&shard.client, outbound, limits)).await
         }
         other => other,
+    }
+}
+
+fn ready(upstream: &Arc<Upstream>, caller: &Caller) -> Option<Arc<OpenLink>> {
+    match caller {
+        Caller::Session(session) => session.ready_link(upstream),
+        Caller::Stateless(kind) => upstream.shared_link(kind).current(),
+    }
+}
+
+async fn open(shard: &Shard, upstream: &Arc<Upstream>, caller: &Caller) -> Result<Arc<OpenLink>, LinkError> {
+    match caller {
+        Caller::Session(session) => session.link(shard, upstream).await,
+        Caller::Stateless(kind) => upstream.shared_link(kind).get(shard).await,
     }
 }
 

@@ -70,7 +70,7 @@ pub(crate) async fn decide(shard: &Shard, session: &Arc<Session>, frame: Frame) 
         Ok(Dispatch::Local(result)) if result.len() > LONG => Outcome::Long(result_pieces(&id, result)),
         Ok(Dispatch::Local(result)) => Outcome::Done(200, result_response(&id, &result)),
         Ok(Dispatch::SetLevel(level)) => {
-            session.set_level(shard, level).await;
+            Box::pin(session.set_level(shard, level)).await;
             Outcome::Done(200, result_response(&id, b"{}"))
         }
         Ok(Dispatch::Listen) => refuse(Fault::unknown_method(&frame.method(), "needs no session"), &frame),

@@ -2,7 +2,7 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | `run` | starting and ending it all |
+//! | `run`, `farewell` | starting and ending it all |
 //! | `http/` | clients over Streamable HTTP |
 //! | `stdio` | the one client over stdin and stdout |
 //! | `in_session`, `stateless` | what a message comes to, whichever of the two brought it |
@@ -20,6 +20,7 @@
 
 mod call;
 mod era_gap;
+mod farewell;
 mod http;
 mod in_session;
 mod link;

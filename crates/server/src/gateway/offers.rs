@@ -50,11 +50,25 @@ pub(crate) struct OfferCell {
     busy: Mutex<Busy>,
 }
 
+/// Fetches, one at a time.
 #[derive(Default)]
 struct Busy {
     fetching: bool,
-    /// Something changed while a fetch was under way, so its outcome may be old.
-    again: bool,
+    /// How many have begun, and the number of the last one that has ended.
+    begun: u64,
+    ended: u64,
+}
+
+impl Busy {
+    fn begin(&mut self) {
+        self.fetching = true;
+        self.begun += 1;
+    }
+
+    fn end(&mut self) {
+        self.fetching = false;
+        self.ended = self.begun;
+    }
 }
 
 impl OfferCell {
@@ -117,7 +131,7 @@ impl OfferCell {
             if busy.fetching {
                 return done;
             }
-            busy.fetching = true;
+            busy.begin();
         }
         let (cell, shard) = (self.clone(), shard.clone());
         tokio::spawn(async move {
@@ -133,27 +147,35 @@ impl OfferCell {
         done
     }
 
-    /// Fetches anew because the upstream said that something changed.
+    /// Fetches anew because the upstream said that something changed. Returns when the lists are at least as new as this
+    /// call; of several calls at a time only one fetches.
     pub(crate) async fn refresh(self: &Arc<Self>, shard: &Shard, link: &Arc<OpenLink>) {
-        {
-            let mut busy = self.busy.lock();
-            if busy.fetching {
-                busy.again = true;
+        let mut done = self.done.subscribe();
+        // What is under way may have asked before the change.
+        let wanted = self.busy.lock().begun + 1;
+        loop {
+            {
+                let mut busy = self.busy.lock();
+                if busy.ended >= wanted {
+                    return;
+                }
+                if !busy.fetching {
+                    busy.begin();
+                    break;
+                }
+            }
+            if done.changed().await.is_err() {
                 return;
             }
-            busy.fetching = true;
         }
         let _idle = Idle(self);
-        loop {
-            let outcome = self.gather(shard, link).await;
-            // The old lists are better than none.
-            if outcome.is_ok() || !matches!(**self.state.load(), State::Known(..)) {
-                self.settle(shard, outcome, None);
-            }
-            let mut busy = self.busy.lock();
-            if !std::mem::take(&mut busy.again) {
-                return;
-            }
+        let outcome = self.gather(shard, link).await;
+        if let Err(e) = &outcome {
+            tracing::warn!(server = %self.upstream.name(), "its lists have changed, but cannot be fetched: {e}");
+        }
+        // The old lists are better than none.
+        if outcome.is_ok() || !matches!(**self.state.load(), State::Known(..)) {
+            self.settle(shard, outcome, None);
         }
     }
 
@@ -242,7 +264,7 @@ struct Idle<'a>(&'a OfferCell);
 
 impl Drop for Idle<'_> {
     fn drop(&mut self) {
-        self.0.busy.lock().fetching = false;
+        self.0.busy.lock().end();
         // Told only now: whoever found the fetch under way was watching already.
         self.0.done.send_modify(|n| *n += 1);
     }

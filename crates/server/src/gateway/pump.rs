@@ -183,11 +183,6 @@ impl Ear {
             return refuse_question(&self.shard, link, &frame, "no client can be asked on this connection")
                 .await;
         };
-        // What a child asks while one call runs belongs to that call.
-        let frame = match attach(link, frame) {
-            Ok(()) => return,
-            Err(frame) => frame,
-        };
         let asked = session.asks.lock().ask(LinkRef(link.clone()), &frame, Instant::now());
         match asked {
             Ok(text) => session.tell(text, true),
@@ -218,11 +213,7 @@ impl Ear {
                 }
             }
             Some(Notice::Acknowledged) => {}
-            _ => {
-                if let Err(frame) = attach(link, frame) {
-                    pass_on(link, &frame, notice);
-                }
-            }
+            _ => pass_on(link, &frame, notice),
         }
     }
 
@@ -237,17 +228,6 @@ impl Ear {
                 view.announce(&self.shard, notice);
             }
         }
-    }
-}
-
-/// Gives a message of a child to the only call that runs there, if there is just one.
-fn attach(link: &OpenLink, frame: Box<Frame>) -> Result<(), Box<Frame>> {
-    match &link.wire {
-        Wire::Pipe(pipe) => match pipe.sole_call() {
-            Some(key) => pipe.attach(key, frame),
-            None => Err(frame),
-        },
-        _ => Err(frame),
     }
 }
 

@@ -13,6 +13,7 @@ use transport::net::{
     ConnectionCap, Listeners, RuntimeKind, ServerLimits, Stop, runtime, serve as serve_connections,
 };
 
+use super::farewell::Farewell;
 use super::http::{Guard, Service};
 use super::upstream::Kind;
 use super::{Gateway, Shard, ShardState, stdio};
@@ -54,6 +55,7 @@ pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
     let cap = ConnectionCap::new(config.limits.connections);
     let trust = Trust::default();
     let ready = Mutex::new(Some(ready));
+    let farewell = Farewell::new(shards, config.limits.drain_timeout);
     let outcome = runtime::run(kind, threads, &stop, |shard| {
         let own = Shard(Arc::new(ShardState {
             gateway: gateway.clone(),
@@ -64,6 +66,7 @@ pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
         let limits = server_limits(&config);
         let ready = if shard.index == 0 { ready.lock().ok().and_then(|mut r| r.take()) } else { None };
         let addrs = addrs.clone();
+        let (farewell, busy) = (farewell.clone(), farewell.busy());
         async move {
             let first = shard.index == 0;
             if first {
@@ -79,13 +82,15 @@ pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
             if let Some(ready) = ready {
                 ready(&addrs);
             }
+            let mut outcome = Ok::<(), BoxError>(());
             while let Some(ended) = running.join_next().await {
-                ended.map_err(|e| BoxError::from(e.to_string()))??;
+                if let Err(e) = ended.map_err(BoxError::from).and_then(|served| Ok(served?)) {
+                    outcome = Err(e);
+                    stop.stop();
+                }
             }
-            if first {
-                own.gateway.supervisor.shutdown(Duration::from_secs(5)).await;
-            }
-            Ok::<(), BoxError>(())
+            farewell.wait(busy, first.then_some(&own.gateway.supervisor)).await;
+            outcome
         }
     });
     Ok(outcome?)
@@ -183,7 +188,7 @@ fn sweep(shard: Shard) {
         for second in 1_u64.. {
             tokio::select! {
                 () = tokio::time::sleep(Duration::from_secs(1)) => shard.gateway.tidying.tick(),
-                () = stop.stopped() => return,
+                () = stop.stopped() => return shard.gateway.sessions.hang_up(),
             }
             if second % SWEEP == 0 {
                 tidy_up(&shard).await;

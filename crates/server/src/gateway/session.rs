@@ -180,6 +180,13 @@ impl Session {
         used.clone()
     }
 
+    /// The link to an upstream, if it is open and knows this session.
+    pub(crate) fn ready_link(&self, upstream: &Upstream) -> Option<Arc<OpenLink>> {
+        let links = self.links.lock();
+        let used = links.get(&upstream.spec.id)?;
+        used.cell.current().filter(|link| used.joined.load(Ordering::Acquire) == link.id)
+    }
+
     /// The open link to an upstream, which knows this session's log level and subscriptions.
     pub(crate) async fn link(
         self: &Arc<Self>,

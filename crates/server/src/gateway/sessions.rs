@@ -9,6 +9,7 @@ use parking_lot::RwLock;
 
 use super::Shard;
 use super::session::{Face, Session};
+use super::streams::STANDING;
 use super::views::ViewCell;
 
 /// All sessions.
@@ -64,6 +65,15 @@ impl Sessions {
 
     pub(crate) fn all(&self) -> Vec<Arc<Session>> {
         self.open.read().values().cloned().collect()
+    }
+
+    /// Ends the streams that belong to no call, as nothing will come on them any more.
+    pub(crate) fn hang_up(&self) {
+        for session in self.all() {
+            if let Face::Http(streams) = &session.face {
+                streams.finish(STANDING);
+            }
+        }
     }
 
     /// Keeps streams alive and ends the sessions that nobody uses.

@@ -50,7 +50,7 @@ pub(super) async fn post(shard: &Shard, profile: usize, request: Request<Incomin
         Message::Single(frame) => single(shard, profile, &head.headers, version, frame).await,
         Message::Batch(batch) => match version.and_then(by_version) {
             Some(era) if era.lifecycle == Lifecycle::Stateless => no_batches(era),
-            _ => self::batch(shard, profile, &head.headers, batch).await,
+            _ => Box::pin(self::batch(shard, profile, &head.headers, batch)).await,
         },
     }
 }
@@ -82,7 +82,8 @@ async fn single(
             answer::message(fault.status.unwrap_or(400), fault.response(frame.id()))
         }
         Ok(Spoken::Stateless) => stateless::answer(shard, profile, headers, frame).await,
-        Ok(Spoken::Handshake) => handshake(shard, profile, frame).await,
+        // Boxed as every rare way is: the room for it would else be moved about with every call.
+        Ok(Spoken::Handshake) => Box::pin(handshake(shard, profile, frame)).await,
         Ok(Spoken::Session) => {
             if let Err(refusal) = check_version(version) {
                 return *refusal;
@@ -148,11 +149,11 @@ async fn in_session(shard: &Shard, session: &Arc<Session>, frame: Frame) -> Resp
     match frame.kind() {
         FrameKind::Request => request(shard, session, frame).await,
         FrameKind::Notification => {
-            notification(shard, session, frame).await;
+            Box::pin(notification(shard, session, frame)).await;
             answer::empty(StatusCode::ACCEPTED)
         }
         FrameKind::Response | FrameKind::Error => {
-            response(shard, session, &frame).await;
+            Box::pin(response(shard, session, &frame)).await;
             answer::empty(StatusCode::ACCEPTED)
         }
     }
