@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
@@ -18,22 +19,28 @@ async fn a_call_in_flight_is_finished_and_nothing_new_begun() {
     let http = scene.http();
     let children = descendants_of(scene.gateway.pid());
     assert!(!children.is_empty());
-    let session = scene.witness();
-    let call = json!({"name": "pipe__late", "arguments": {"ms": 2000, "text": "finished"}});
+    let session = Arc::new(Legacy::open(http).await);
     let mut standing = session.listen().await;
-    let begun = session.begin("tools/call", &call);
-    let stop = async {
-        // Once the child has taken this one, it has taken the call too, or will before it is told to stop.
-        assert_eq!(text(&session.call("pipe__ok", &json!({"text": "x"})).await), "x");
-        scene.gateway.signal(Signal::TERM);
-        until("new connections to be refused", || std::net::TcpStream::connect(http.address).is_err()).await;
-    };
-    let (mut reply, ()) = tokio::join!(begun, stop);
-    assert_eq!(text(&reply.response().await), "finished");
-    // Open streams end.
+    let arguments = json!({"ms": 2000, "text": "finished"});
+    let call =
+        request("one", "tools/call", &json!({"name": "pipe__late", "arguments": arguments})).to_string();
+    let mut calls = tokio::task::JoinSet::new();
+    for _ in 0..2 {
+        let (session, call) = (session.clone(), call.clone());
+        calls.spawn(async move { session.post(&[], &call).await.response().await });
+    }
+    // Of two with the same id one is refused at once: then the other one is certainly under way.
+    let refusal = soon("a refusal", calls.join_next()).await.expect("two calls").expect("no panic");
+    assert!(error_message(&refusal).contains("id is open"), "{refusal}");
+    let started = Instant::now();
+    scene.gateway.signal(Signal::TERM);
+    until("new connections to be refused", || std::net::TcpStream::connect(http.address).is_err()).await;
+    let answer = soon("the answer", calls.join_next()).await.expect("one call").expect("no panic");
+    assert_eq!(text(&answer), "finished");
     while standing.event().await.is_some() {}
     let ended = scene.gateway.ended().await;
     assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
     until("no orphans", || children.iter().all(|child| !is_running(*child))).await;
 }
 
@@ -95,6 +102,25 @@ async fn an_idle_gateway_stops_at_once() {
         assert!(started.elapsed() < Duration::from_secs(8), "{signal:?}: {:?}", started.elapsed());
         drop(idle);
     }
+}
+
+#[tokio::test]
+async fn open_streams_end_when_it_stops() {
+    let scene = Scene::new(&[], "").await;
+    let session = scene.witness();
+    let mut standing = session.listen().await;
+    let filter = json!({"notifications": {"toolsListChanged": true}});
+    let mut listening = Modern::new(scene.http()).begin("subscriptions/listen", &filter).await;
+    let first = listening.message().await.expect("an acknowledgement");
+    assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
+    let started = Instant::now();
+    scene.gateway.signal(Signal::TERM);
+    while standing.event().await.is_some() {}
+    let last = listening.message().await.expect("a last word");
+    assert_eq!(last["result"]["resultType"], "complete", "{last}");
+    assert_eq!(listening.event().await, None);
+    assert_eq!(scene.gateway.ended().await.code, Some(0));
+    assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
 }
 
 #[tokio::test]
