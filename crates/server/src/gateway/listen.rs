@@ -1,5 +1,6 @@
 //! `subscriptions/listen`: one stream of notices for a stateless client, fed by the catalogue and by upstreams.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -12,14 +13,15 @@ use proto::era::{acknowledged, listen_result, notice, own_meta};
 use proto::json::{Elements, Members, Splice, quote};
 use proto::mcp::{Method, Notice, meta};
 use proto::rpc::{Frame, Id, Kind as FrameKind, code};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use transport::net::{Body, BodySender};
+use transport::up::LinkError;
 
 use super::Shard;
-use super::link::Item;
+use super::link::{Item, OpenLink, Source};
 use super::streams::event;
-use super::upstream::own_request;
+use super::upstream::{Kind, Upstream, own_request};
 use super::views::ViewCell;
 
 /// How many notices may wait for a slow client.
@@ -27,6 +29,9 @@ const BEHIND: usize = 256;
 
 /// How often an idle stream shows a sign of life.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
+
+/// How long an upstream may take to begin to listen.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The wait before a lost upstream stream is opened again.
 const WAIT: Duration = Duration::from_secs(2);
@@ -124,6 +129,15 @@ impl Filter {
         format!("{{{}}}", members.join(","))
     }
 
+    /// The resources to listen to, by upstream.
+    fn by_owner(&self) -> BTreeMap<UpstreamId, Vec<String>> {
+        let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (owner, uri) in &self.uris {
+            found.entry(*owner).or_default().push(uri.clone());
+        }
+        found
+    }
+
     fn wants(&self, changed: Notice) -> bool {
         match changed {
             Notice::ToolsChanged => self.tools,
@@ -173,18 +187,31 @@ impl Drop for Place {
 pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, filter: Filter, id: &Id, sink: Sink) {
     let mut watch = cell.watch();
     let mut seen = *watch.borrow_and_update();
+    let (acknowledge, is_acknowledged) = watch::channel(false);
+    let (opening, mut opened) = mpsc::channel::<()>(1);
+    let mut upstreams = JoinSet::new();
+    for (owner, uris) in filter.by_owner() {
+        let follow = Follow {
+            shard: shard.clone(),
+            kind: cell.kind.clone(),
+            upstream: shard.gateway.upstream(owner).clone(),
+            uris,
+            id: id.clone(),
+            sink: sink.clone(),
+            acknowledged: is_acknowledged.clone(),
+        };
+        upstreams.spawn(follow.run(opening.clone()));
+    }
+    drop(opening);
+    // Whatever changes after the acknowledgement is told, so the upstreams have to listen before it.
+    tokio::select! {
+        _ = tokio::time::timeout(PATIENCE, opened.recv()) => {}
+        () = sink.gone() => return,
+    }
     if !sink.send(acknowledged(id, &filter.honoured())).await {
         return;
     }
-    let mut upstreams = JoinSet::new();
-    let mut owners: Vec<UpstreamId> = filter.uris.iter().map(|(owner, _)| *owner).collect();
-    owners.sort_unstable();
-    owners.dedup();
-    for owner in owners {
-        let uris: Vec<String> =
-            filter.uris.iter().filter(|(o, _)| *o == owner).map(|(_, uri)| uri.clone()).collect();
-        upstreams.spawn(follow(shard.clone(), cell.kind.clone(), owner, uris, id.clone(), sink.clone()));
-    }
+    acknowledge.send_replace(true);
     loop {
         tokio::select! {
             changed = watch.changed() => {
@@ -209,55 +236,103 @@ pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, filter: Filter, id: &I
     let _ = sink.send(listen_result(id)).await;
 }
 
-/// Listens at one upstream to the resources that it owns, and passes its notices on.
-async fn follow(
+/// A client's listening to resources of one upstream.
+struct Follow {
     shard: Shard,
-    kind: super::upstream::Kind,
-    owner: UpstreamId,
+    kind: Kind,
+    upstream: Arc<Upstream>,
     uris: Vec<String>,
     id: Id,
     sink: Sink,
-) {
-    let upstream = shard.gateway.upstream(owner).clone();
-    let limits = shard.gateway.frame_limits();
-    let list: Vec<String> = uris.iter().map(|uri| quote(uri)).collect();
-    loop {
-        let key = shard.gateway.next_key();
-        let envelope = own_meta(kind.era, "{}", super::CLIENT_INFO);
+    acknowledged: watch::Receiver<bool>,
+}
+
+impl Follow {
+    /// Passes the upstream's notices on. `opening` is let go as soon as the upstream listens, or does not.
+    async fn run(mut self, opening: mpsc::Sender<()>) {
+        let mut opening = Some(opening);
+        let mut missed = false;
+        loop {
+            if let Ok(Some((_listening, mut source))) = self.open().await {
+                let limits = self.shard.gateway.frame_limits();
+                while let Ok(item) = source.next(&self.shard.client, limits).await {
+                    let Item::Frame(frame) = item else { continue };
+                    let said = Notice::from_name(&frame.method());
+                    if frame.kind() != FrameKind::Notification || said == Some(Notice::Cancelled) {
+                        break;
+                    }
+                    drop(opening.take());
+                    if self.acknowledged.wait_for(|done| *done).await.is_err() {
+                        return;
+                    }
+                    let told = match said {
+                        Some(Notice::Acknowledged) => !missed || self.tell_all().await,
+                        _ => self.sink.send(under(&frame, &self.id)).await,
+                    };
+                    if !told {
+                        return;
+                    }
+                    missed = false;
+                }
+            }
+            drop(opening.take());
+            missed = true;
+            tokio::select! {
+                () = tokio::time::sleep(WAIT) => {}
+                () = self.sink.gone() => return,
+            }
+        }
+    }
+
+    async fn open(&self) -> Result<Option<(Listening, Source)>, LinkError> {
+        let key = self.shard.gateway.next_key();
+        let envelope = own_meta(self.kind.era, "{}", super::CLIENT_INFO);
+        let uris: Vec<String> = self.uris.iter().map(|uri| quote(uri)).collect();
         let body = format!(
             "{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"{}\",\"params\":{{\"notifications\":{{\"resourceSubscriptions\":[{}]}},{envelope}}}}}",
             Method::Listen.name(),
-            list.join(",")
+            uris.join(",")
         );
-        let request = own_request(&upstream, kind.era, key, body.into(), Method::Listen);
-        let opened = async {
-            let link = upstream.shared_link(&kind).get(&shard).await?;
-            link.open_stream(&shard.client, request, limits).await
-        };
-        if let Ok(Some(mut source)) = opened.await {
-            while let Ok(item) = source.next(&shard.client, limits).await {
-                let Item::Frame(frame) = item else { continue };
-                if frame.kind() != FrameKind::Notification {
-                    break;
-                }
-                if frame.method() == Notice::Acknowledged.name() {
-                    continue;
-                }
-                if !sink.send(under(&frame, &id)).await {
-                    return;
-                }
+        let request = own_request(&self.upstream, self.kind.era, key, body.into(), Method::Listen);
+        let link = self.upstream.shared_link(&self.kind).get(&self.shard).await?;
+        let limits = self.shard.gateway.frame_limits();
+        let source = link.open_stream(&self.shard.client, request, limits).await?;
+        let listening = Listening { shard: self.shard.clone(), link, key };
+        Ok(source.map(|source| (listening, source)))
+    }
+
+    /// What was missed while nobody listened is not known: each resource may have changed.
+    async fn tell_all(&self) -> bool {
+        for uri in &self.uris {
+            let uri = quote(uri);
+            let params = format!("\"uri\":{uri},\"_meta\":{{\"{}\":{}}}", meta::SUBSCRIPTION_ID, self.id);
+            if !self.sink.send(notice(Notice::ResourceUpdated.name(), params.as_bytes())).await {
+                return false;
             }
         }
-        tokio::select! {
-            () = tokio::time::sleep(WAIT) => {}
-            () = sink.gone() => return,
+        true
+    }
+}
+
+/// An upstream that listens for a client. It is told when the client does so no more.
+struct Listening {
+    shard: Shard,
+    link: Arc<OpenLink>,
+    key: u64,
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        if !self.link.hears_cancellation() || !self.link.is_alive() {
+            return;
         }
-        // What was missed in between is not known: each resource may have changed.
-        for uri in &list {
-            let params = format!("\"uri\":{uri},\"_meta\":{{\"{}\":{id}}}", meta::SUBSCRIPTION_ID);
-            if !sink.send(notice(Notice::ResourceUpdated.name(), params.as_bytes())).await {
-                return;
-            }
+        let (shard, link, key) = (self.shard.clone(), self.link.clone(), self.key);
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                let text = notice(Notice::Cancelled.name(), format!("\"requestId\":{key}").as_bytes());
+                // A child that is gone listens no more either.
+                let _ = link.notify(&shard.client, text).await;
+            });
         }
     }
 }

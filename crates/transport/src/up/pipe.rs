@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use proto::json::{Duplicate, Span};
-use proto::mcp::{Notice, meta};
+use proto::mcp::{Method, Notice, meta};
 use proto::rpc::{Frame, FrameError, FrameLimits, Kind, Message};
 use tokio::sync::mpsc;
 
@@ -84,6 +84,27 @@ impl Shared {
     fn sender(&self, key: u64) -> Option<mpsc::Sender<PipeItem>> {
         self.waiting.lock().get(&key).map(|call| call.items.clone())
     }
+
+    /// The exchange that a message concerns which answers none: the one that it names, or the one that it may be about.
+    /// Decided as the message comes, so that no answer overtakes it.
+    fn concerned(&self, frame: &Frame) -> Option<mpsc::Sender<PipeItem>> {
+        if let Some(named) = key_in(frame, frame.meta(meta::SUBSCRIPTION_ID)).and_then(|key| self.sender(key))
+        {
+            return Some(named);
+        }
+        let waiting = self.waiting.lock();
+        let mut calls = waiting.iter().filter(|(_, call)| call.for_client);
+        let call = match (frame.kind(), Notice::from_name(&frame.method())) {
+            (Kind::Request, _) if frame.method() == Method::Ping.name() => None,
+            // Outside of every call, a client that does not listen would never hear it.
+            (Kind::Request, _) => calls.max_by_key(|(key, _)| **key),
+            (_, None | Some(Notice::Message | Notice::Cancelled)) => {
+                calls.next().filter(|_| calls.next().is_none())
+            }
+            _ => None,
+        };
+        call.map(|(_, call)| call.items.clone())
+    }
 }
 
 impl PipeLink {
@@ -107,7 +128,9 @@ impl PipeLink {
         (Self { handle, shared }, reader, rx)
     }
 
-    /// Sends a client's request under our own id `key`; its messages come to the returned call.
+    /// Sends a client's request under our own id `key`; its messages come to the returned call. A pipe does not say what
+    /// most messages are about: as long as this is the only client's request, log messages and the like come to it too,
+    /// and questions come to the newest one.
     ///
     /// # Errors
     /// When the child is gone or does not read.
@@ -147,23 +170,6 @@ impl PipeLink {
     /// When the child is gone or does not read.
     pub async fn notify(&self, text: Bytes) -> Result<(), LinkError> {
         Ok(self.handle.send(text).await?)
-    }
-
-    /// The only client's exchange that is open, if there is just one: what a child asks then belongs to it.
-    pub fn sole_call(&self) -> Option<u64> {
-        let waiting = self.shared.waiting.lock();
-        let mut calls = waiting.iter().filter(|(_, call)| call.for_client);
-        let (key, _) = calls.next()?;
-        calls.next().is_none().then_some(*key)
-    }
-
-    /// Gives a message to an exchange as if it had come under its id; `false` when that is over or full.
-    pub fn attach(&self, key: u64, frame: Box<Frame>) -> Result<(), Box<Frame>> {
-        let Some(call) = self.shared.sender(key) else { return Err(frame) };
-        call.try_send(PipeItem::Frame(frame)).map_err(|e| match e.into_inner() {
-            PipeItem::Frame(frame) => frame,
-            PipeItem::Failed(_) => unreachable!("a frame was sent"),
-        })
     }
 
     /// Whether the child is gone.
@@ -281,8 +287,7 @@ fn deliver(frame: Box<Frame>, shared: &Shared, unasked: &mpsc::Sender<Box<Frame>
             }
         }
         Kind::Notification | Kind::Request => {
-            let subscription = key_in(&frame, frame.meta(meta::SUBSCRIPTION_ID));
-            if let Some(call) = subscription.and_then(|key| shared.sender(key)) {
+            if let Some(call) = shared.concerned(&frame) {
                 if call.try_send(PipeItem::Frame(frame)).is_err() {
                     tracing::warn!("a child says more than can be passed on; a notice was dropped");
                 }
