@@ -141,7 +141,8 @@ impl Life {
         }
         let exit =
             Exit { program: self.shared.program.clone(), status, asked, stderr: self.shared.stderr_text() };
-        tracing::debug!(pid = self.shared.pid, "{exit}");
+        // Its last words are for whoever may see them: they may hold what it was given in confidence.
+        tracing::debug!(pid = self.shared.pid, status = ?exit.status, "{} has ended", exit.program);
         self.shared.stage.send_replace(Stage::Exited(exit.clone()));
         self.end_group().await;
         // Whoever waits for the end finds the place free.

@@ -1,26 +1,24 @@
 //! A link over Streamable HTTP (2025-03-26 to 2026-07-28): one POST a message.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use arc_swap::ArcSwapOption;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use bytes::Bytes;
 use engine::exchange::Mirror;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Response, StatusCode, Uri};
 use http_body::Body as _;
-use http_body_util::BodyExt;
 use proto::codec::headers as names;
 use proto::era::{Era, Lifecycle, ServerHello};
-use proto::rpc::{Frame, FrameLimits, Id, IdSwap, Kind, RpcError, code};
+use proto::rpc::{Frame, FrameLimits, Id, Kind, RpcError, code};
 
 use tokio::time::Instant;
 
+use super::long::{LONG, LongReply};
 use super::{EventStream, LinkError, StreamItem};
-use crate::net::client::Client;
-use crate::net::client::ResponseBody;
-use crate::net::{Body, Relay, Rewrite, collect};
+use crate::net::client::{Client, Origin, Protocol, ResponseBody};
+use crate::net::{Body, collect};
 
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
@@ -57,6 +55,8 @@ pub struct HttpLink {
     era: &'static Era,
     session: ArcSwapOption<HeaderValue>,
     head: HeaderMap,
+    /// The origin as each thread's client knows it, so that it is not looked up for each message.
+    origins: ArcSwap<Vec<(usize, Origin)>>,
 }
 
 /// What a POST was answered with.
@@ -77,66 +77,6 @@ pub enum HttpReply {
     Long(Box<LongReply>),
 }
 
-/// From how many bytes on an answer is long.
-const LONG: u64 = 48 << 10;
-
-/// A long answer that has not been read yet.
-#[derive(Debug)]
-pub struct LongReply {
-    /// What has been read.
-    pub head: Bytes,
-    body: ResponseBody,
-    length: u64,
-    limits: HttpLimits,
-}
-
-impl LongReply {
-    async fn begin(mut body: ResponseBody, length: u64, limits: HttpLimits) -> Result<Self, LinkError> {
-        let broken = |e: String| LinkError::NotAMessage(format!("an answer that cannot be read: {e}"));
-        let first = tokio::time::timeout(limits.patience, body.frame()).await;
-        let first = first.map_err(|_| LinkError::Late(limits.patience.as_secs()))?;
-        let first =
-            first.ok_or_else(|| broken("it is empty".to_owned()))?.map_err(|e| broken(e.to_string()))?;
-        Ok(Self { head: first.into_data().unwrap_or_default(), body, length, limits })
-    }
-
-    /// Reads the rest.
-    ///
-    /// # Errors
-    /// [`LinkError`] when it is too long, too slow or broken.
-    pub async fn read(self) -> Result<Bytes, LinkError> {
-        let deadline = Instant::now() + self.limits.patience;
-        let rest = collect(self.body, self.limits.result.saturating_sub(self.head.len()), deadline).await?;
-        let mut whole = Vec::with_capacity(self.head.len() + rest.len());
-        whole.extend_from_slice(&self.head);
-        whole.extend_from_slice(&rest);
-        Ok(Bytes::from(whole))
-    }
-
-    /// Passes it on as it comes, with another id.
-    ///
-    /// # Errors
-    /// [`LinkError::NotAMessage`] when its beginning already shows that it is no answer.
-    pub fn pass(self, swap: IdSwap) -> Result<Body, LinkError> {
-        let length = self.length.checked_add_signed(swap.growth());
-        Relay::rewritten(self.head, self.body, self.limits.patience, length, Box::new(Swapping(swap)))
-            .map(Body::relay)
-            .map_err(LinkError::NotAMessage)
-    }
-}
-
-struct Swapping(IdSwap);
-
-impl Rewrite for Swapping {
-    fn piece(&mut self, piece: Bytes, out: &mut VecDeque<Bytes>) -> Result<(), String> {
-        self.0.push(&piece, &mut |piece| out.push_back(piece)).map_err(|e| e.to_string())
-    }
-
-    fn end(&mut self) -> Result<(), String> {
-        self.0.finish().map_err(|e| e.to_string())
-    }
-}
-
 impl HttpLink {
     /// A link that has not been introduced yet.
     pub fn new(target: Arc<HttpTarget>, era: &'static Era) -> Self {
@@ -146,7 +86,7 @@ impl HttpLink {
         if era.version_header {
             head.insert(names::PROTOCOL_VERSION, HeaderValue::from_static(era.version));
         }
-        Self { target, era, session: ArcSwapOption::empty(), head }
+        Self { target, era, session: ArcSwapOption::empty(), head, origins: ArcSwap::default() }
     }
 
     /// Its era.
@@ -233,8 +173,21 @@ impl HttpLink {
         if let Some(mirror) = mirror {
             add_mirror(request.headers_mut(), mirror);
         }
-        let response = client.request(request).await?;
+        let response = self.origin(client)?.request(request).await?;
         self.reply(response).await
+    }
+
+    fn origin(&self, client: &Client) -> Result<Origin, LinkError> {
+        let known = self.origins.load();
+        if let Some((_, origin)) = known.iter().find(|(id, _)| *id == client.id()) {
+            return Ok(origin.clone());
+        }
+        let origin = client.origin(&self.target.uri, Protocol::Auto)?;
+        let mut more = known.to_vec();
+        more.push((client.id(), origin.clone()));
+        // Two threads at once may lose one of their entries; it is looked up again.
+        self.origins.store(Arc::new(more));
+        Ok(origin)
     }
 
     async fn reply(&self, response: Response<ResponseBody>) -> Result<HttpReply, LinkError> {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `http` | Streamable HTTP: a POST a message, answers as JSON or as an event stream |
 //! | `events` | an upstream's event stream, resumed when it breaks |
+//! | `long` | an answer too long to be held, passed on as it comes |
 //! | `pipe` | a child's stdin and stdout, shared by many exchanges |
 //! | `error` | how a link can fail |
 //!
@@ -13,9 +14,11 @@
 mod error;
 mod events;
 mod http;
+mod long;
 mod pipe;
 
 pub use error::LinkError;
 pub use events::{EventStream, StreamItem};
-pub use http::{HttpLimits, HttpLink, HttpReply, HttpTarget, LongReply, read_hello};
+pub use http::{HttpLimits, HttpLink, HttpReply, HttpTarget, read_hello};
+pub use long::LongReply;
 pub use pipe::{PipeCall, PipeItem, PipeLink, Unasked};

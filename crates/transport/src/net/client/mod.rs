@@ -130,6 +130,11 @@ impl Client {
         Ok(Origin(made))
     }
 
+    /// Tells clients apart, for who keeps an [`Origin`] of each.
+    pub fn id(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
     /// Asks the origin of the request's own (absolute) URL, see [`Origin::request`].
     pub async fn request(&self, request: Request<Body>) -> Result<Response<ResponseBody>, ClientError> {
         self.origin(request.uri(), Protocol::Auto)?.request(request).await
