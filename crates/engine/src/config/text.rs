@@ -34,7 +34,7 @@ impl Text {
     }
 
     /// Is something hidden, so that nothing that was made of the value may be shown either?
-    pub(super) fn hides(&self) -> bool {
+    pub fn hides(&self) -> bool {
         self.expose() != self.shown()
     }
 

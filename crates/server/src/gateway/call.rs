@@ -204,7 +204,10 @@ impl Call {
             Happened::Replied(Ok(Reply::Long(_))) => {}
             Happened::Came(Ok(Item::Frame(frame))) => self.feed(Event::Frame(frame, None)),
             Happened::Came(Ok(Item::Paused(retry))) => return Some(Progress::Paused(retry)),
-            Happened::Replied(Err(e)) | Happened::Came(Err(e)) => self.feed(Event::Failed(e.failure())),
+            Happened::Replied(Err(e)) | Happened::Came(Err(e)) => {
+                let message = self.upstream.told(&e);
+                self.feed(Event::Failed(LinkFailure { message, retry: e.not_executed() }));
+            }
             Happened::Cancelled(notice) => self.feed(Event::Cancelled(notice)),
             Happened::Late => self.feed(Event::Expired),
         }
@@ -281,7 +284,7 @@ impl Call {
         if link.hears_cancellation()
             && let Err(e) = link.notify(&self.shard.client, notice).await
         {
-            tracing::debug!(server = %self.upstream.name(), "a cancellation was not taken: {e}");
+            tracing::debug!(server = %self.upstream.name(), "a cancellation was not taken: {}", self.upstream.told(&e));
         }
     }
 }
@@ -339,7 +342,7 @@ async fn open(shard: &Shard, upstream: &Arc<Upstream>, caller: &Caller) -> Resul
 pub(crate) async fn refuse_question(shard: &Shard, link: &OpenLink, question: &Frame, why: &str) {
     let text = error_response(question.id(), code::METHOD_NOT_FOUND, why, None);
     if let Err(e) = link.notify(&shard.client, text).await {
-        tracing::debug!(server = %link.upstream.name(), "a refusal was not taken: {e}");
+        tracing::debug!(server = %link.upstream.name(), "a refusal was not taken: {}", link.upstream.told(&e));
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) async fn response(shard: &Shard, session: &Arc<Session>, frame: &Fram
         return;
     };
     if let Err(e) = asked.link.0.notify(&shard.client, asked.text).await {
-        tracing::warn!(server = %asked.link.0.upstream.name(), "a client's answer was not taken: {e}");
+        tracing::warn!(server = %asked.link.0.upstream.name(), "a client's answer was not taken: {}", asked.link.0.upstream.told(&e));
     }
 }
 

@@ -171,7 +171,7 @@ impl OfferCell {
         let _idle = Idle(self);
         let outcome = self.gather(shard, link).await;
         if let Err(e) = &outcome {
-            tracing::warn!(server = %self.upstream.name(), "its lists have changed, but cannot be fetched: {e}");
+            tracing::warn!(server = %self.upstream.name(), "its lists have changed, but cannot be fetched: {}", self.upstream.told(e));
         }
         // The old lists are better than none.
         if outcome.is_ok() || !matches!(**self.state.load(), State::Known(..)) {
@@ -247,7 +247,7 @@ impl OfferCell {
                         "speaks protocol version {era} and this client speaks {}; connect with a client that speaks {era}",
                         self.kind.era
                     ),
-                    None => e.to_string(),
+                    None => self.upstream.told(&e),
                 };
                 tracing::warn!(server = %name, era = %self.kind.era, "{reason}");
                 let absence = Absence { reason, retry, speaks };

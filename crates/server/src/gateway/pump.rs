@@ -124,7 +124,7 @@ impl Ear {
                 StreamItem::Paused { .. } => {}
                 StreamItem::Message(text) => match parse(text, limits) {
                     Ok(frame) => self.hear(link, Box::new(frame)).await,
-                    Err(e) => tracing::debug!(server = %link.upstream.name(), "{e}"),
+                    Err(e) => tracing::debug!(server = %link.upstream.name(), "{}", link.upstream.told(&e)),
                 },
             }
         }
@@ -174,7 +174,7 @@ impl Ear {
         {
             let answer = result_response(id, b"{}");
             if let Err(e) = link.notify(&self.shard.client, answer).await {
-                tracing::debug!(server = %link.upstream.name(), "a ping could not be answered: {e}");
+                tracing::debug!(server = %link.upstream.name(), "a ping could not be answered: {}", link.upstream.told(&e));
             }
             return;
         }

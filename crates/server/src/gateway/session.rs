@@ -295,7 +295,7 @@ impl Session {
             self.links.lock().values().filter_map(|used| used.cell.current()).collect();
         for link in open.iter().filter(|link| link.own) {
             if let Err(e) = link.notify(&shard.client, text.clone()).await {
-                tracing::debug!(server = %link.upstream.name(), "a notification was not taken: {e}");
+                tracing::debug!(server = %link.upstream.name(), "a notification was not taken: {}", link.upstream.told(&e));
             }
         }
     }
@@ -355,7 +355,9 @@ async fn request(shard: &Shard, link: &Arc<OpenLink>, method: Method, params: &s
     let patience = shard.gateway.snapshot.limits.connect_timeout;
     match tokio::time::timeout(patience, answer).await {
         Ok(Ok(_)) => {}
-        Ok(Err(e)) => tracing::debug!(server = %link.upstream.name(), "{}: {e}", method.name()),
+        Ok(Err(e)) => {
+            tracing::debug!(server = %link.upstream.name(), "{}: {}", method.name(), link.upstream.told(&e))
+        }
         Err(_) => tracing::debug!(server = %link.upstream.name(), "{}: no answer", method.name()),
     }
 }

@@ -18,6 +18,7 @@ use transport::up::{HttpLimits, HttpTarget, LinkError};
 use super::Shard;
 use super::link::{OpenLink, Wire};
 use super::link_cell::LinkCell;
+use super::mask::Mask;
 use super::offers::OfferCell;
 use super::session::Session;
 
@@ -44,6 +45,7 @@ pub(crate) enum Place {
 /// One configured upstream.
 pub(crate) struct Upstream {
     pub(crate) spec: UpstreamSpec,
+    mask: Mask,
     pub(crate) place: Place,
     shared: Mutex<HashMap<Kind, Arc<LinkCell>>>,
     offers: Mutex<HashMap<Kind, Arc<OfferCell>>>,
@@ -84,11 +86,17 @@ impl Upstream {
                 inherit: Vec::new(),
             }),
         };
-        Ok(Self { spec, place, shared: Mutex::default(), offers: Mutex::default() })
+        let mask = Mask::of(&spec.link);
+        Ok(Self { spec, mask, place, shared: Mutex::default(), offers: Mutex::default() })
     }
 
     pub(crate) fn name(&self) -> &Arc<str> {
         &self.spec.name
+    }
+
+    /// What went wrong with it, without the secrets that it was given.
+    pub(crate) fn told(&self, what: &LinkError) -> String {
+        self.mask.show(what)
     }
 
     /// Whether requests to it are HTTP requests with headers.

@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 
-use engine::exchange::LinkFailure;
 use proto::era::HelloFault;
 
 use crate::child::{ChildError, SpawnError};
@@ -103,10 +102,5 @@ impl LinkError {
             Self::SessionGone | Self::Busy(_) | Self::Spawn(_) | Self::Resting(_) => true,
             _ => false,
         }
-    }
-
-    /// The failure as an exchange takes it.
-    pub fn failure(&self) -> LinkFailure {
-        LinkFailure { message: self.to_string(), retry: self.not_executed() }
     }
 }
