@@ -76,6 +76,27 @@ pub(crate) async fn answers(place: Place) {
     }
 }
 
+/// An answer of a megabyte comes as it is, wherever in it the id stands.
+pub(crate) async fn long_answers(place: Place) {
+    let mut rig = Rig::start(place).await;
+    let text = "é\\u0000\\ud83d\\ude00 ".repeat(50_000);
+    let content =
+        format!(r#"{{"resultType":"complete","n":1e2,"content":[{{"type":"text","text":"{text}"}}]}}"#);
+    for answer in [
+        format!(r#"{{"jsonrpc":"2.0","id":«id»,"result":{content}}}"#),
+        format!(r#"{{"result":{content} ,"jsonrpc":"2.0","x":[1.00], "id" :«id» }}"#),
+        format!(r#"{{"id":«id»,"error":{{"code":-32099,"message":"m","data":{content}}},"jsonrpc":"2.0"}}"#),
+    ] {
+        let section = Section { title: "a long answer".into(), note: "tools/call".into(), text: answer };
+        let mut asked = rig.ask(&question(&section)).await;
+        let template = rig.carried(&section);
+        asked.heard.answer(&template.fill(&[("id", &asked.key)])).await;
+        let came = rig.client.next(&mut asked.turn).await;
+        assert_eq!(came.len(), template.fill(&[("id", &asked.id)]).len());
+        assert_eq!(template.read(&came).get("id"), asked.id);
+    }
+}
+
 /// A request of the method that a section answers.
 fn question(section: &Section) -> Section {
     let params = match section.note.as_str() {

@@ -53,6 +53,7 @@ macro_rules! handshake_tests {
         tests!($version, $text:
             requests = calls::requests,
             answers = calls::answers,
+            long_answers = calls::long_answers,
             answered_here = calls::answered_here,
             introductions = calls::introductions,
             lists = lists::entries,
@@ -75,16 +76,39 @@ handshake_tests!(v2025_11_25, "2025-11-25");
 tests!(v2026_07_28, "2026-07-28":
     requests = calls::requests,
     answers = calls::answers,
+    long_answers = calls::long_answers,
     answered_here = calls::answered_here,
     lists = lists::entries,
     notices_during_a_call = notices::during_a_call,
 );
 
 /// Over HTTP a stateless request is cancelled by closing its stream, so there is no notification to carry.
-#[tokio::test]
-async fn stateless_cancellation_over_pipes() {
-    let place = Place { version: "2026-07-28", client: Over::Stdio, upstream: Over::Stdio };
-    notices::cancelled_by_the_client(place).await;
+mod stateless_cancellation {
+    use super::*;
+
+    const fn place(client: Over, upstream: Over) -> Place {
+        Place { version: "2026-07-28", client, upstream }
+    }
+
+    #[tokio::test]
+    async fn stdio_stdio() {
+        Box::pin(notices::cancelled_by_the_client(place(Over::Stdio, Over::Stdio))).await;
+    }
+
+    #[tokio::test]
+    async fn stdio_http() {
+        Box::pin(notices::cancelled_in_words(place(Over::Stdio, Over::Http))).await;
+    }
+
+    #[tokio::test]
+    async fn http_stdio() {
+        Box::pin(notices::cancelled_by_closing(place(Over::Http, Over::Stdio))).await;
+    }
+
+    #[tokio::test]
+    async fn http_http() {
+        Box::pin(notices::cancelled_by_closing(place(Over::Http, Over::Http))).await;
+    }
 }
 
 macro_rules! header_tests {

@@ -21,9 +21,10 @@ pub(crate) async fn during_a_call(place: Place) {
     let mut rig = Rig::start(place).await;
     subscribe(&mut rig).await;
     for section in rig.corpus("server-notifications", "notifications") {
-        let lists = place.upstream == Over::Stdio || rig.is_stateless();
-        let elsewhere = rig.is_stateless() && section.note == "notifications/resources/updated";
-        if section.note == "notifications/cancelled" || (lists && is_acted_on(&section)) || elsewhere {
+        // A pipe does not say what a message is about, and these are about no call.
+        let elsewhere = place.upstream == Over::Stdio || rig.is_stateless();
+        let of_no_call = is_acted_on(&section) || section.note == "notifications/resources/updated";
+        if section.note == "notifications/cancelled" || (elsewhere && of_no_call) {
             continue;
         }
         let mut asked = rig.ask(&call()).await;
@@ -85,6 +86,37 @@ pub(crate) async fn of_the_client(place: Place) {
         let heard = rig.upstream.heard().await;
         rig.carried(&section).read(&heard.text);
     }
+}
+
+/// A stateless client that closes its request's stream has cancelled it, and the upstream hears so: by a notification
+/// over a pipe, over HTTP by its own stream's end.
+pub(crate) async fn cancelled_by_closing(place: Place) {
+    let mut rig = Rig::start(place).await;
+    let mut asked = rig.ask(&call()).await;
+    // On a stream, as the answer is not there yet.
+    let log = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":0}}"#;
+    asked.heard.say(log).await;
+    assert_eq!(rig.client.next(&mut asked.turn).await, log);
+    drop(asked.turn);
+    cancelled(&mut rig, asked.heard, &asked.key).await;
+}
+
+/// A client over a pipe says that it cancels, and an upstream over HTTP hears so by its stream's end.
+pub(crate) async fn cancelled_in_words(place: Place) {
+    let mut rig = Rig::start(place).await;
+    let asked = rig.ask(&call()).await;
+    let words = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":«request»}}"#;
+    rig.client.notify(&Template::of("words", words).fill(&[("request", &asked.id)])).await;
+    cancelled(&mut rig, asked.heard, &asked.key).await;
+}
+
+async fn cancelled(rig: &mut Rig, heard: crate::upstream::Heard, key: &str) {
+    if rig.place.upstream == Over::Http {
+        return heard.closed().await;
+    }
+    let notice = rig.upstream.heard().await;
+    let words = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":«request»}}"#;
+    assert_eq!(Template::of("words", words).read(&notice.text).get("request"), key);
 }
 
 /// A client's cancellation reaches the upstream under the id that the upstream knows.

@@ -73,6 +73,12 @@ impl Heard {
         self.out.say(text).await;
     }
 
+    /// Waits until whoever sent it has closed the connection.
+    pub(crate) async fn closed(self) {
+        let Out::Post(out) = self.out else { panic!("a pipe stays open") };
+        soon("the end of the connection", out.closed()).await;
+    }
+
     /// Answers.
     pub(crate) async fn answer(self, text: &str) {
         match self.out {
@@ -356,7 +362,13 @@ async fn write_pieces(
     if begun {
         stream.write_all(HEAD.as_bytes()).await?;
     }
-    while let Some(piece) = pieces.recv().await {
+    loop {
+        // Nothing is sent while an answer is awaited, so what can be read is the connection's end.
+        let piece = tokio::select! {
+            piece = pieces.recv() => piece,
+            _ = stream.fill_buf() => None,
+        };
+        let Some(piece) = piece else { return Err(std::io::ErrorKind::ConnectionAborted.into()) };
         let (text, last) = match piece {
             Piece::Last(text) if !begun => return write_json(stream, &text, "").await,
             Piece::Last(text) => (text, true),

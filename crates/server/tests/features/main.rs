@@ -1,0 +1,67 @@
+//! The features of the protocol through the gateway, between client and upstream of the same version: each version over
+//! both transports on either side, against a complete server.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod changes;
+mod client;
+mod during;
+mod offers;
+mod place;
+
+use place::{Over, Place};
+
+macro_rules! tests {
+    ($($version:ident = $text:literal: $($group:ident::{$($test:ident),* $(,)?}),* $(,)?;)*) => {
+        $(mod $version {
+            use super::*;
+
+            $(tests!(@group $group, $text, {$($test),*});)*
+        })*
+    };
+    (@group $group:ident, $text:literal, {$($test:ident),*}) => {
+        mod $group {
+            use super::*;
+
+            $(tests!(@test $group, $text, $test);)*
+        }
+    };
+    (@test $group:ident, $text:literal, $test:ident) => {
+        /// First the client's transport, then the upstream's.
+        mod $test {
+            use super::*;
+
+            tests!(@place $group, $test, http_http = $text, Http, Http);
+            tests!(@place $group, $test, http_stdio = $text, Http, Stdio);
+            tests!(@place $group, $test, stdio_http = $text, Stdio, Http);
+            tests!(@place $group, $test, stdio_stdio = $text, Stdio, Stdio);
+        }
+    };
+    (@place $group:ident, $test:ident, $name:ident = $text:literal, $client:ident, $upstream:ident) => {
+        #[tokio::test]
+        async fn $name() {
+            let place = Place { version: $text, client: Over::$client, upstream: Over::$upstream };
+            Box::pin(crate::$group::$test(place)).await;
+        }
+    };
+}
+
+tests! {
+    v2025_03_26 = "2025-03-26":
+        offers::{tools, arguments, resources, prompts, pages, unknown},
+        during::{progress, logging, wrong_level, cancellation, questions, not_asked},
+        changes::{lists, resources};
+    v2025_06_18 = "2025-06-18":
+        offers::{tools, arguments, resources, prompts, pages, unknown},
+        during::{progress, logging, wrong_level, cancellation, questions, declined, not_asked},
+        changes::{lists, resources};
+    v2025_11_25 = "2025-11-25":
+        offers::{tools, arguments, resources, prompts, pages, unknown},
+        during::{progress, logging, wrong_level, cancellation, questions, declined, not_asked},
+        changes::{lists, resources};
+    v2026_07_28 = "2026-07-28":
+        offers::{tools, arguments, resources, prompts, pages, unknown},
+        during::{progress, logging, wrong_level, questions, declined, not_asked},
+        changes::{lists, resources, filtered};
+}
