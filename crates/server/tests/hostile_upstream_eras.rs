@@ -10,7 +10,7 @@ use testkit::fixture::Eras;
 async fn gateway_of(servers: &[(&str, String)]) -> Gateway {
     let mut config = "mcpServers:\n".to_owned();
     for (name, server) in servers {
-        config.push_str(&format!("  {name}: {server}\n"));
+        config.extend(["  ", name, ": ", server, "\n"]);
     }
     Gateway::start(&config).await
 }

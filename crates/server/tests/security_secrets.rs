@@ -44,9 +44,8 @@ async fn indiscreet(always: bool) -> Puppet {
     .await
 }
 
-#[tokio::test]
-async fn secrets_stay_where_they_belong() {
-    let (calm, strict) = (indiscreet(false).await, indiscreet(true).await);
+/// Servers that are given secrets in every way that there is, and that behave in every way.
+fn servers(calm: &Puppet, strict: &Puppet) -> [(&'static str, String); 6] {
     let odd = testkit::odd::program();
     let odd = odd.to_str().expect("UTF-8");
     let net = |puppet: &Puppet| {
@@ -61,9 +60,9 @@ async fn secrets_stay_where_they_belong() {
             quoted(script)
         )
     };
-    let servers = [
-        ("calm", net(&calm)),
-        ("strict", net(&strict)),
+    [
+        ("calm", net(calm)),
+        ("strict", net(strict)),
         (
             "nobody",
             "{ url: 'http://127.0.0.1:9/mcp?key=${T_KEY}', headers: { Authorization: 'Bearer ${T_TOKEN}' } }"
@@ -72,7 +71,23 @@ async fn secrets_stay_where_they_belong() {
         ("dies", child("exit 3")),
         ("loud", child("echo KEY=$KEY $0 >&2; echo $KEY; exit 4")),
         ("works", child(&format!("exec {odd} --stdio"))),
-    ];
+    ]
+}
+
+fn what_was_written_is_clean(ended: &Ended, ids: &[String]) {
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert!(ended.err.len() > 1000, "nothing was logged: {}", ended.err);
+    is_clean("the log", &ended.err);
+    is_clean("the first screen", &ended.out);
+    for id in ids {
+        assert!(!ended.err.contains(id.as_str()), "a session's id in the log");
+    }
+}
+
+#[tokio::test]
+async fn secrets_stay_where_they_belong() {
+    let (calm, strict) = (indiscreet(false).await, indiscreet(true).await);
+    let servers = servers(&calm, &strict);
     let servers: Vec<(&str, &str)> = servers.iter().map(|(name, server)| (*name, server.as_str())).collect();
     let secret_file = [("secret.txt", SECRETS[4])];
     let with = Start { env: &VARIABLES, files: &secret_file, ..Start::default() };
@@ -109,13 +124,7 @@ async fn secrets_stay_where_they_belong() {
     session.delete().await;
     session.post(&[], "{}").await;
     let ended = soon("its end", scene.gateway.stop()).await;
-    assert_eq!(ended.code, Some(0), "{}", ended.err);
-    assert!(ended.err.len() > 1000, "nothing was logged: {}", ended.err);
-    is_clean("the log", &ended.err);
-    is_clean("the first screen", &ended.out);
-    for id in ids {
-        assert!(!ended.err.contains(&id), "a session's id in the log");
-    }
+    what_was_written_is_clean(&ended, &ids);
 }
 
 #[tokio::test]

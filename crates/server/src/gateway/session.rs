@@ -356,7 +356,7 @@ async fn request(shard: &Shard, link: &Arc<OpenLink>, method: Method, params: &s
     match tokio::time::timeout(patience, answer).await {
         Ok(Ok(_)) => {}
         Ok(Err(e)) => {
-            tracing::debug!(server = %link.upstream.name(), "{}: {}", method.name(), link.upstream.told(&e))
+            tracing::debug!(server = %link.upstream.name(), "{}: {}", method.name(), link.upstream.told(&e));
         }
         Err(_) => tracing::debug!(server = %link.upstream.name(), "{}: no answer", method.name()),
     }
