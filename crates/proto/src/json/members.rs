@@ -24,6 +24,8 @@ pub struct Duplicate(pub &'static str);
 pub struct Members {
     span: Span,
     list: SmallVec<[Member; 8]>,
+    /// Whether any key is written with escapes, which hardly ever happens and makes comparing dearer.
+    escaped: bool,
 }
 
 impl Members {
@@ -62,19 +64,21 @@ impl Members {
             return Err(JsonError { at: open, problem: Problem::Depth });
         }
         let mut list = SmallVec::new();
+        let mut escaped = false;
         let mut at = scanner.space(open + 1);
         if scanner.peek(at)? == b'}' {
-            return Ok(Self { span: Span::new(open, at + 1), list });
+            return Ok(Self { span: Span::new(open, at + 1), list, escaped });
         }
         loop {
             let (key_end, start) = scanner.key(at)?;
             let key = Span::new(at + 1, key_end - 1);
+            escaped |= memchr::memchr(b'\\', key.of(scanner.text())).is_some();
             let end = value(scanner, key, start)?;
             list.push(Member { key, value: Span::new(start, end) });
             at = scanner.space(end);
             match scanner.peek(at)? {
                 b',' => at = scanner.space(at + 1),
-                b'}' => return Ok(Self { span: Span::new(open, at + 1), list }),
+                b'}' => return Ok(Self { span: Span::new(open, at + 1), list, escaped }),
                 _ => return Err(Scanner::unexpected(at)),
             }
         }
@@ -103,27 +107,24 @@ impl Members {
     /// The value of `key`, the last one when it stands twice, as most readers take it. `text` is the buffer that was
     /// scanned. For a decision use [`Members::unique`].
     pub fn get(&self, text: &[u8], key: &str) -> Option<Span> {
-        self.list.iter().rev().find(|m| key_is(m.key.of(text), key.as_bytes())).map(|m| m.value)
+        self.list.iter().rev().find(|m| self.key_is(m.key.of(text), key.as_bytes())).map(|m| m.value)
+    }
+
+    /// Whether a key as written means `name`; escapes are resolved only where there are some.
+    pub(super) fn key_is(&self, written: &[u8], name: &[u8]) -> bool {
+        written == name || (self.escaped && unquote(written).is_some_and(|key| key.as_bytes() == name))
     }
 
     /// The value of `key`, refused when it stands twice.
     pub fn unique(&self, text: &[u8], key: &'static str) -> Result<Option<Span>, Duplicate> {
         let mut found = None;
         for m in &self.list {
-            if key_is(m.key.of(text), key.as_bytes()) && found.replace(m.value).is_some() {
+            if self.key_is(m.key.of(text), key.as_bytes()) && found.replace(m.value).is_some() {
                 return Err(Duplicate(key));
             }
         }
         Ok(found)
     }
-}
-
-/// Whether a key as written means `name`; escapes are resolved only where there are some.
-pub(super) fn key_is(written: &[u8], name: &[u8]) -> bool {
-    if memchr::memchr(b'\\', written).is_none() {
-        return written == name;
-    }
-    unquote(written).is_some_and(|key| key.as_bytes() == name)
 }
 
 /// The elements of one array, in the order of the text.

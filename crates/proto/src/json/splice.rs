@@ -5,7 +5,6 @@ use std::cmp::Reverse;
 use bytes::Bytes;
 use smallvec::SmallVec;
 
-use super::members::key_is;
 use super::{Member, Members, Span};
 
 /// A set of edits of one buffer, applied in one pass with one allocation.
@@ -65,7 +64,7 @@ impl<'a> Splice<'a> {
     pub fn set(&mut self, object: &Members, key: &'a [u8], value: &'a [u8]) -> &mut Self {
         let removes = self.edits.iter().any(|edit| matches!(edit.what, What::Remove { .. }));
         let mut found = false;
-        for member in object.iter().filter(|member| key_is(member.key.of(self.source), key)) {
+        for member in object.iter().filter(|member| object.key_is(member.key.of(self.source), key)) {
             if removes {
                 self.edits.push(Edit { span: whole(member), what: What::Keep });
             }
@@ -93,7 +92,7 @@ impl<'a> Splice<'a> {
         let members: SmallVec<[Member; 8]> = object.iter().collect();
         for (i, member) in members.iter().enumerate() {
             let span = whole(*member);
-            if key_is(member.key.of(self.source), key) {
+            if object.key_is(member.key.of(self.source), key) {
                 let before = i.checked_sub(1).map(|i| members[i].value.end());
                 let behind = members.get(i + 1).map(|next| whole(*next).start());
                 self.edits.push(Edit { span, what: What::Remove { object: start, before, behind } });

@@ -7,6 +7,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use engine::Fault;
 use engine::exchange::{Answer, Event, Exchange, Headers, LinkFailure, Outbound, Route, Start, Step};
+use proto::era::Era;
 use proto::rpc::{Frame, code, error_response};
 use tokio::sync::oneshot;
 use tokio::time::sleep_until;
@@ -39,6 +40,15 @@ pub(crate) enum Caller {
     Session(Arc<Session>),
     /// A stateless client of this kind.
     Stateless(Kind),
+}
+
+impl Caller {
+    fn era(&self) -> &'static Era {
+        match self {
+            Self::Session(session) => session.kind.era,
+            Self::Stateless(kind) => kind.era,
+        }
+    }
 }
 
 /// A running call.
@@ -98,7 +108,7 @@ impl Call {
             era,
             route: request.route,
             key: gateway.next_key(),
-            binding: gateway.binding(ANYONE, &upstream.spec.name),
+            binding: gateway.binding(ANYONE, &upstream.spec.name, era),
             sealer: &gateway.seal,
             headers: request.headers,
             timeouts: upstream.spec.timeouts,
@@ -216,7 +226,7 @@ impl Call {
 
     fn feed(&mut self, event: Event) {
         let gateway = &self.shard.gateway;
-        let binding = gateway.binding(ANYONE, self.upstream.name());
+        let binding = gateway.binding(ANYONE, self.upstream.name(), self.caller.era());
         self.exchange.feed(event, &gateway.seal, binding, Instant::now());
     }
 

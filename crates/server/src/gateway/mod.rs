@@ -44,13 +44,14 @@ mod views;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use engine::Snapshot;
 use engine::catalogue::UpstreamId;
 use engine::config::Limits;
 use engine::exchange::Binding;
+use proto::era::{Asks, Era};
 use proto::rpc::FrameLimits;
 use transport::child::Supervisor;
 use transport::net::Stop;
@@ -133,15 +134,15 @@ impl Gateway {
         frame_limits(&self.snapshot.limits)
     }
 
-    fn binding<'a>(&self, principal: &'a str, server: &'a str) -> Binding<'a> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Binding {
-            principal,
-            server,
-            now_ms: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
-            lifetime_ms: u64::try_from(self.snapshot.limits.request_state_lifetime.as_millis())
-                .unwrap_or(u64::MAX),
-        }
+    /// What states of `era` are bound to; the clock is only asked where there are states.
+    fn binding<'a>(&self, principal: &'a str, server: &'a str, era: &Era) -> Binding<'a> {
+        let lifetime = self.snapshot.limits.request_state_lifetime;
+        let now = match era.asks {
+            Asks::InputRequired => SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(),
+            Asks::Requests => Duration::ZERO,
+        };
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        Binding { principal, server, now_ms: millis(now), lifetime_ms: millis(lifetime) }
     }
 }
 

@@ -54,7 +54,8 @@ pub struct HttpLink {
     target: Arc<HttpTarget>,
     era: &'static Era,
     session: ArcSwapOption<HeaderValue>,
-    head: HeaderMap,
+    /// What every POST carries, the session included once there is one.
+    head: ArcSwap<HeaderMap>,
     /// The origin as each thread's client knows it, so that it is not looked up for each message.
     origins: ArcSwap<Vec<(usize, Origin)>>,
 }
@@ -86,7 +87,13 @@ impl HttpLink {
         if era.version_header {
             head.insert(names::PROTOCOL_VERSION, HeaderValue::from_static(era.version));
         }
-        Self { target, era, session: ArcSwapOption::empty(), head, origins: ArcSwap::default() }
+        Self {
+            target,
+            era,
+            session: ArcSwapOption::empty(),
+            head: ArcSwap::from_pointee(head),
+            origins: ArcSwap::default(),
+        }
     }
 
     /// Its era.
@@ -168,8 +175,7 @@ impl HttpLink {
         let mut request = Request::new(Body::Full(text));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = self.target.uri.clone();
-        *request.headers_mut() = self.head.clone();
-        self.add_session(request.headers_mut());
+        *request.headers_mut() = HeaderMap::clone(&self.head.load());
         if let Some(mirror) = mirror {
             add_mirror(request.headers_mut(), mirror);
         }
@@ -200,6 +206,9 @@ impl HttpLink {
             {
                 let mut session = session.clone();
                 session.set_sensitive(true);
+                let mut head = HeaderMap::clone(&self.head.load());
+                head.insert(names::SESSION_ID, session.clone());
+                self.head.store(Arc::new(head));
                 self.session.store(Some(Arc::new(session)));
             }
             if kind == Some(Media::Events) {
@@ -281,17 +290,10 @@ impl HttpLink {
         let _ = tokio::time::timeout(Duration::from_secs(2), client.request(request)).await;
     }
 
-    fn add_session(&self, headers: &mut HeaderMap) {
-        if let Some(session) = &*self.session.load() {
-            headers.insert(names::SESSION_ID, HeaderValue::clone(session));
-        }
-    }
-
     fn resume_request(&self) -> Resume {
-        let mut head = self.head.clone();
+        let mut head = HeaderMap::clone(&self.head.load());
         head.remove(CONTENT_TYPE);
         head.insert(ACCEPT, EVENTS);
-        self.add_session(&mut head);
         Resume { uri: self.target.uri.clone(), head }
     }
 }
