@@ -3,3 +3,4 @@
 pub mod bench;
 pub mod fixture;
 pub mod odd;
+mod program;

@@ -30,6 +30,11 @@ impl Programs {
         Self(target().join(if name == "dev" { "debug" } else { name }))
     }
 
+    /// Where they are.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.0
+    }
+
     /// The gateway.
     pub(crate) fn dragoman(&self) -> PathBuf {
         self.0.join("dragoman")

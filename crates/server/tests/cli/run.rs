@@ -101,27 +101,7 @@ pub(crate) async fn server(eras: Eras) -> Running {
 /// The program that is the same server over stdio; built the first time that this process asks.
 pub(crate) fn program() -> &'static str {
     static PATH: OnceLock<String> = OnceLock::new();
-    PATH.get_or_init(build)
-}
-
-fn build() -> String {
-    let folder = Path::new(env!("CARGO_BIN_EXE_dragoman")).parent().expect("the profile's folder");
-    let target = folder.parent().expect("the target folder");
-    let profile = match folder.file_name().and_then(|name| name.to_str()).expect("profiles have plain names")
-    {
-        "debug" => "dev",
-        other => other,
-    };
-    #[expect(clippy::disallowed_methods, reason = "cargo, which ends by itself")]
-    let status = std::process::Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--package", "dragoman-testkit", "--bin", "fixture", "--profile", profile])
-        .arg("--target-dir")
-        .arg(target)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .status()
-        .expect("cargo is there when its tests run");
-    assert!(status.success(), "the program `fixture` does not build");
-    folder.join("fixture").to_str().expect("a path in UTF-8").to_owned()
+    PATH.get_or_init(|| testkit::fixture::program().to_str().expect("a path in UTF-8").to_owned())
 }
 
 /// Compares with a file beside the tests; with `DRAGOMAN_UPDATE_GOLDEN` set, writes it instead.

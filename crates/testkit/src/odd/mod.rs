@@ -13,7 +13,6 @@
 mod act;
 mod http;
 mod message;
-mod program;
 mod request;
 mod server;
 mod stdio;
@@ -22,11 +21,20 @@ pub mod tools;
 use std::{
     io::{self, Write},
     net::{SocketAddr, TcpListener},
-    sync::Arc,
+    path::PathBuf,
+    sync::{Arc, OnceLock},
 };
 
-pub use program::program;
 pub use server::{Init, Pages, Server};
+
+/// The path of the program `odd`, which is this server; built the first time that a test process asks.
+///
+/// # Panics
+/// When it cannot be built: then no test that needs it can run.
+pub fn program() -> PathBuf {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| crate::program::program("odd")).clone()
+}
 
 /// How the odd upstream is started.
 #[derive(Clone, Debug, clap::Args)]

@@ -7,6 +7,7 @@ use crate::run::Log;
 use crate::tally::Tally;
 use crate::tools::gungraun_runner;
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The crates without runtime, clock or files.
@@ -39,7 +40,8 @@ pub(super) fn build(_: &Context, log: &Log) -> Result<Tally, String> {
 }
 
 pub(super) fn tests(_: &Context, log: &Log) -> Result<Tally, String> {
-    run_tests(log, &["--workspace"], PROFILE)
+    // What a test would build for itself, apart from the workspace, would get other features.
+    run_tests(log, &["--workspace"], PROFILE, Some(Context::programs().folder()))
 }
 
 pub(super) fn doc_tests(_: &Context, log: &Log) -> Result<Tally, String> {
@@ -60,7 +62,7 @@ pub(super) fn pure_lints(_: &Context, log: &Log) -> Result<Tally, String> {
 }
 
 pub(super) fn pure_tests(_: &Context, log: &Log) -> Result<Tally, String> {
-    run_tests(log, &PURE, "dev")
+    run_tests(log, &PURE, "dev", None)
 }
 
 /// The instruction budgets: benches named `budget`.
@@ -95,22 +97,24 @@ pub(super) fn with_budgets() -> Result<Vec<String>, String> {
     Ok(found)
 }
 
-fn run_tests(log: &Log, packages: &[&str], profile: &str) -> Result<Tally, String> {
-    let probe = cargo(&["nextest", "--version"])
+/// Runs the tests of some packages; `programs` is the folder of those that they start, when these are built.
+fn run_tests(log: &Log, packages: &[&str], profile: &str, programs: Option<&Path>) -> Result<Tally, String> {
+    let nextest = cargo(&["nextest", "--version"])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .status();
-    if probe.is_ok_and(|status| status.success()) {
-        let (good, said) = log.status(
-            cargo(&["nextest", "run", "--no-fail-fast", "--cargo-profile", profile]).args(packages),
-        )?;
-        return Ok(judged(good, counts::nextest(&said)));
+        .status()
+        .is_ok_and(|status| status.success());
+    let mut command = if nextest {
+        cargo(&["nextest", "run", "--no-fail-fast", "--cargo-profile", profile])
+    } else {
+        cargo(&["test", "--bins", "--lib", "--tests", "--no-fail-fast", "--profile", profile])
+    };
+    if let Some(folder) = programs {
+        command.env("DRAGOMAN_TEST_PROGRAMS", folder);
     }
-    let (good, said) = log.status(
-        cargo(&["test", "--bins", "--lib", "--tests", "--no-fail-fast", "--profile", profile]).args(packages),
-    )?;
-    Ok(judged(good, counts::libtest(&said)))
+    let (good, said) = log.status(command.args(packages))?;
+    Ok(judged(good, if nextest { counts::nextest(&said) } else { counts::libtest(&said) }))
 }
 
 /// A runner that fails without naming a failed test failed itself.

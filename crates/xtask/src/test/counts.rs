@@ -19,16 +19,16 @@ pub(super) fn nextest(said: &str) -> Tally {
     Tally { passed: before(line, " passed"), failed: before(line, " failed") + before(line, " timed out") }
 }
 
-/// The `Gungraun result` lines; a runner that counted no instructions, as one of another version does, passed nothing.
+/// The `Gungraun result` lines. Budgets whose instructions were not counted, as by a runner of another version, failed.
 pub(super) fn gungraun(said: &str) -> Tally {
     let mut total = Tally::default();
-    let counted = said.lines().filter_map(|line| line.trim_start().strip_prefix("Instructions:"));
-    let counted =
-        counted.filter(|line| line.trim_start().starts_with(|c: char| ('1'..='9').contains(&c))).count();
     for line in said.lines().filter_map(|line| line.strip_prefix("Gungraun result:")) {
         total += Tally { passed: before(line, " without regressions"), failed: before(line, " regressed") };
     }
-    Tally { passed: total.passed.min(counted), ..total }
+    let counts = said.lines().filter_map(|line| line.trim_start().strip_prefix("Instructions:"));
+    let counted = counts.filter(|line| line.trim_start().starts_with(|c: char| ('1'..='9').contains(&c)));
+    let uncounted = (total.passed + total.failed).saturating_sub(counted.count()).min(total.passed);
+    Tally { passed: total.passed - uncounted, failed: total.failed + uncounted }
 }
 
 /// The number that stands right before a word.
@@ -61,9 +61,12 @@ mod tests {
     #[test]
     fn gungraun_counts_only_what_was_counted() {
         let end = "Gungraun result: Regressed. 1 without regressions; 1 regressed; 0 filtered; 2 benchmarks finished";
-        let said = |count: &str| format!("x\n  Instructions:   {count}|N/A (*)\n{end}\n");
-        assert_eq!(gungraun(&said("320")), Tally { passed: 1, failed: 1 });
-        assert_eq!(gungraun(&said("0")), Tally { passed: 0, failed: 1 });
+        let said = |counts: [&str; 2]| {
+            counts.map(|count| format!("x\n  Instructions:   {count}|N/A (*)\n")).concat() + end
+        };
+        assert_eq!(gungraun(&said(["320", "7"])), Tally { passed: 1, failed: 1 });
+        assert_eq!(gungraun(&said(["320", "0"])), Tally { passed: 0, failed: 2 });
+        assert_eq!(gungraun(&said(["0", "0"])), Tally { passed: 0, failed: 2 });
     }
 
     #[test]
