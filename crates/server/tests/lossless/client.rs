@@ -8,7 +8,7 @@ use crate::upstream::Over;
 
 /// A client.
 pub(crate) enum Client {
-    Http(HttpClient),
+    Http(Box<HttpClient>),
     Stdio(Box<Stdio>),
 }
 
@@ -38,7 +38,8 @@ impl Client {
         let gateway = Gateway::start(config).await;
         let http = gateway.http();
         let (session, standing) = (None, None);
-        Self::Http(HttpClient { _gateway: gateway, http, version, stateless, session, standing })
+        let client = HttpClient { _gateway: gateway, http, version, stateless, session, standing };
+        Self::Http(Box::new(client))
     }
 
     /// Whether it is a pipe.

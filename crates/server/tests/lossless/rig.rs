@@ -67,9 +67,10 @@ impl Rig {
         let config = format!("mcpServers:\n  up: {}\n", upstream.config());
         let mut client = Client::start(place.client, &config, place.version, stateless).await;
         let capabilities = capability("client");
-        let hello = match stateless {
-            true => String::new(),
-            false => client.introduce(&hello_params(place.version, &capabilities)).await,
+        let hello = if stateless {
+            String::new()
+        } else {
+            client.introduce(&hello_params(place.version, &capabilities)).await
         };
         Self { place, client, upstream, hello, capabilities, count: 0 }
     }
@@ -138,7 +139,8 @@ impl Rig {
 
     async fn exchange(&mut self, section: &Section, text: &str, state: Option<&str>) -> Asked {
         let id = self.next_id();
-        let token = if self.count % 2 == 0 { id.clone() } else { format!(r#""t\u006fken {}""#, self.count) };
+        let token =
+            if self.count.is_multiple_of(2) { id.clone() } else { format!(r#""t\u006fken {}""#, self.count) };
         let marks = [
             ("id", &*id),
             ("token", &*token),
