@@ -82,22 +82,10 @@ impl Client {
         self.notify("notifications/initialized", &json!({})).await;
     }
 
-    /// Another client of the same gateway, over HTTP.
-    pub(crate) async fn another(&self, capabilities: &Value) -> Http {
-        let Face::Http(web) = &self.face else { panic!("a pipe has one client: {capabilities}") };
-        web.http
-    }
-
     /// The HTTP client beneath, and the session's id.
     pub(crate) fn web(&self) -> (Http, &str) {
         let Face::Http(web) = &self.face else { panic!("a client over a pipe") };
         (web.http, web.session.as_deref().unwrap_or_default())
-    }
-
-    /// The gateway, for a client over HTTP.
-    pub(crate) fn gateway(&self) -> &Gateway {
-        let Face::Http(web) = &self.face else { panic!("a client over a pipe") };
-        &web.gateway
     }
 
     /// Asks for log messages from this level on.
@@ -300,8 +288,8 @@ impl Drop for Client {
                 Face::Http(web) => web.gateway.log().text(),
                 Face::Stdio(stdio) => stdio.log().text(),
             };
-            // Captured with the test's own words.
-            println!("the gateway's log:\n{log}");
+            #[expect(clippy::print_stdout, reason = "captured with the test's own words")]
+            let () = println!("the gateway's log:\n{log}");
         }
     }
 }

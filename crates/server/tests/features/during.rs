@@ -47,12 +47,11 @@ pub(crate) async fn logging(place: Place) {
 /// A level that does not exist is refused.
 pub(crate) async fn wrong_level(place: Place) {
     let mut up = place.client(&json!({})).await;
-    let answer = match place.is_stateless() {
-        true => {
-            let meta = json!({"io.modelcontextprotocol/logLevel": "loud"});
-            up.client.ask("tools/call", &json!({"name": "up__echo", "_meta": meta})).await
-        }
-        false => up.client.ask("logging/setLevel", &json!({"level": "loud"})).await,
+    let answer = if place.is_stateless() {
+        let meta = json!({"io.modelcontextprotocol/logLevel": "loud"});
+        up.client.ask("tools/call", &json!({"name": "up__echo", "_meta": meta})).await
+    } else {
+        up.client.ask("logging/setLevel", &json!({"level": "loud"})).await
     };
     assert_eq!(error_code(&answer), -32602, "{answer}");
 }

@@ -9,6 +9,10 @@ mod client;
 mod during;
 mod offers;
 mod place;
+mod rounds;
+mod routes;
+mod streams;
+mod wire;
 
 use place::{Over, Place};
 
@@ -38,6 +42,17 @@ macro_rules! tests {
             tests!(@place $group, $test, stdio_stdio = $text, Stdio, Stdio);
         }
     };
+    (@web $group:ident, $text:literal, $test:ident) => {
+        mod $test {
+            use super::*;
+
+            tests!(@place $group, $test, http_http = $text, Http, Http);
+            tests!(@place $group, $test, http_stdio = $text, Http, Stdio);
+        }
+    };
+    (@one $group:ident, $text:literal, $test:ident) => {
+        tests!(@place $group, $test, $test = $text, Http, Http);
+    };
     (@place $group:ident, $test:ident, $name:ident = $text:literal, $client:ident, $upstream:ident) => {
         #[tokio::test]
         async fn $name() {
@@ -64,4 +79,48 @@ tests! {
         offers::{tools, arguments, resources, prompts, pages, unknown},
         during::{progress, logging, wrong_level, questions, declined, not_asked},
         changes::{lists, resources, filtered};
+}
+
+macro_rules! some_tests {
+    ($($version:ident = $text:literal: $kind:ident $($group:ident::{$($test:ident),* $(,)?}),* $(,)?;)*) => {
+        $(mod $version {
+            use super::*;
+
+            $(mod $group {
+                use super::*;
+
+                $(tests!(@$kind $group, $text, $test);)*
+            })*
+        })*
+    };
+}
+
+mod rounds_by_place {
+    use super::*;
+
+    some_tests! {
+        v2026_07_28 = "2026-07-28": test rounds::{states, foreign_state};
+    }
+}
+
+mod web {
+    use super::*;
+
+    some_tests! {
+        v2025_03_26 = "2025-03-26": web streams::{resumption, gaps, batches}, rounds::{same_ids};
+        v2025_06_18 = "2025-06-18": web streams::{resumption, gaps, no_batches}, rounds::{same_ids};
+        v2025_11_25 = "2025-11-25": web
+            streams::{resumption, from_the_start, gaps, reconnection, no_batches}, rounds::{same_ids};
+        v2026_07_28 = "2026-07-28": web rounds::{same_ids}, streams::{no_batches};
+    }
+}
+
+mod several {
+    use super::*;
+
+    some_tests! {
+        v2025_03_26 = "2025-03-26": one routes::{prefixed, ruled};
+        v2025_11_25 = "2025-11-25": one routes::{prefixed, plain, ruled, resources, news};
+        v2026_07_28 = "2026-07-28": one routes::{prefixed, plain, ruled, resources, news};
+    }
 }

@@ -49,14 +49,14 @@ impl Place {
         let fixture = self.fixture().await;
         let config = format!("mcpServers:\n  up: {}\n", fixture.config());
         let client = Client::open(self, &config, capabilities).await;
-        Behind { client, fixture }
+        Behind { client, _fixture: fixture }
     }
 }
 
 /// A client of a gateway, and the fixture behind that.
 pub(crate) struct Behind {
     pub(crate) client: Client,
-    pub(crate) fixture: Fixture,
+    _fixture: Fixture,
 }
 
 /// What a client declares that can be asked everything.
@@ -87,7 +87,6 @@ impl Fixture {
             let mut open = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
                 let (input, output) = stream.into_split();
-                let options = options.clone();
                 // A child that is stopped ends its connection somehow.
                 open.spawn(async move { drop(serve_lines(BufReader::new(input), output, options).await) });
             }

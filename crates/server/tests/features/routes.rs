@@ -1,0 +1,151 @@
+//! Several servers behind one endpoint: names, rules, and whose a request is.
+
+use serde_json::{Value, json};
+use testkit::fixture::{Eras, Options};
+
+use crate::client::Client;
+use crate::place::{Fixture, Over, Place};
+use crate::support::{error_code, text, tool_names};
+
+/// Two servers, `a` over HTTP and `b` over a pipe and with much more, under a profile of these rules.
+struct Two {
+    client: Client,
+    _servers: [Fixture; 2],
+}
+
+async fn two(place: Place, profile: &str) -> Two {
+    let eras = if place.is_stateless() { Eras::Modern } else { Eras::Legacy };
+    let a = Fixture::start(Over::Http, Options { eras, many: false }).await;
+    let b = Fixture::start(Over::Stdio, Options { eras, many: true }).await;
+    let servers = format!("mcpServers:\n  a: {}\n  b: {}\n", a.config(), b.config());
+    let config = format!("{servers}profiles:\n  default: {profile}\n");
+    Two { client: Client::open(place, &config, &json!({})).await, _servers: [a, b] }
+}
+
+async fn listed(client: &mut Client, method: &str, list: &str, key: &str) -> Vec<String> {
+    let answer = client.ask(method, &json!({})).await;
+    let entries = answer["result"][list].as_array().unwrap_or_else(|| panic!("no {list} in {answer}"));
+    entries.iter().map(|entry| entry[key].as_str().expect("text").to_owned()).collect()
+}
+
+/// The revision that a server's changing tool shows.
+async fn revision(client: &mut Client, name: &str) -> String {
+    let answer = client.ask("tools/list", &json!({})).await;
+    let tools = answer["result"]["tools"].as_array().expect("tools");
+    let tool = tools.iter().find(|tool| tool["name"] == name).unwrap_or_else(|| panic!("no {name}"));
+    tool["description"].as_str().expect("text").rsplit(' ').next().expect("a word").to_owned()
+}
+
+/// With prefixes each server's tools are there under its own name, and calls go where the name says.
+pub(crate) async fn prefixed(place: Place) {
+    let mut two = two(place, "{ names: prefix }").await;
+    let names = tool_names(&two.client.ask("tools/list", &json!({})).await);
+    for name in ["a__echo", "b__echo", "b__many_119"] {
+        assert!(names.contains(&name.to_owned()), "{names:?}");
+    }
+    assert!(!names.contains(&"a__many_119".to_owned()), "{names:?}");
+    let mut news = two.client.listen(&json!({"toolsListChanged": true})).await;
+    for (trigger, of_a, of_b) in
+        [("b__test_trigger_tool_change", "0", "1"), ("a__test_trigger_tool_change", "1", "1")]
+    {
+        let turn = two.client.begin("tools/call", &json!({"name": trigger})).await;
+        let (said, answer) = two.client.finish(turn).await;
+        assert_eq!(text(&answer), "Revision 1");
+        if said.is_empty() {
+            two.client.news(&mut news).await;
+        }
+        assert_eq!(revision(&mut two.client, "a__test_changing_tool").await, of_a);
+        assert_eq!(revision(&mut two.client, "b__test_changing_tool").await, of_b);
+    }
+}
+
+/// With plain names only what clashes is prefixed.
+pub(crate) async fn plain(place: Place) {
+    let mut two = two(place, "{ names: plain }").await;
+    let names = tool_names(&two.client.ask("tools/list", &json!({})).await);
+    for name in ["a__echo", "b__echo", "many_000"] {
+        assert!(names.contains(&name.to_owned()), "{names:?}");
+    }
+    assert_eq!(text(&two.client.call("many_000", &json!({})).await), "This is many_000.");
+    assert_eq!(text(&two.client.call("b__echo", &json!({"x": 1})).await), r#"{"x":1}"#);
+    assert_eq!(error_code(&two.client.call("echo", &json!({})).await), -32602);
+}
+
+/// What is renamed goes by its new name only; what is not allowed, or denied, is not there.
+pub(crate) async fn ruled(place: Place) {
+    let tools = r#"{ allow: ["a__*", b__many_00?], deny: ["*slow"], rename: { a__echo: parrot } }"#;
+    let prompts = "{ rename: { a__test_prompt_with_arguments: greet } }";
+    let resources = r#"{ deny: ["*static*"] }"#;
+    let rules = format!("{{ tools: {tools}, prompts: {prompts}, resources: {resources} }}");
+    let mut two = two(place, &rules).await;
+    let client = &mut two.client;
+    let names = tool_names(&client.ask("tools/list", &json!({})).await);
+    assert!(names.contains(&"parrot".to_owned()) && names.contains(&"b__many_009".to_owned()), "{names:?}");
+    for gone in ["a__echo", "a__slow", "b__echo", "b__many_010"] {
+        assert!(!names.contains(&gone.to_owned()), "{names:?}");
+        assert_eq!(error_code(&client.call(gone, &json!({"ms": 0})).await), -32602, "{gone}");
+    }
+    assert_eq!(text(&client.call("parrot", &json!({"x": 1})).await), r#"{"x":1}"#);
+    let params = json!({"name": "greet", "arguments": {"arg1": "1", "arg2": "2"}});
+    let answer = client.ask("prompts/get", &params).await;
+    let said = &answer["result"]["messages"][0]["content"]["text"];
+    assert_eq!(said, "Prompt with arguments: arg1='1', arg2='2'", "{answer}");
+    let complete = |name: &str| {
+        let argument = json!({"name": "arg1", "value": "par"});
+        json!({"ref": {"type": "ref/prompt", "name": name}, "argument": argument})
+    };
+    let answer = client.ask("completion/complete", &complete("greet")).await;
+    assert_eq!(answer["result"]["completion"]["values"], json!(["paris", "park", "party"]), "{answer}");
+    let answer = client.ask("completion/complete", &complete("a__test_prompt_with_arguments")).await;
+    assert_eq!(error_code(&answer), -32602, "{answer}");
+    let uris = listed(client, "resources/list", "resources", "uri").await;
+    assert!(uris.iter().all(|uri| !uri.contains("static")), "{uris:?}");
+}
+
+/// A resource is read at the server that lists it; of two that do, at the first.
+pub(crate) async fn resources(place: Place) {
+    let mut two = two(place, "{ servers: [a, b] }").await;
+    let client = &mut two.client;
+    let uris = listed(client, "resources/list", "resources", "uri").await;
+    assert_eq!(uris.iter().filter(|uri| *uri == "test://watched-resource").count(), 1, "{uris:?}");
+    let read = |uri: &str| json!({"uri": uri});
+    // Only b has it.
+    let answer = client.ask("resources/read", &read("test://many/003")).await;
+    assert_eq!(answer["result"]["contents"][0]["text"], "Number 3", "{answer}");
+    client.call("b__test_touch_watched", &json!({})).await;
+    let answer = client.ask("resources/read", &read("test://watched-resource")).await;
+    assert_eq!(answer["result"]["contents"][0]["text"], "Revision 0", "a's own: {answer}");
+    client.call("a__test_touch_watched", &json!({})).await;
+    let answer = client.ask("resources/read", &read("test://watched-resource")).await;
+    assert_eq!(answer["result"]["contents"][0]["text"], "Revision 1", "{answer}");
+    // By the template that it fits.
+    let answer = client.ask("resources/read", &read("test://template/x%20y/data")).await;
+    assert!(answer["result"]["contents"][0]["text"].as_str().expect("text").contains("x%20y"), "{answer}");
+}
+
+/// One stream brings the news of several servers, each once.
+pub(crate) async fn news(place: Place) {
+    let mut two = two(place, "{ servers: [b, a] }").await;
+    let filter = json!({"toolsListChanged": true, "resourceSubscriptions": ["test://watched-resource"]});
+    let mut news = two.client.listen(&filter).await;
+    for (tool, method) in [
+        ("a__test_trigger_tool_change", "notifications/tools/list_changed"),
+        ("b__test_trigger_tool_change", "notifications/tools/list_changed"),
+        ("b__test_touch_watched", "notifications/resources/updated"),
+        // The watched resource is b's, so of a's nothing is told.
+        ("a__test_touch_watched", ""),
+        ("a__test_trigger_tool_change", "notifications/tools/list_changed"),
+    ] {
+        let turn = two.client.begin("tools/call", &json!({"name": tool})).await;
+        let (mut said, _) = two.client.finish(turn).await;
+        if method.is_empty() {
+            assert_eq!(said, Vec::<Value>::new());
+            continue;
+        }
+        let told = match said.pop() {
+            Some(told) => told,
+            None => two.client.news(&mut news).await,
+        };
+        assert_eq!(told["method"], method, "{tool}: {told}");
+    }
+}

@@ -1,0 +1,183 @@
+//! What carries the messages: HTTP/2 from a client, TLS to an upstream.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http2;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls::ServerConfig;
+use rustls::pki_types::PrivateKeyDer;
+use serde_json::{Value, json};
+use testkit::fixture::Eras;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio_rustls::TlsAcceptor;
+
+use crate::support::{
+    Gateway, Legacy, MODERN, Modern, Start, error_message, fixture, meta, request, soon, text,
+};
+
+type Sender = http2::SendRequest<Full<Bytes>>;
+
+/// A connection that begins with HTTP/2 at once.
+async fn connect(address: SocketAddr) -> Sender {
+    let stream = TcpStream::connect(address).await.expect("the gateway listens");
+    let handshake = http2::handshake(TokioExecutor::new(), TokioIo::new(stream));
+    let (sender, connection) = soon("a handshake", handshake).await.expect("HTTP/2");
+    tokio::spawn(connection);
+    sender
+}
+
+async fn post(
+    mut sender: Sender,
+    address: SocketAddr,
+    headers: &[(&str, &str)],
+    body: &Value,
+) -> (http::HeaderMap, Value) {
+    let mut head = http::Request::post(format!("http://{address}/mcp"))
+        .header("Content-Type", "application/json")
+        .header("Accept", "application/json, text/event-stream");
+    for (name, value) in headers {
+        head = head.header(*name, *value);
+    }
+    let sent = head.body(Full::from(body.to_string())).expect("a request");
+    let response = soon("an answer", sender.send_request(sent)).await.expect("an answer");
+    let headers = response.headers().clone();
+    let body = soon("its body", response.into_body().collect()).await.expect("its body").to_bytes();
+    let body = std::str::from_utf8(&body).expect("UTF-8");
+    let json = body.lines().rev().find_map(|line| line.strip_prefix("data:")).unwrap_or(body);
+    (headers, serde_json::from_str(json).unwrap_or_else(|e| panic!("{e}: {body}")))
+}
+
+/// Many requests at once on one connection, of either era, streams included.
+#[tokio::test]
+async fn http2_from_a_client() {
+    let upstream = fixture(Eras::Both).await;
+    let gateway = Gateway::start(&format!("mcpServers:\n  up: {{ url: {:?} }}\n", upstream.url())).await;
+    let address = gateway.http().address;
+    let sender = connect(address).await;
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let (headers, hello) = post(sender.clone(), address, &[], &request(0, "initialize", &params)).await;
+    assert_eq!(hello["result"]["protocolVersion"], "2025-11-25", "{hello}");
+    let session = headers["mcp-session-id"].to_str().expect("ASCII").to_owned();
+    let mut calls = JoinSet::new();
+    for number in 0..50 {
+        let (sender, session) = (sender.clone(), session.clone());
+        calls.spawn(async move {
+            let (tool, arguments) = match number % 10 {
+                0 => ("up__test_tool_with_progress", json!({})),
+                _ => ("up__echo", json!({"number": number})),
+            };
+            let mut params =
+                json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": number}});
+            let answer = if number % 2 == 0 {
+                let headers = [("Mcp-Session-Id", session.as_str())];
+                post(sender, address, &headers, &request(number, "tools/call", &params)).await.1
+            } else {
+                params["_meta"] = meta(&json!({}));
+                let headers =
+                    [("MCP-Protocol-Version", MODERN), ("Mcp-Method", "tools/call"), ("Mcp-Name", tool)];
+                post(sender, address, &headers, &request(number, "tools/call", &params)).await.1
+            };
+            assert_eq!(answer["id"], number, "{answer}");
+            let wanted = match number % 10 {
+                0 => "Tool with progress executed successfully".to_owned(),
+                _ => format!(r#"{{"number":{number}}}"#),
+            };
+            assert_eq!(text(&answer), wanted);
+        });
+    }
+    while let Some(call) = calls.join_next().await {
+        call.expect("a call");
+    }
+}
+
+/// A door with TLS before a server without, and the authority that vouches for it.
+struct Door {
+    url: String,
+    authority: String,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Door {
+    async fn open(behind: &str, alpn: &[&str]) -> Self {
+        let mut params = CertificateParams::new(Vec::new()).expect("parameters");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let own_key = KeyPair::generate().expect("a key");
+        let authority = CertifiedIssuer::self_signed(params, own_key).expect("an authority");
+        let key = KeyPair::generate().expect("a key");
+        let certificate = CertificateParams::new(vec!["localhost".to_owned()]).expect("parameters");
+        let certificate = certificate.signed_by(&key, &authority).expect("a certificate");
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("versions")
+            .with_no_client_auth()
+            .with_single_cert(
+                vec![certificate.der().clone()],
+                PrivateKeyDer::try_from(key.serialize_der()).expect("a key"),
+            )
+            .expect("a set-up");
+        config.alpn_protocols = alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
+        let port = listener.local_addr().expect("its address").port();
+        let address = behind.trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
+        let task = tokio::spawn(async move {
+            let mut open = JoinSet::new();
+            while let Ok((stream, _)) = listener.accept().await {
+                let (acceptor, address) = (acceptor.clone(), address.clone());
+                open.spawn(async move {
+                    // Who does not trust the certificate goes again.
+                    let Ok(mut secured) = acceptor.accept(stream).await else { return };
+                    let mut plain = TcpStream::connect(address).await.expect("the server listens");
+                    let _ = tokio::io::copy_bidirectional(&mut secured, &mut plain).await;
+                });
+            }
+        });
+        Self { url: format!("https://localhost:{port}/mcp"), authority: authority.pem(), task }
+    }
+}
+
+/// TLS to an upstream whose authority the system trusts, with either version of HTTP behind it.
+#[tokio::test]
+async fn tls_to_an_upstream() {
+    let upstream = fixture(Eras::Both).await;
+    for alpn in [&["http/1.1"][..], &["h2", "http/1.1"]] {
+        let door = Door::open(&upstream.url(), alpn).await;
+        let file = std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!(
+            "authority-{}-{}.pem",
+            std::process::id(),
+            alpn.len()
+        ));
+        std::fs::write(&file, &door.authority).expect("a file");
+        let config = format!("mcpServers:\n  up: {{ url: {:?} }}\n", door.url);
+        let env = [("SSL_CERT_FILE", file.to_str().expect("UTF-8"))];
+        let gateway = Gateway::start_with(&Start { config: &config, env: &env, ..Start::default() }).await;
+        let session = Legacy::open(gateway.http()).await;
+        assert_eq!(text(&session.call("up__echo", &json!({"a": 1})).await), r#"{"a":1}"#);
+        let modern = Modern::new(gateway.http());
+        assert_eq!(text(&modern.call("up__echo", &json!({"a": 1})).await), r#"{"a":1}"#);
+        std::fs::remove_file(file).expect("its own file");
+    }
+}
+
+/// A certificate that nobody vouches for is refused, and the client is told why the server is missing.
+#[tokio::test]
+async fn tls_that_is_not_trusted() {
+    let upstream = fixture(Eras::Both).await;
+    let door = Door::open(&upstream.url(), &["http/1.1"]).await;
+    let gateway = Gateway::start(&format!("mcpServers:\n  up: {{ url: {:?} }}\n", door.url)).await;
+    let session = Legacy::open(gateway.http()).await;
+    let answer = session.call("up__echo", &json!({})).await;
+    assert!(error_message(&answer).contains("certificate"), "{answer}");
+}
