@@ -131,6 +131,7 @@ impl Upstream {
         let task = tokio::spawn(async move {
             let mut open = tokio::task::JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
+                stream.set_nodelay(true).expect("a connection takes options");
                 let shared = own.clone();
                 open.spawn(async move {
                     // A connection that ends is the gateway's business.
