@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::{CacheHint, Era, Lifecycle, by_version, results};
 use crate::json::{Elements, Members, Span, quote};
 use crate::mcp::{Method, Notice, meta};
-use crate::rpc::{Frame, Id, result_response};
+use crate::rpc::{Frame, Id, Kind, RpcError, code, result_response};
 
 /// What a client says of itself in `initialize`.
 #[derive(Debug, Clone)]
@@ -128,6 +128,19 @@ fn offered_version(frame: &Frame, result: &Members, asked: &'static Era) -> Resu
         .ok_or(HelloFault::Member("supportedVersions", "is missing in the answer"))?;
     let spoken = list.iter().any(|span| frame.string(span).is_some_and(|v| v == asked.version));
     if spoken { Ok(asked) } else { Err(HelloFault::NotSpoken(asked.version)) }
+}
+
+/// Whether an error refuses a protocol version and lists it as supported all the same, which asks for another try.
+pub fn refused_but_supported(frame: &Frame, asked: &Era) -> bool {
+    let text = frame.text();
+    let error = frame.payload().filter(|_| frame.kind() == Kind::Error);
+    let data = error
+        .and_then(|span| RpcError::of_value(text, span))
+        .filter(|error| error.code == code::UNSUPPORTED_VERSION)
+        .and_then(|error| Members::of_value(text, error.data?));
+    let listed =
+        data.and_then(|data| data.get(text, "supported")).and_then(|list| Elements::of_value(text, list));
+    listed.is_some_and(|list| list.iter().any(|span| frame.string(span).is_some_and(|v| v == asked.version)))
 }
 
 /// An `initialize` request; `params` is a JSON object whose version is replaced by that of `era`.

@@ -108,6 +108,21 @@ fn introductions_are_read_back() {
 }
 
 #[test]
+fn a_version_that_is_refused_but_listed_may_be_asked_for_again() {
+    let refusal = |code: i32, data: &str| {
+        frame(&format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":{code},"message":"no"{data}}}}}"#))
+    };
+    let listed = r#","data":{"supported":["2025-11-25","2026\u002d07-28"]}"#;
+    assert!(refused_but_supported(&refusal(-32022, listed), &V2026_07_28));
+    assert!(!refused_but_supported(&refusal(-32601, listed), &V2026_07_28));
+    for other in ["", r#","data":{"supported":["2025-11-25"]}"#, r#","data":["2026-07-28"]"#] {
+        assert!(!refused_but_supported(&refusal(-32022, other), &V2026_07_28), "{other}");
+    }
+    let result = frame(r#"{"jsonrpc":"2.0","id":1,"result":{"supported":["2026-07-28"]}}"#);
+    assert!(!refused_but_supported(&result, &V2026_07_28));
+}
+
+#[test]
 fn asking_results_are_told_from_text_that_mentions_them() {
     let asks =
         frame(r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"input_required","requestState":"s"}}"#);

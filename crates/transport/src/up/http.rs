@@ -101,7 +101,8 @@ impl HttpLink {
         self.era
     }
 
-    /// Introduces the gateway with `request`, an `initialize` or `server/discover` request under id `key`.
+    /// Introduces the gateway with `request`, an `initialize` or `server/discover` request under id `key`; once more
+    /// when its version is refused and yet named as supported.
     ///
     /// # Errors
     /// [`LinkError`] when the upstream cannot be reached or does not take it.
@@ -114,9 +115,15 @@ impl HttpLink {
     ) -> Result<ServerHello, LinkError> {
         let patience = self.target.limits.patience;
         let late = |_| LinkError::Late(patience.as_secs());
-        let frame = tokio::time::timeout(patience, self.answered(client, request, key, mirror))
-            .await
-            .map_err(late)??;
+        let answer = async {
+            let frame = self.answered(client, request.clone(), key, mirror).await?;
+            // Some backend behind this address speaks it, if not the one that was met.
+            if proto::era::refused_but_supported(&frame, self.era) {
+                return self.answered(client, request, key, mirror).await;
+            }
+            Ok(frame)
+        };
+        let frame = tokio::time::timeout(patience, answer).await.map_err(late)??;
         let hello = read_hello(&frame, self.era)?;
         if self.era.lifecycle == Lifecycle::Handshake {
             tokio::time::timeout(patience, self.notify(client, proto::era::initialized()))
