@@ -110,6 +110,27 @@ async fn an_older_server_brings_the_client_down_to_its_version() {
 }
 
 #[tokio::test]
+async fn a_version_that_is_refused_and_yet_named_is_asked_for_again() {
+    let puppet = Puppet::start(|number, request| match request.method() {
+        "server/discover" if number == 0 => {
+            let error = json!({"code": -32022, "message": "not here", "data": {"supported": [MODERN]}});
+            let body = json!({"jsonrpc": "2.0", "id": request.body["id"], "error": error});
+            Said::Status(400, "application/json", body.to_string())
+        }
+        "server/discover" => {
+            let hello = json!({"resultType": "complete", "supportedVersions": [MODERN], "capabilities": {"tools": {}}});
+            Said::Result(hello, String::new())
+        }
+        _ => Said::Proper,
+    })
+    .await;
+    let gateway = gateway_of(&[("new", puppet.config())]).await;
+    let modern = Modern::new(gateway.http());
+    assert_eq!(text(&modern.call("new__ok", &json!({})).await), "ok");
+    assert_eq!((puppet.count("server/discover"), puppet.count("initialize")), (2, 0));
+}
+
+#[tokio::test]
 async fn a_server_of_no_known_version_is_missing_with_its_version() {
     for version in [json!("2010-01-01"), json!(7), json!(null), json!("")] {
         let own = version.clone();
