@@ -1,31 +1,65 @@
 //! Matching URIs against URI templates (RFC 6570), only as far as finding out whose resource a URI is.
 
-/// Whether `uri` can be an expansion of `template`: the literal parts stand in their order, and each expression covers
-/// some text. Expressions without an operator stay within one path segment, as their expansion does.
-fn matches(template: &str, uri: &str) -> bool {
-    let Some(open) = template.find('{') else { return template == uri };
-    let (literal, rest) = template.split_at(open);
-    let Some(uri) = uri.strip_prefix(literal) else { return false };
-    let Some(close) = rest.find('}') else { return false };
-    let expression = &rest[1..close];
-    let rest = &rest[close + 1..];
-    let wide = expression.starts_with(['+', '#', '/', '?', '&', ';', '.']);
-    let longest = if wide { uri.len() } else { uri.find('/').unwrap_or(uri.len()) };
-    let shortest = usize::from(!wide);
-    // Only the places where the next literal stands are tried, so this is linear in most templates.
-    let next = rest.split('{').next().unwrap_or_default();
-    (shortest..=longest)
-        .filter(|&at| uri.is_char_boundary(at))
-        .filter(|&at| uri[at..].starts_with(next))
-        .any(|at| matches(rest, &uri[at..]))
-}
-
-/// The most expressions that a template may have: what is longer is not matched, as the search would be too wide.
+/// The most expressions that a template may have: what has more is not matched.
 const MAX_EXPRESSIONS: usize = 8;
 
-/// [`matches`] for templates of a sane size.
+/// The longest URI that is matched, in bytes.
+const MAX_URI: usize = 8192;
+
+/// Whether `uri` can be an expansion of `template`: the literal parts stand in their order, and each expression covers
+/// some text. Expressions without an operator stay within one path segment, as their expansion does.
+///
+/// Template and URI are strangers' text, so nothing is tried twice: all the places at which a part may end are found
+/// together, in one pass over the URI for each part.
 pub(super) fn covers(template: &str, uri: &str) -> bool {
-    template.matches('{').count() <= MAX_EXPRESSIONS && uri.len() <= 8192 && matches(template, uri)
+    if template.matches('{').count() > MAX_EXPRESSIONS || uri.len() > MAX_URI {
+        return false;
+    }
+    let mut parts = template.split('{');
+    let first = parts.next().unwrap_or_default();
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return first == uri;
+    }
+    if !uri.starts_with(first) {
+        return false;
+    }
+    // `places[at]`: what has been read of the template can cover the URI up to `at`.
+    let mut places = vec![false; uri.len() + 1];
+    places[first.len()] = true;
+    for part in parts {
+        let Some((expression, literal)) = part.split_once('}') else { return false };
+        places = after_literal(&after_expression(&places, expression, uri), literal, uri);
+        if !places.contains(&true) {
+            return false;
+        }
+    }
+    places[uri.len()]
+}
+
+/// Where an expression can end that begins at one of `starts`.
+fn after_expression(starts: &[bool], expression: &str, uri: &str) -> Vec<bool> {
+    let wide = expression.starts_with(['+', '#', '/', '?', '&', ';', '.']);
+    let mut within = false;
+    let mut ends = vec![false; starts.len()];
+    for (at, end) in ends.iter_mut().enumerate() {
+        // One without an operator covers at least a character.
+        let reached = within || (wide && starts[at]);
+        *end = reached && uri.is_char_boundary(at);
+        within = (within || starts[at]) && (wide || uri.as_bytes().get(at) != Some(&b'/'));
+    }
+    ends
+}
+
+/// Where `literal` ends that begins at one of `starts`.
+fn after_literal(starts: &[bool], literal: &str, uri: &str) -> Vec<bool> {
+    let mut ends = vec![false; starts.len()];
+    for (at, _) in starts.iter().enumerate().filter(|(_, start)| **start) {
+        if uri.as_bytes()[at..].starts_with(literal.as_bytes()) {
+            ends[at + literal.len()] = true;
+        }
+    }
+    ends
 }
 
 #[cfg(test)]
@@ -52,8 +86,43 @@ mod tests {
     }
 
     #[test]
+    fn a_part_may_end_in_more_than_one_place() {
+        for (template, uri, want) in [
+            ("{a}-{b}-{c}-{d}!", "1-2-3-4-5!", true),
+            ("{a}-{b}-{c}-{d}!", "1-2-3!", false),
+            ("{a}-{b}-{c}-{d}!", "1-2-3-4!5", false),
+            ("{a}{b}", "é", false),
+            ("{a}{b}", "éé", true),
+            ("x{a}/{b}y", "xayy/y", false),
+            ("x{a}/{b}y", "xayy/yy", true),
+            ("{+a}/b{c}", "q/b/b/b1", true),
+            ("{+a}/b{c}", "q/b/b/1", false),
+            ("{+a}", "", true),
+            ("{a}", "", false),
+        ] {
+            assert_eq!(covers(template, uri), want, "{template} {uri}");
+        }
+    }
+
+    /// Tried place by place, each of these would take longer than anybody waits.
+    #[test]
     fn hostile_templates_do_not_run_long() {
-        let template = "{+a}a".repeat(9);
-        assert!(!covers(&template, &"a".repeat(4000)));
+        let a = "a".repeat(8000);
+        let dashes = "-".repeat(8000);
+        for (template, uri) in [
+            ("u:/{v0}a{v1}a{v2}a{v3}a{v4}a{v5}a{v6}a{w}Z", format!("u:/{}", &a[..60])),
+            ("u:/{v0}a{v1}a{v2}a{v3}a{v4}a{v5}a{v6}a{w}Z", format!("u:/{a}")),
+            ("{+a}a{+b}a{+c}a{+d}a{+e}a{+f}a{+g}a{+h}Z", a.clone()),
+            ("{a}{b}{c}{d}{e}{f}{g}{h}Z", a.clone()),
+            ("{a}-{b}-{c}-{d}!", dashes),
+        ] {
+            assert!(!covers(template, &uri), "{template}");
+            assert!(covers(
+                template,
+                &format!("{uri}Z!").replace(if template.ends_with('Z') { "!" } else { "Z" }, "")
+            ));
+        }
+        assert!(!covers(&"{+a}a".repeat(9), &a[..4000]), "too many expressions");
+        assert!(!covers("{+a}", &"a".repeat(8193)), "too long");
     }
 }
