@@ -179,13 +179,13 @@ impl List {
         Self { view: Box::leak(Box::new(view(&V2025_11_25, 1000))), request: Bytes::from(request) }
     }
 
-    /// The whole answer.
-    pub(crate) fn answer(self) -> Bytes {
+    /// The whole answer, in the pieces that it is written in.
+    pub(crate) fn answer(self) -> [Bytes; 3] {
         let frame = Frame::parse(self.request, FrameLimits::default()).expect("a request");
         let Ok(Dispatch::Local(result)) = dispatch(&frame, self.view, SERVER_INFO) else {
             panic!("not answered")
         };
-        proto::rpc::result_response(frame.id().expect("an id"), &result)
+        proto::rpc::result_pieces(frame.id().expect("an id"), result)
     }
 }
 
