@@ -86,9 +86,7 @@ impl Streams {
         if primed {
             table.prime(STANDING, None);
         }
-        for message in std::mem::take(&mut table.pending) {
-            table.push(STANDING, message);
-        }
+        table.send_pending();
         Ok(body)
     }
 
@@ -109,6 +107,9 @@ impl Streams {
                 stream.live = None;
             }
         }
+        if last.stream == STANDING {
+            table.send_pending();
+        }
         Ok(body)
     }
 
@@ -117,10 +118,11 @@ impl Streams {
         self.table.lock().push(stream, message);
     }
 
-    /// Sends a message on the standing stream. Without one, it waits there if it is worth waiting for.
+    /// Sends a message on the standing stream. While nobody reads it, a message that is worth waiting for (`keep`) waits
+    /// for the next reader, and any other one is kept for a replay if the stream was ever open.
     pub(crate) fn push_standing(&self, message: Bytes, keep: bool) {
         let mut table = self.table.lock();
-        if table.is_live(STANDING) {
+        if table.is_live(STANDING) || (!keep && table.streams.contains_key(&STANDING)) {
             table.push(STANDING, message);
         } else if keep {
             if table.pending.len() == MAX_PENDING {
@@ -194,6 +196,13 @@ impl Table {
 
     fn is_live(&self, id: u64) -> bool {
         self.streams.get(&id).and_then(|s| s.live.as_ref()).is_some_and(|live| !live.is_gone())
+    }
+
+    /// Sends on the standing stream what waits for a reader.
+    fn send_pending(&mut self) {
+        for message in std::mem::take(&mut self.pending) {
+            self.push(STANDING, message);
+        }
     }
 
     fn prime(&mut self, id: u64, retry: Option<u64>) {
