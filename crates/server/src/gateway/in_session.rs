@@ -35,7 +35,7 @@ pub(crate) async fn notification(shard: &Shard, session: &Arc<Session>, frame: F
                 let _ = asked.link.0.notify(&shard.client, asked.text).await;
             }
         }
-        _ => session.broadcast(shard, frame.text()).await,
+        known => session.broadcast(shard, frame.text(), known.is_none()).await,
     }
 }
 

@@ -289,11 +289,13 @@ impl Session {
         }
     }
 
-    /// Sends a client's notification to every upstream that serves this session alone.
-    pub(crate) async fn broadcast(&self, shard: &Shard, text: &Bytes) {
+    /// Sends a client's notification to every upstream whose link is this session's own; `foreign`, one that the
+    /// standard does not know, also over shared links that no other session uses: only there it is clear who speaks.
+    pub(crate) async fn broadcast(&self, shard: &Shard, text: &Bytes, foreign: bool) {
         let open: Vec<Arc<OpenLink>> =
             self.links.lock().values().filter_map(|used| used.cell.current()).collect();
-        for link in open.iter().filter(|link| link.own) {
+        let alone = |link: &OpenLink| link.users().iter().all(|user| std::ptr::eq(&raw const **user, self));
+        for link in open.iter().filter(|link| link.own || (foreign && alone(link))) {
             if let Err(e) = link.notify(&shard.client, text.clone()).await {
                 tracing::debug!(server = %link.upstream.name(), "a notification was not taken: {}", link.upstream.told(&e));
             }
