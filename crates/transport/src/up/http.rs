@@ -16,6 +16,7 @@ use proto::rpc::{Frame, FrameLimits, Id, Kind, RpcError, code};
 use tokio::time::Instant;
 
 use super::long::{LONG, LongReply};
+use super::session_gone::says_session_gone;
 use super::{EventStream, LinkError, StreamItem};
 use crate::net::client::{Client, Origin, Protocol, ResponseBody};
 use crate::net::{Body, collect};
@@ -31,8 +32,11 @@ pub struct HttpLimits {
     pub result: usize,
     /// Bytes of one event.
     pub event: usize,
-    /// How long an introduction, or the body of an answer, may take.
+    /// How long an introduction may take.
     pub patience: Duration,
+    /// How long the body of an answer may take, in all or, when it is passed on, without a byte. The caller may have a
+    /// shorter deadline.
+    pub body: Duration,
     /// JSON of messages.
     pub frame: FrameLimits,
 }
@@ -235,7 +239,7 @@ impl HttpLink {
                 LongReply::begin(response.into_body(), length, limits).await?,
             )));
         }
-        let text = collect(response.into_body(), limits.result, Instant::now() + limits.patience).await?;
+        let text = collect(response.into_body(), limits.result, Instant::now() + limits.body).await?;
         if status.is_success() && text.iter().all(u8::is_ascii_whitespace) {
             return Ok(HttpReply::Accepted);
         }
@@ -251,21 +255,8 @@ impl HttpLink {
         Err(LinkError::Status { status: status.as_u16(), body: excerpt(&text) })
     }
 
-    /// Whether a refusal means that the session is unknown: 404 by the specification, but servers also say it with 400
-    /// or 410 and in words.
     fn is_session_fault(&self, status: StatusCode, text: &[u8]) -> bool {
-        if self.session.load().is_none() {
-            return false;
-        }
-        let says = |words: &[u8]| text.to_ascii_lowercase().windows(words.len()).any(|w| w == words);
-        match status.as_u16() {
-            404 | 410 => !says(b"-32601"),
-            400 | 401 | 403 => {
-                says(b"session")
-                    && (says(b"not found") || says(b"expired") || says(b"unknown") || says(b"invalid"))
-            }
-            _ => false,
-        }
+        self.session.load().is_some() && says_session_gone(status, text)
     }
 
     /// Opens the stream on which the upstream speaks unasked (GET). `None` when it has none.

@@ -16,6 +16,7 @@ mod events;
 mod http;
 mod long;
 mod pipe;
+mod session_gone;
 
 pub use error::LinkError;
 pub use events::{EventStream, StreamItem};
