@@ -117,10 +117,8 @@ mod tests {
             ("{a}-{b}-{c}-{d}!", dashes),
         ] {
             assert!(!covers(template, &uri), "{template}");
-            assert!(covers(
-                template,
-                &format!("{uri}Z!").replace(if template.ends_with('Z') { "!" } else { "Z" }, "")
-            ));
+            let end = &template[template.len() - 1..];
+            assert!(covers(template, &format!("{uri}{end}")), "{template}");
         }
         assert!(!covers(&"{+a}a".repeat(9), &a[..4000]), "too many expressions");
         assert!(!covers("{+a}", &"a".repeat(8193)), "too long");
