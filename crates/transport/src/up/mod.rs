@@ -6,6 +6,7 @@
 //! | `events` | an upstream's event stream, resumed when it breaks |
 //! | `long` | an answer too long to be held, passed on as it comes |
 //! | `pipe` | a child's stdin and stdout, shared by many exchanges |
+//! | `session_gone` | whether a refusal means that the session is forgotten |
 //! | `error` | how a link can fail |
 //!
 //! A link moves messages and tells them apart by their ids; what they mean for a client is the engine's business. It
