@@ -106,7 +106,7 @@ fn run_tests(log: &Log, packages: &[&str], profile: &str, programs: Option<&Path
         .status()
         .is_ok_and(|status| status.success());
     let mut command = if nextest {
-        cargo(&["nextest", "run", "--no-fail-fast", "--cargo-profile", profile])
+        cargo(&["nextest", "run", "--no-fail-fast", "--status-level", "slow", "--cargo-profile", profile])
     } else {
         cargo(&["test", "--bins", "--lib", "--tests", "--no-fail-fast", "--profile", profile])
     };

@@ -12,7 +12,7 @@ use plan::Step;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How much of a failed step's log is shown.
+/// How much of the end of a failed step's log is shown; what failed before that is named.
 const SHOWN_LINES: usize = 150;
 
 const USAGE: &str = "\
@@ -117,8 +117,11 @@ fn run_step(step: &Step, context: &Context, build_failed: bool) -> Done {
     if let (true, Ok(log)) = (tally.failed > 0, &log) {
         let text = log.text();
         let lines: Vec<&str> = text.lines().collect();
-        let shown = &lines[lines.len().saturating_sub(SHOWN_LINES)..];
-        report.extend(shown.iter().flat_map(|line| ["      | ", line, "\n"]));
+        let (before, end) = lines.split_at(lines.len().saturating_sub(SHOWN_LINES));
+        let failed =
+            before.iter().filter(|line| ["FAIL ", "not ok "].iter().any(|word| line.starts_with(word)));
+        let shown = failed.take(SHOWN_LINES).chain(end);
+        report.extend(shown.flat_map(|line| ["      | ", line, "\n"]));
         report.extend(["      whole log: ", &log.path().to_string_lossy(), "\n"]);
     }
     report.extend(why.iter().flat_map(|why| ["      ", why, "\n"]));
