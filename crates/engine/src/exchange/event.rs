@@ -10,7 +10,7 @@ use super::Outbound;
 /// How long an exchange may take.
 #[derive(Debug, Clone, Copy)]
 pub struct Timeouts {
-    /// Without an answer or a sign of progress.
+    /// Without an answer or a sign of progress, as long as the upstream does not itself wait for the client.
     pub idle: Duration,
     /// In all.
     pub overall: Duration,
@@ -34,6 +34,9 @@ pub enum Event {
     Failed(LinkFailure),
     /// The client wants it no more, and said so. Its notification, if there was one.
     Cancelled(Option<Box<Frame>>),
+    /// The upstream's question has been answered, by the client or in its place. Where the shell does not see that, the
+    /// upstream's next message says so as well.
+    Answered,
     /// The deadline has passed.
     Expired,
 }

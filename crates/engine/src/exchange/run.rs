@@ -50,6 +50,8 @@ pub struct Exchange {
     timeouts: Timeouts,
     started: Instant,
     heard: Instant,
+    /// Whether the upstream waits for an answer of the client, and so has nothing to say itself.
+    asking: bool,
     /// What is to be done, soonest first; seldom more than one.
     steps: SmallVec<[Step; 2]>,
     open: bool,
@@ -88,6 +90,7 @@ impl Exchange {
             token,
             started: now,
             heard: now,
+            asking: false,
             steps,
             open,
         })
@@ -98,9 +101,10 @@ impl Exchange {
         (!self.steps.is_empty()).then(|| self.steps.remove(0))
     }
 
-    /// When [`Event::Expired`] is due.
+    /// When [`Event::Expired`] is due. While the upstream waits for the client, only the time in all counts.
     pub fn deadline(&self) -> Instant {
-        (self.heard + self.timeouts.idle).min(self.started + self.timeouts.overall)
+        let overall = self.started + self.timeouts.overall;
+        if self.asking { overall } else { overall.min(self.heard + self.timeouts.idle) }
     }
 
     /// The id that the client gave the request.
@@ -135,9 +139,16 @@ impl Exchange {
                 self.steps.push(Step::End);
                 self.open = false;
             }
+            Event::Answered => self.hear(now, false),
             Event::Expired if now >= self.deadline() => self.expire(binding.server, now),
             Event::Expired => {}
         }
+    }
+
+    /// The upstream showed a sign of life, or has had its answer: from now on it is its turn, unless it is `asking`.
+    fn hear(&mut self, now: Instant, asking: bool) {
+        self.heard = now;
+        self.asking = asking;
     }
 
     fn frame(
@@ -159,7 +170,7 @@ impl Exchange {
                 self.open = false;
             }
             Kind::Notification => {
-                self.heard = now;
+                self.hear(now, false);
                 match Notice::from_name(&frame.method()) {
                     Some(Notice::Progress) => {
                         if let Some(text) = self.progress(&frame) {
@@ -171,7 +182,7 @@ impl Exchange {
                 }
             }
             Kind::Request => {
-                self.heard = now;
+                self.hear(now, true);
                 self.steps.push(Step::Ask(frame));
             }
         }

@@ -169,6 +169,33 @@ fn progress_moves_the_idle_deadline_but_not_the_last_one() {
 }
 
 #[test]
+fn an_upstream_that_waits_for_the_client_is_not_silent() {
+    let (now, minute) = (start(), Duration::from_mins(1));
+    let question = r#"{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{}}"#;
+    let note = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{}}"#;
+    let withdrawal = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"q"}}"#;
+    let event = |text: &str| Event::Frame(Box::new(frame(text)), None);
+    for over in [Event::Answered, event(note), event(withdrawal)] {
+        let mut x = begin(&view(&V2025_11_25), CALL, "me", 0, now).unwrap();
+        sent(&mut x);
+        x.feed(event(question), &Plain, binding("me", 0), now);
+        assert!(matches!(x.poll(), Some(Step::Ask(_))));
+        assert_eq!(x.deadline(), now + 10 * minute, "the time in all");
+        x.feed(Event::Expired, &Plain, binding("me", 0), now + 3 * minute);
+        assert!(x.poll().is_none());
+        x.feed(over, &Plain, binding("me", 0), now + 5 * minute);
+        assert_eq!(x.deadline(), now + 6 * minute, "from the answer on");
+    }
+    let mut x = begin(&view(&V2025_11_25), CALL, "me", 0, now).unwrap();
+    sent(&mut x);
+    x.feed(event(question), &Plain, binding("me", 0), now);
+    x.feed(Event::Expired, &Plain, binding("me", 0), now + 10 * minute);
+    assert!(matches!(x.poll(), Some(Step::Ask(_))));
+    assert!(matches!(x.poll(), Some(Step::Cancel(_))));
+    assert!(std::str::from_utf8(&answered(&mut x).body).unwrap().contains("did not answer"));
+}
+
+#[test]
 fn a_client_that_cancels_gets_no_answer() {
     let mut x = begin(&view(&V2025_11_25), CALL, "me", 0, start()).unwrap();
     sent(&mut x);

@@ -166,6 +166,7 @@ impl Call {
                         if let Some(text) = Box::pin(self.ask(&question)).await {
                             return Progress::Relay(text);
                         }
+                        self.feed(Event::Answered);
                     }
                     Step::Withdraw(notice) => {
                         if let Some(text) = self.withdraw(&notice) {
