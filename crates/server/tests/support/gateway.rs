@@ -105,6 +105,15 @@ pub(crate) struct Started {
     folder: Folder,
 }
 
+/// What it logged says more about a failed test than the test can.
+impl Drop for Started {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the log of the process under test:\n{}", self.err.text());
+        }
+    }
+}
+
 /// Starts `dragoman COMMAND --config FILE ARGS` in a folder of its own, with all three pipes.
 pub(crate) fn start(command: &str, start: &Start<'_>) -> Started {
     let folder = Folder::new();
