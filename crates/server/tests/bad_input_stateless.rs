@@ -259,6 +259,21 @@ async fn what_is_no_request_has_no_effect() {
         json!({"jsonrpc": "2.0", "method": "notifications/x", "params": {"_meta": meta(&json!({}))}});
     let mut reply = scene.http().post("/mcp", &headers, &notice.to_string()).await;
     assert_eq!((reply.status, reply.text().await.as_str()), (202, ""));
+    let bare = json!({"jsonrpc": "2.0", "method": "notifications/x"});
+    for (name, value, body, status) in [
+        ("Mcp-Method", "notifications/x", &notice, 202),
+        ("Mcp-Method", "notifications/y", &notice, 400),
+        ("MCP-Protocol-Version", LEGACY, &notice, 400),
+        ("MCP-Protocol-Version", MODERN, &bare, 202),
+    ] {
+        let mut reply = scene.http().post("/mcp", &[(name, value)], &body.to_string()).await;
+        assert_eq!(reply.status, status, "{name} {value} {body}");
+        if status == 400 {
+            let answer = reply.json().await;
+            assert_eq!(error_code(&answer), -32020, "{answer}");
+            assert!(error_message(&answer).contains(name), "{answer}");
+        }
+    }
     for message in [
         json!({"jsonrpc": "2.0", "id": 4, "result": {}}),
         json!({"jsonrpc": "2.0", "id": 4, "error": {"code": 1, "message": "x"}}),

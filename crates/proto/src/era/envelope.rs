@@ -58,6 +58,25 @@ pub fn read_envelope(frame: &Frame, headers: Option<Mirrored<'_>>) -> Result<Env
     }
 }
 
+/// Checks the headers of a notification over HTTP, as far as there are any: what it says twice must agree.
+///
+/// # Errors
+/// [`EraFault::Header`] for a header that is unlike the body, [`EraFault::Envelope`] for a version that is no string,
+/// and [`EraFault::Duplicate`].
+pub fn check_notification(frame: &Frame, headers: Mirrored<'_>) -> Result<(), EraFault> {
+    if headers.version.is_some()
+        && let Some(version) = frame.meta(meta::PROTOCOL_VERSION)?
+    {
+        let version =
+            frame.string(version).ok_or(EraFault::Envelope(meta::PROTOCOL_VERSION, "must be a string"))?;
+        mirrors("MCP-Protocol-Version", headers.version, &version, false)?;
+    }
+    if headers.method.is_some() {
+        mirrors("Mcp-Method", headers.method, &frame.method(), false)?;
+    }
+    Ok(())
+}
+
 fn required(frame: &Frame, key: &'static str) -> Result<Span, EraFault> {
     frame.meta(key)?.ok_or(EraFault::Envelope(key, "is required in every request of this protocol version"))
 }

@@ -16,7 +16,7 @@ mod v2026_07_28;
 mod tests;
 
 pub use detect::{EraFault, Spoken, detect};
-pub use envelope::{Envelope, Mirrored, read_envelope};
+pub use envelope::{Envelope, Mirrored, check_notification, read_envelope};
 pub use hello::{
     ClientHello, HelloFault, ServerHello, client_hello, discover_request, discover_result,
     initialize_request, initialize_result, initialized, own_meta, refused_but_supported, server_hello,

@@ -70,6 +70,27 @@ fn envelope_before_headers_before_version() {
 }
 
 #[test]
+fn a_notification_needs_no_headers_but_true_ones() {
+    let own = frame(&format!(r#"{{"jsonrpc":"2.0","method":"notifications/x","params":{{{ENVELOPE}}}}}"#));
+    let bare = frame(r#"{"jsonrpc":"2.0","method":"notifications/x"}"#);
+    let said = |version: &'static str, method: &'static str| {
+        let header = |text: &'static str| Some(text.as_bytes()).filter(|text| !text.is_empty());
+        Mirrored { version: header(version), method: header(method), name: None }
+    };
+    for (frame, headers, want) in [
+        (&own, said("", ""), 0),
+        (&bare, said("", ""), 0),
+        (&bare, said("2026-07-28", "notifications/x"), 0),
+        (&own, said(" 2026-07-28 ", "notifications/x"), 0),
+        (&own, said("2025-11-25", ""), -32020),
+        (&own, said("2026-07-28", "notifications/X"), -32020),
+        (&bare, said("2026-07-28", "tools/call"), -32020),
+    ] {
+        assert_eq!(check_notification(frame, headers).map_or_else(|e| e.code(), |()| 0), want, "{headers:?}");
+    }
+}
+
+#[test]
 fn log_levels_are_checked() {
     let with = |level: &str| {
         call(&format!(

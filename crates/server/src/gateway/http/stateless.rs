@@ -8,7 +8,7 @@ use engine::exchange::Headers;
 use http::{HeaderMap, Response, StatusCode};
 use proto::codec::headers as names;
 use proto::codec::sse::KEEP_ALIVE;
-use proto::era::{Mirrored, read_envelope};
+use proto::era::{Mirrored, check_notification, read_envelope};
 use proto::rpc::{Frame, Kind as FrameKind, code};
 use tokio::time::Instant;
 use transport::net::{Body, BodySender, collect};
@@ -35,28 +35,34 @@ pub(super) async fn answer(
     headers: &HeaderMap,
     frame: Frame,
 ) -> Response<Body> {
-    match frame.kind() {
-        FrameKind::Request => {}
-        // The core defines none over HTTP; what an extension sends has nobody to go to.
-        FrameKind::Notification => return answer::empty(StatusCode::ACCEPTED),
-        FrameKind::Response | FrameKind::Error => {
-            let fault =
-                Fault::client(code::INVALID_REQUEST, "clients of this protocol version send no responses");
-            return answer::message(400, fault.response(frame.id()));
-        }
-    }
     let headers = RequestHeaders(headers);
     let mirrored = Mirrored {
         version: headers.get(names::PROTOCOL_VERSION),
         method: headers.get(names::METHOD),
         name: headers.get(names::NAME),
     };
+    let refuse = |fault| {
+        let fault = Fault::from(fault);
+        answer::message(fault.status.unwrap_or(400), fault.response(frame.id()))
+    };
+    match frame.kind() {
+        FrameKind::Request => {}
+        // The core defines none over HTTP; what an extension sends has nobody to go to.
+        FrameKind::Notification => {
+            return match check_notification(&frame, mirrored) {
+                Ok(()) => answer::empty(StatusCode::ACCEPTED),
+                Err(fault) => refuse(fault),
+            };
+        }
+        FrameKind::Response | FrameKind::Error => {
+            let fault =
+                Fault::client(code::INVALID_REQUEST, "clients of this protocol version send no responses");
+            return answer::message(400, fault.response(frame.id()));
+        }
+    }
     let envelope = match read_envelope(&frame, Some(mirrored)) {
         Ok(envelope) => envelope,
-        Err(fault) => {
-            let fault = Fault::from(fault);
-            return answer::message(fault.status.unwrap_or(400), fault.response(frame.id()));
-        }
+        Err(fault) => return refuse(fault),
     };
     let era = envelope.era;
     match decide(shard, profile, envelope, frame, Some(&headers)).await {
