@@ -107,6 +107,7 @@ pub(crate) struct Started {
 
 /// What it logged says more about a failed test than the test can.
 impl Drop for Started {
+    #[expect(clippy::print_stderr, reason = "the test harness shows it with the failure")]
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("the log of the process under test:\n{}", self.err.text());
