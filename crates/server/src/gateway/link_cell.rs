@@ -61,7 +61,7 @@ impl LinkCell {
     ///
     /// # Errors
     /// Why it cannot be opened; while an upstream keeps failing, at once and with the same reason.
-    pub(crate) async fn get(&self, shard: &Shard) -> Result<Arc<OpenLink>, LinkError> {
+    pub(crate) async fn get(self: &Arc<Self>, shard: &Shard) -> Result<Arc<OpenLink>, LinkError> {
         if let Some(link) = self.current() {
             return Ok(link);
         }
@@ -84,7 +84,7 @@ impl LinkCell {
                 if let Some(session) = self.session.as_ref().and_then(Weak::upgrade) {
                     link.add_user(&session);
                 }
-                pump::start(shard, &link, &self.kind);
+                pump::start(shard, &link, &self.kind, self);
                 // A server that was gone may have come back with other lists.
                 if before > 0 {
                     let (offer, shard, link) = (self.upstream.offer(&self.kind), shard.clone(), link.clone());
@@ -211,6 +211,11 @@ impl LinkCell {
             Lifecycle::Handshake => initialize_request(&id, self.kind.era, &self.params),
             Lifecycle::Stateless => discover_request(&id, self.kind.era, super::CLIENT_INFO),
         }
+    }
+
+    /// Whether it should be open although nobody asks for it now.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.upstream.over_http() && self.session.as_ref().is_none_or(|session| session.strong_count() > 0)
     }
 
     /// Whether it serves one session alone.

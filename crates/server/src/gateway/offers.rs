@@ -1,6 +1,6 @@
 //! What an upstream offers to one kind of client: fetched once, kept, fetched again when it changes.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
@@ -23,7 +23,8 @@ const RETRY_AFTER: Duration = Duration::from_secs(3);
 /// How long an upstream that does not speak the era is not asked again.
 const REFUSED_FOR: Duration = Duration::from_mins(5);
 
-/// After how long lists are fetched anew when the server neither announces changes nor says how long they hold.
+/// After how long lists are fetched anew when the server does not say how long they hold, and at the soonest when it
+/// announces changes: what it said while a stream was broken was heard by nobody.
 const OLD: Duration = Duration::from_mins(5);
 
 /// The shortest such time that a server can ask for.
@@ -48,6 +49,8 @@ pub(crate) struct OfferCell {
     /// Counts the fetches that have ended; whoever waits for one watches it.
     done: watch::Sender<u64>,
     busy: Mutex<Busy>,
+    /// The link over which it was last fetched, or which was made for a client of this kind since.
+    last_link: Mutex<Weak<LinkCell>>,
 }
 
 /// Fetches, one at a time.
@@ -74,7 +77,8 @@ impl Busy {
 impl OfferCell {
     pub(crate) fn new(upstream: Arc<Upstream>, kind: Kind) -> Self {
         let state = ArcSwap::from_pointee(State::Unknown);
-        Self { upstream, kind, state, done: watch::Sender::new(0), busy: Mutex::default() }
+        let last_link = Mutex::new(Weak::new());
+        Self { upstream, kind, state, done: watch::Sender::new(0), busy: Mutex::default(), last_link }
     }
 
     /// The offer as a view takes it.
@@ -116,11 +120,24 @@ impl OfferCell {
         let State::Known(offer, since) = &**self.state.load() else { return false };
         let declares =
             |name| engine::catalogue::declares(&offer.hello.capabilities, name, Some("listChanged"));
-        if self.upstream.is_native() || ["tools", "prompts", "resources"].into_iter().any(declares) {
+        let announces = ["tools", "prompts", "resources"].into_iter().any(declares);
+        // What a pipe carries is not lost.
+        if self.upstream.is_native() || (announces && !self.upstream.over_http()) {
             return false;
         }
         let hint = Duration::from_millis(offer.cache.ttl_ms);
-        since.elapsed() > if hint.is_zero() { OLD } else { hint.max(YOUNG) }
+        let shortest = if announces { OLD } else { YOUNG };
+        since.elapsed() > if hint.is_zero() { OLD } else { hint.max(shortest) }
+    }
+
+    /// Notes a link over which it can be fetched.
+    pub(crate) fn note_link(&self, link: &Arc<LinkCell>) {
+        *self.last_link.lock() = Arc::downgrade(link);
+    }
+
+    /// The link that was noted last, if it is still used.
+    pub(crate) fn last_link(&self) -> Option<Arc<LinkCell>> {
+        self.last_link.lock().upgrade()
     }
 
     /// Starts a fetch over `link`, unless one is under way. Waiting for its end is up to the caller.
@@ -133,6 +150,7 @@ impl OfferCell {
             }
             busy.begin();
         }
+        self.note_link(&link);
         let (cell, shard) = (self.clone(), shard.clone());
         tokio::spawn(async move {
             // However this ends, the next fetch must be possible.
@@ -148,8 +166,8 @@ impl OfferCell {
     }
 
     /// Fetches anew because the upstream said that something changed. Returns when the lists are at least as new as this
-    /// call; of several calls at a time only one fetches.
-    pub(crate) async fn refresh(self: &Arc<Self>, shard: &Shard, link: &Arc<OpenLink>) {
+    /// call; of several calls at a time only one fetches. `false` when the fetch was this call's own and failed.
+    pub(crate) async fn refresh(self: &Arc<Self>, shard: &Shard, link: &Arc<OpenLink>) -> bool {
         let mut done = self.done.subscribe();
         // What is under way may have asked before the change.
         let wanted = self.busy.lock().begun + 1;
@@ -157,7 +175,7 @@ impl OfferCell {
             {
                 let mut busy = self.busy.lock();
                 if busy.ended >= wanted {
-                    return;
+                    return true;
                 }
                 if !busy.fetching {
                     busy.begin();
@@ -165,21 +183,23 @@ impl OfferCell {
                 }
             }
             if done.changed().await.is_err() {
-                return;
+                return false;
             }
         }
         let _idle = Idle(self);
         let outcome = self.gather(shard, link).await;
+        let fetched = outcome.is_ok();
         if let Err(e) = &outcome {
-            tracing::warn!(server = %self.upstream.name(), "its lists have changed, but cannot be fetched: {}", self.upstream.told(e));
+            tracing::warn!(server = %self.upstream.name(), "its lists may have changed, but cannot be fetched: {}", self.upstream.told(e));
         }
         // The old lists are better than none.
         if outcome.is_ok() || !matches!(**self.state.load(), State::Known(..)) {
             self.settle(shard, outcome, None);
         }
+        fetched
     }
 
-    async fn try_fetch(&self, shard: &Shard, link: &LinkCell) -> Result<Offer, LinkError> {
+    async fn try_fetch(&self, shard: &Shard, link: &Arc<LinkCell>) -> Result<Offer, LinkError> {
         let link = link.get(shard).await?;
         self.gather(shard, &link).await
     }

@@ -11,15 +11,17 @@ use transport::up::{EventStream, LinkError, StreamItem};
 use super::Shard;
 use super::call::refuse_question;
 use super::link::{Item, LinkRef, OpenLink, Wire, parse};
+use super::link_cell::LinkCell;
 use super::session::{Face, Session};
-use super::upstream::{Kind, own_request};
+use super::upstream::{Kind, era_refusal, own_request};
 
 /// The first wait before a lost stream is opened again, and the longest.
 const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
-/// Starts to listen to an open link. The tasks end with the link.
-pub(crate) fn start(shard: &Shard, link: &Arc<OpenLink>, kind: &Kind) {
-    let ear = Ear { shard: shard.clone(), link: Arc::downgrade(link), kind: kind.clone() };
+/// Starts to listen to an open link. The tasks end with the link, or with its cell when the link is to be opened again.
+pub(crate) fn start(shard: &Shard, link: &Arc<OpenLink>, kind: &Kind, cell: &Arc<LinkCell>) {
+    let (link_seen, cell) = (Arc::downgrade(link), Arc::downgrade(cell));
+    let ear = Ear { shard: shard.clone(), link: link_seen, kind: kind.clone(), cell };
     if let Some(mut unasked) = link.take_unasked() {
         let ear = ear.clone();
         tokio::spawn(async move {
@@ -58,6 +60,7 @@ struct Ear {
     shard: Shard,
     link: Weak<OpenLink>,
     kind: Kind,
+    cell: Weak<LinkCell>,
 }
 
 enum Listening {
@@ -66,41 +69,78 @@ enum Listening {
 }
 
 impl Ear {
-    /// Keeps a stream open as long as the link lives.
+    /// Keeps a stream open as long as the link lives, and sees to it that a link that is gone is opened again.
     async fn keep_open(&self, what: Listening) {
         let mut wait = WAIT.0;
+        let mut again = false;
         loop {
-            let Some(link) = self.link.upgrade().filter(|link| link.is_alive()) else { return };
+            let Some(link) = self.link.upgrade() else { return };
+            if !link.is_alive() {
+                break;
+            }
             let opened = Instant::now();
             let outcome = match &what {
-                Listening::Standing => self.stand(&link).await,
-                Listening::Subscription(filter) => self.subscribe(&link, filter).await,
+                Listening::Standing => self.stand(&link, again).await,
+                Listening::Subscription(filter) => self.subscribe(&link, filter, again).await,
             };
-            drop(link);
             match outcome {
-                Ok(false) => return,
-                Err(LinkError::SessionGone) => {
-                    if let Some(link) = self.link.upgrade() {
-                        link.bury();
+                // The session has only just been opened: what is not found is the stream.
+                Ok(false) | Err(LinkError::SessionGone) if !again => return,
+                Err(LinkError::SessionGone) => link.bury(),
+                // It had a stream. Whether it is the same server that now has none shows when its lists are asked for.
+                Ok(false) if link.is_alive() => {
+                    if link.upstream.offer(&self.kind).refresh(&self.shard, &link).await {
+                        return;
                     }
-                    return;
                 }
-                Ok(true) | Err(_) => {}
+                Ok(_) | Err(_) => {}
             }
+            if !link.is_alive() {
+                break;
+            }
+            drop(link);
+            again = true;
             if opened.elapsed() > WAIT.1 {
                 wait = WAIT.0;
             }
-            let stopped = self.shard.gateway.stop.clone();
-            tokio::select! {
-                () = tokio::time::sleep(wait) => {}
-                () = stopped.stopped() => return,
+            if !self.pause(wait).await {
+                return;
             }
             wait = (wait * 2).min(WAIT.1);
         }
+        self.revive().await;
+    }
+
+    /// `false` when the gateway stops meanwhile.
+    async fn pause(&self, wait: Duration) -> bool {
+        let stopped = self.shard.gateway.stop.clone();
+        tokio::select! {
+            () = tokio::time::sleep(wait) => true,
+            () = stopped.stopped() => false,
+        }
+    }
+
+    /// Opens the link again: as long as somebody may use it, somebody has to hear what changes.
+    async fn revive(&self) {
+        let mut wait = WAIT.0;
+        while self.pause(wait).await {
+            let Some(cell) = self.cell.upgrade().filter(|cell| cell.is_wanted()) else { return };
+            match cell.get(&self.shard).await {
+                Ok(_) => return,
+                Err(e) if era_refusal(&e, self.kind.era).is_some() => return,
+                Err(_) => wait = (wait * 2).min(WAIT.1),
+            }
+        }
+    }
+
+    /// What changed while nobody listened was told to nobody.
+    fn catch_up(&self, link: &Arc<OpenLink>) {
+        let (offer, shard, link) = (link.upstream.offer(&self.kind), self.shard.clone(), link.clone());
+        tokio::spawn(async move { offer.refresh(&shard, &link).await });
     }
 
     /// Listens on the standing stream until it ends; `false` when the upstream has none.
-    async fn stand(&self, link: &Arc<OpenLink>) -> Result<bool, LinkError> {
+    async fn stand(&self, link: &Arc<OpenLink>, again: bool) -> Result<bool, LinkError> {
         let Wire::Http(http) = &link.wire else { return Ok(false) };
         // Proxies may hold the head back until the first event, so there is no deadline but the link's own end.
         let opened = tokio::select! {
@@ -109,6 +149,9 @@ impl Ear {
             () = link.dead.stopped() => return Ok(false),
         };
         let Some(stream) = opened else { return Ok(false) };
+        if again {
+            self.catch_up(link);
+        }
         self.drain(link, stream).await.map(|()| true)
     }
 
@@ -131,7 +174,7 @@ impl Ear {
     }
 
     /// Listens to announced changes until the stream ends; `false` when the upstream refuses.
-    async fn subscribe(&self, link: &Arc<OpenLink>, filter: &str) -> Result<bool, LinkError> {
+    async fn subscribe(&self, link: &Arc<OpenLink>, filter: &str, again: bool) -> Result<bool, LinkError> {
         let gateway = &self.shard.gateway;
         let key = gateway.next_key();
         let meta = own_meta(link.era, "{}", super::CLIENT_INFO);
@@ -143,6 +186,9 @@ impl Ear {
         let limits = gateway.frame_limits();
         let opened = link.open_stream(&self.shard.client, request, limits).await?;
         let Some(mut source) = opened else { return Ok(false) };
+        if again {
+            self.catch_up(link);
+        }
         loop {
             let item = tokio::select! {
                 item = source.next(&self.shard.client, limits) => item?,

@@ -203,7 +203,11 @@ async fn tidy_up(shard: &Shard) {
         upstream.rest_idle(shard, shard.gateway.snapshot.limits.session_idle).await;
         for (offer, link) in upstream.old_offers() {
             let shard = shard.clone();
-            tokio::spawn(async move { offer.refresh(&shard, &link).await });
+            tokio::spawn(async move {
+                if let Ok(link) = link.get(&shard).await {
+                    offer.refresh(&shard, &link).await;
+                }
+            });
         }
     }
 }

@@ -16,7 +16,7 @@ use transport::child::Spec;
 use transport::up::{HttpLimits, HttpTarget, LinkError};
 
 use super::Shard;
-use super::link::{OpenLink, Wire};
+use super::link::Wire;
 use super::link_cell::LinkCell;
 use super::mask::Mask;
 use super::offers::OfferCell;
@@ -122,11 +122,15 @@ impl Upstream {
     }
 
     /// The offers that may have grown old without anybody saying so, with the link to ask over.
-    pub(crate) fn old_offers(&self) -> Vec<(Arc<OfferCell>, Arc<OpenLink>)> {
+    pub(crate) fn old_offers(&self) -> Vec<(Arc<OfferCell>, Arc<LinkCell>)> {
         let shared = self.shared.lock();
         let offers = self.offers.lock();
-        let asked =
-            |(kind, cell): (&Kind, &Arc<OfferCell>)| Some((cell.clone(), shared.get(kind)?.current()?));
+        // A child that rests has not changed.
+        let can_be_asked = |link: &Arc<LinkCell>| self.over_http() || link.current().is_some();
+        let asked = |(kind, cell): (&Kind, &Arc<OfferCell>)| {
+            let link = shared.get(kind).cloned().or_else(|| cell.last_link()).filter(can_be_asked)?;
+            Some((cell.clone(), link))
+        };
         offers.iter().filter(|(_, cell)| cell.is_old()).filter_map(asked).collect()
     }
 
@@ -154,7 +158,11 @@ impl Upstream {
         params: Bytes,
         session: &Arc<Session>,
     ) -> Arc<LinkCell> {
-        Arc::new(LinkCell::new(self.clone(), kind.clone(), params, Some(Arc::downgrade(session))))
+        let link = Arc::new(LinkCell::new(self.clone(), kind.clone(), params, Some(Arc::downgrade(session))));
+        if let Some(offer) = self.offers.lock().get(kind) {
+            offer.note_link(&link);
+        }
+        link
     }
 
     /// What it offers to clients of this kind.
