@@ -1,6 +1,6 @@
 //! A link that is opened when it is first needed, and again when it is gone.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -31,6 +31,8 @@ pub(crate) struct LinkCell {
     open: ArcSwapOption<OpenLink>,
     opening: tokio::sync::Mutex<Backoff>,
     openings: AtomicU64,
+    /// Whether nobody will use it any more.
+    retired: AtomicBool,
 }
 
 impl LinkCell {
@@ -49,6 +51,7 @@ impl LinkCell {
             open: ArcSwapOption::empty(),
             opening,
             openings: AtomicU64::new(0),
+            retired: AtomicBool::new(false),
         }
     }
 
@@ -69,6 +72,9 @@ impl LinkCell {
         if let Some(link) = self.current() {
             return Ok(link);
         }
+        if self.is_retired() {
+            return Err(LinkError::Closed);
+        }
         let is_child = matches!(self.upstream.place, Place::Child(_));
         if let Some(old) = self.open.swap(None).filter(|_| is_child) {
             let why = old.why_gone().unwrap_or_else(|| "it ended on its own".to_owned());
@@ -81,6 +87,11 @@ impl LinkCell {
                 let link = Arc::new(link);
                 let before = self.openings.fetch_add(1, Ordering::Relaxed);
                 self.open.store(Some(link.clone()));
+                // Whoever wanted it has gone meanwhile.
+                if self.is_retired() {
+                    self.close(shard).await;
+                    return Err(LinkError::Closed);
+                }
                 if let Some(session) = self.session.as_ref().and_then(Weak::upgrade) {
                     link.add_user(&session);
                 }
@@ -215,7 +226,9 @@ impl LinkCell {
 
     /// Whether it should be open although nobody asks for it now.
     pub(crate) fn is_wanted(&self) -> bool {
-        self.upstream.over_http() && self.session.as_ref().is_none_or(|session| session.strong_count() > 0)
+        self.upstream.over_http()
+            && !self.is_retired()
+            && self.session.as_ref().is_none_or(|session| session.strong_count() > 0)
     }
 
     /// Whether it serves one session alone.
@@ -227,6 +240,25 @@ impl LinkCell {
     pub(crate) async fn close(&self, shard: &Shard) {
         if let Some(link) = self.open.swap(None) {
             link.close(&shard.client).await;
+        }
+    }
+
+    /// From now on no link is opened, and one that is being opened is let go as soon as it is open.
+    pub(crate) fn retire(&self) {
+        self.retired.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether nobody will use it any more.
+    pub(crate) fn is_retired(&self) -> bool {
+        self.retired.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for LinkCell {
+    fn drop(&mut self) {
+        // What listens to the link ends with it.
+        if let Some(link) = self.open.swap(None) {
+            link.bury();
         }
     }
 }

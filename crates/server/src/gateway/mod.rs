@@ -6,7 +6,7 @@
 //! | `http/` | clients over Streamable HTTP |
 //! | `stdio` | the one client over stdin and stdout |
 //! | `in_session`, `stateless` | what a message comes to, whichever of the two brought it |
-//! | `session`, `sessions`, `streams` | what a client of a handshake era has here |
+//! | `session`, `newborn`, `sessions`, `streams` | what a client of a handshake era has here |
 //! | `era_gap` | what a client is told whose protocol version no server speaks |
 //! | `call` | one forwarded request: the engine's exchange, performed |
 //! | `listen` | streams of notices for stateless clients |
@@ -29,6 +29,7 @@ mod link_cell;
 mod listen;
 mod mask;
 mod memory;
+mod newborn;
 mod offers;
 mod pump;
 pub(crate) mod run;

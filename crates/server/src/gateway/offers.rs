@@ -104,6 +104,11 @@ impl OfferCell {
         matches!(&**self.state.load(), State::Absent(absence, _) if !absence.retry)
     }
 
+    /// Whether it was never fetched to an end.
+    pub(crate) fn is_unknown(&self) -> bool {
+        matches!(&**self.state.load(), State::Unknown)
+    }
+
     /// Whether a fetch is due: nothing is known, or a failure is long enough ago.
     pub(crate) fn is_due(&self) -> bool {
         match &**self.state.load() {
@@ -156,6 +161,10 @@ impl OfferCell {
             // However this ends, the next fetch must be possible.
             let _idle = Idle(&cell);
             let outcome = cell.try_fetch(&shard, &link).await;
+            // The client has left, which says nothing of the upstream.
+            if outcome.is_err() && link.is_retired() {
+                return;
+            }
             let speaks = match &outcome {
                 Err(e) => cell.spoken_instead(&shard, e).await,
                 Ok(_) => None,

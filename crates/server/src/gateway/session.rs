@@ -1,7 +1,7 @@
 //! A client's session, in the eras that have them.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,7 @@ use super::Shard;
 use super::era_gap::refuse_handshake;
 use super::link::{LinkRef, OpenLink};
 use super::link_cell::LinkCell;
+use super::newborn::Newborn;
 use super::streams::Streams;
 use super::upstream::{Kind, Upstream, own_request};
 use super::views::ViewCell;
@@ -59,6 +60,8 @@ pub(crate) struct Session {
     can_be_asked: bool,
     view: OnceLock<Arc<ViewCell>>,
     links: Mutex<HashMap<UpstreamId, Arc<Used>>>,
+    /// Raised while `links` is locked, and never lowered.
+    ended: AtomicBool,
     pub(crate) asks: Mutex<Asks<LinkRef>>,
     calls: Mutex<HashMap<Id, oneshot::Sender<Option<Frame>>>>,
     max_calls: usize,
@@ -91,6 +94,7 @@ impl Session {
             can_be_asked: hello.can_be_asked,
             view: OnceLock::new(),
             links: Mutex::default(),
+            ended: AtomicBool::new(false),
             asks: Mutex::new(Asks::new(MAX_ASKS, limits.request_state_lifetime)),
             calls: Mutex::default(),
             max_calls: limits.calls_per_session,
@@ -109,10 +113,10 @@ impl Session {
         shard: &Shard,
         birth: Birth,
         face: impl Fn() -> Face,
-    ) -> Result<(Arc<Self>, Arc<engine::catalogue::View>), Fault> {
+    ) -> Result<(Newborn, Arc<engine::catalogue::View>), Fault> {
         let (id, profile, hello) = (birth.id.clone(), birth.profile, birth.hello.clone());
         let limits = &shard.gateway.snapshot.limits;
-        let session = Self::new(birth, limits);
+        let session = Newborn::new(shard, Self::new(birth, limits));
         let view = session.find_view(shard).await.view();
         let older = view
             .upstreams()
@@ -126,7 +130,9 @@ impl Session {
                 None => Ok((session, view)),
             };
         };
-        let session = Self::new(Birth { id, profile, era, hello, face: face() }, limits);
+        drop(session);
+        let birth = Birth { id, profile, era, hello, face: face() };
+        let session = Newborn::new(shard, Self::new(birth, limits));
         let view = session.find_view(shard).await.view();
         Ok((session, view))
     }
@@ -175,6 +181,10 @@ impl Session {
             } else {
                 upstream.shared_link(&self.kind)
             };
+            // Nobody would let go of what opens now.
+            if own && self.ended.load(Ordering::Relaxed) {
+                cell.retire();
+            }
             Arc::new(Used { cell, joined: AtomicU64::new(0) })
         });
         used.clone()
@@ -331,11 +341,14 @@ impl Session {
         if let Face::Http(streams) = &self.face {
             streams.close();
         }
-        let links: Vec<Arc<Used>> = self.links.lock().drain().map(|(_, used)| used).collect();
-        for used in links {
-            if used.cell.is_own() {
-                used.cell.close(shard).await;
-            }
+        let links: Vec<Arc<Used>> = {
+            let mut links = self.links.lock();
+            self.ended.store(true, Ordering::Relaxed);
+            links.drain().map(|(_, used)| used).collect()
+        };
+        for used in links.iter().filter(|used| used.cell.is_own()) {
+            used.cell.retire();
+            used.cell.close(shard).await;
         }
     }
 }

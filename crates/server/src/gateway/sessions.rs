@@ -29,10 +29,10 @@ impl Sessions {
     }
 
     /// Adds a session; `false` when there are too many.
-    pub(crate) fn add(&self, session: Arc<Session>) -> bool {
+    pub(crate) fn add(&self, session: &Arc<Session>) -> bool {
         let mut open = self.open.write();
         open.len() < self.max && {
-            open.insert(session.id.clone(), session);
+            open.insert(session.id.clone(), session.clone());
             true
         }
     }

@@ -184,15 +184,15 @@ impl Client {
         let era = negotiate(&hello.version);
         let face = || Face::Pipe(self.lines.clone());
         let birth = Birth { id: "stdio".into(), profile: self.profile, era, hello, face: face() };
-        let (session, view) = match Session::introduce(&self.shard, birth, face).await {
+        let (newborn, view) = match Session::introduce(&self.shard, birth, face).await {
             Ok(introduced) => introduced,
             Err(fault) => return self.refuse(&fault, Some(id)).await,
         };
         let info = &self.shard.gateway.snapshot.profiles[self.profile].server_info;
-        let text = initialize_result(id, session.kind.era, view.capabilities(), info, view.instructions());
-        self.shard.gateway.sessions.add(session.clone());
+        let text = initialize_result(id, newborn.kind.era, view.capabilities(), info, view.instructions());
+        self.shard.gateway.sessions.add(&newborn);
         if let Ok(mut own) = self.session.lock() {
-            *own = Some(session);
+            *own = Some(newborn.keep());
         }
         self.say(text).await;
     }

@@ -169,15 +169,19 @@ impl Views {
         let upstreams = &shard.gateway.snapshot.profiles[profile].upstreams;
         let upstreams: Vec<&Arc<Upstream>> = upstreams.iter().map(|id| shard.gateway.upstream(*id)).collect();
         let offers: Vec<Arc<OfferCell>> = upstreams.iter().map(|upstream| upstream.offer(kind)).collect();
-        let due: Vec<watch::Receiver<u64>> = offers
+        let due: Vec<_> = offers
             .iter()
             .zip(&upstreams)
             .filter(|(offer, _)| offer.is_due())
-            .map(|(offer, upstream)| offer.fetch(shard, link(upstream)))
+            .map(|(offer, upstream)| (offer, upstream, offer.fetch(shard, link(upstream))))
             .collect();
         let all = async {
-            for mut done in due {
+            for (offer, upstream, mut done) in due {
                 let _ = done.changed().await;
+                // It was fetched for another client, which has left.
+                if offer.is_unknown() {
+                    let _ = offer.fetch(shard, link(upstream)).changed().await;
+                }
             }
         };
         let _ = tokio::time::timeout(PATIENCE, all).await;

@@ -127,15 +127,16 @@ async fn handshake(shard: &Shard, profile: usize, frame: Frame) -> Response<Body
     let era = negotiate(&hello.version);
     let face = || Face::Http(Streams::new(&gateway.snapshot.limits));
     let birth = Birth { id: session_id.clone().into(), profile, era, hello, face: face() };
-    let (session, view) = match Session::introduce(shard, birth, face).await {
+    let (newborn, view) = match Session::introduce(shard, birth, face).await {
         Ok(introduced) => introduced,
         Err(fault) => return refuse(&fault),
     };
     let info = &gateway.snapshot.profiles[profile].server_info;
-    let text = initialize_result(id, session.kind.era, view.capabilities(), info, view.instructions());
-    if !gateway.sessions.add(session) {
+    let text = initialize_result(id, newborn.kind.era, view.capabilities(), info, view.instructions());
+    if !gateway.sessions.add(&newborn) {
         return refuse(&Fault::gateway("too many sessions are open here; try again soon").with_status(503));
     }
+    newborn.keep();
     let mut response = answer::message(200, text);
     if let Ok(mut value) = HeaderValue::from_str(&session_id) {
         value.set_sensitive(true);
