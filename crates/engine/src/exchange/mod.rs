@@ -22,4 +22,4 @@ pub use dispatch::{Dispatch, Route, dispatch};
 pub use event::{Answer, Event, LinkFailure, Step, Timeouts};
 pub use input::{Binding, Sealer};
 pub use outbound::{Headers, Mirror, Outbound};
-pub use run::{Exchange, Start};
+pub use run::{Exchange, ProgressToken, Start};

@@ -14,7 +14,8 @@ use tokio::time::sleep_until;
 use transport::net::Body;
 use transport::up::LinkError;
 
-use super::link::{Item, LinkRef, OpenLink, Reply, Source, parse};
+use super::deliver::deliver;
+use super::link::{Item, LinkRef, OpenLink, Reply, Source};
 use super::session::Session;
 use super::upstream::{Kind, Upstream};
 use super::{ANYONE, Shard};
@@ -233,14 +234,15 @@ impl Call {
 
     async fn send(&mut self, outbound: Outbound) -> Option<Progress> {
         let deadline = self.exchange.deadline();
-        let Self { shard, upstream, caller, link, cancelled, .. } = self;
+        let Self { shard, upstream, caller, link, cancelled, exchange, .. } = self;
         let happened = tokio::select! {
-            reply = deliver(shard, upstream, caller, link, outbound) => Happened::Replied(reply),
+            reply = deliver(shard, upstream, caller, link, outbound, exchange.token()) => Happened::Replied(reply),
             notice = cancellation(cancelled) => Happened::Cancelled(notice),
             () = sleep_until(deadline.into()) => Happened::Late,
         };
         let Happened::Replied(Ok(Reply::Long(long))) = happened else { return self.take(happened) };
         if self.takes_long
+            && !(self.caller.era().batches && long.head.trim_ascii_start().starts_with(b"["))
             && let Some(swap) = self.exchange.pass(&long.head)
         {
             self.over = true;
@@ -249,9 +251,15 @@ impl Call {
                 Err(e) => Progress::Answer(self.failed(&e)),
             });
         }
-        let limits = self.shard.gateway.frame_limits();
-        let whole = long.read().await.and_then(|text| parse(text, limits));
-        self.take(Happened::Replied(whole.map(|frame| Reply::Whole(Box::new(frame), Some(200)))))
+        let (limits, era) = (self.shard.gateway.frame_limits(), self.caller.era());
+        let happened = tokio::select! {
+            text = long.read() => {
+                Happened::Replied(text.and_then(|text| Reply::of(text, Some(200), era, limits)))
+            }
+            notice = cancellation(&mut self.cancelled) => Happened::Cancelled(notice),
+            () = sleep_until(deadline.into()) => Happened::Late,
+        };
+        self.take(happened)
     }
 
     /// The answer to a client whose exchange is over already.
@@ -308,47 +316,6 @@ async fn cancellation(cancelled: &mut Option<oneshot::Receiver<Option<Frame>>>) 
     notice.ok().flatten().map(Box::new)
 }
 
-/// Sends a request over the caller's link; once more over a new one when it certainly was not taken.
-async fn deliver(
-    shard: &Shard,
-    upstream: &Arc<Upstream>,
-    caller: &Caller,
-    used: &mut Option<Arc<OpenLink>>,
-    outbound: Outbound,
-) -> Result<Reply, LinkError> {
-    let limits = shard.gateway.frame_limits();
-    // Nearly always the link is open. Opening is boxed, since its room would else be moved about with every call.
-    let link = match ready(upstream, caller) {
-        Some(link) => link,
-        None => Box::pin(open(shard, upstream, caller)).await?,
-    };
-    *used = Some(link.clone());
-    match link.send(&shard.client, outbound.clone(), limits).await {
-        Err(LinkError::SessionGone) => {
-            tracing::info!(server = %upstream.name(), "the session is gone; opening another");
-            link.bury();
-            let link = Box::pin(open(shard, upstream, caller)).await?;
-            *used = Some(link.clone());
-            Box::pin(link.send(&shard.client, outbound, limits)).await
-        }
-        other => other,
-    }
-}
-
-fn ready(upstream: &Arc<Upstream>, caller: &Caller) -> Option<Arc<OpenLink>> {
-    match caller {
-        Caller::Session(session) => session.ready_link(upstream),
-        Caller::Stateless(kind) => upstream.shared_link(kind).current(),
-    }
-}
-
-async fn open(shard: &Shard, upstream: &Arc<Upstream>, caller: &Caller) -> Result<Arc<OpenLink>, LinkError> {
-    match caller {
-        Caller::Session(session) => session.link(shard, upstream).await,
-        Caller::Stateless(kind) => upstream.shared_link(kind).get(shard).await,
-    }
-}
-
 /// Answers an upstream's question in the place of a client that cannot be asked.
 pub(crate) async fn refuse_question(shard: &Shard, link: &OpenLink, question: &Frame, why: &str) {
     let text = error_response(question.id(), code::METHOD_NOT_FOUND, why, None);
@@ -363,6 +330,9 @@ impl Drop for Call {
             session.end_call(self.exchange.id());
         }
         let Some(link) = self.link.take() else { return };
+        if let Some(token) = self.exchange.token() {
+            link.forget_progress(token.key);
+        }
         // The client is gone. Where that means that it wants no answer, its upstream is told.
         if self.over || !link.era.disconnect_cancels || !link.hears_cancellation() {
             return;

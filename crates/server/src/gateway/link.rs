@@ -1,11 +1,12 @@
 //! An open link to an upstream, whatever its transport, and who uses it.
 
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use engine::exchange::Outbound;
+use engine::exchange::{Outbound, ProgressToken};
 use native::NativeServer;
 use parking_lot::Mutex;
 use proto::era::{Era, ServerHello};
@@ -13,7 +14,7 @@ use proto::rpc::{Frame, FrameLimits, Kind as FrameKind};
 use transport::net::Stop;
 use transport::net::client::Client;
 use transport::up::{
-    EventStream, HttpLink, HttpReply, LinkError, LongReply, PipeCall, PipeLink, StreamItem, Unasked,
+    EventStream, HttpLink, HttpReply, LinkError, LongReply, PipeCall, PipeLink, StreamItem, Unasked, messages,
 };
 
 use super::session::Session;
@@ -38,6 +39,8 @@ pub(crate) struct OpenLink {
     /// Whether it serves one client session alone, so that the upstream may ask that client.
     pub(crate) own: bool,
     users: Mutex<Vec<Weak<Session>>>,
+    /// Who wants to hear of the progress of which open call: an upstream may tell it outside of the call's own answer.
+    progress: Mutex<HashMap<u64, (Weak<Session>, ProgressToken)>>,
     unasked: Mutex<Option<Unasked>>,
     born: Instant,
     /// Milliseconds after `born` at which a request last went over it.
@@ -61,10 +64,40 @@ pub(crate) enum Reply {
     Long(Box<LongReply>),
 }
 
+impl Reply {
+    /// A body that was read to its end; an array of messages is a source of them.
+    pub(crate) fn of(
+        text: Bytes,
+        status: Option<u16>,
+        era: &'static Era,
+        limits: FrameLimits,
+    ) -> Result<Self, LinkError> {
+        if !era.batches {
+            return Ok(Self::Whole(Box::new(parse(text, limits)?), status));
+        }
+        let mut ready = messages(text, era, limits)?;
+        if ready.len() == 1
+            && let Some(only) = ready.pop_front()
+        {
+            return Ok(Self::Whole(only, status));
+        }
+        Ok(Self::Source(Source::Web(Incoming { era, stream: None, ready })))
+    }
+}
+
 /// Where an exchange's messages come from.
 pub(crate) enum Source {
-    Events(Box<EventStream>),
+    Web(Incoming),
     Pipe(PipeCall),
+}
+
+/// Messages that come over HTTP.
+pub(crate) struct Incoming {
+    era: &'static Era,
+    /// Where more come from, if they do.
+    stream: Option<Box<EventStream>>,
+    /// The rest of the array that came last.
+    ready: VecDeque<Box<Frame>>,
 }
 
 /// What a source brings.
@@ -77,7 +110,7 @@ pub(crate) enum Item {
 impl Source {
     /// Lets it go once the answer is there.
     pub(crate) fn finish(self) {
-        if let Self::Events(stream) = self {
+        if let Self::Web(Incoming { stream: Some(stream), .. }) = self {
             stream.finish();
         }
     }
@@ -85,10 +118,29 @@ impl Source {
     pub(crate) async fn next(&mut self, client: &Client, limits: FrameLimits) -> Result<Item, LinkError> {
         match self {
             Self::Pipe(call) => Ok(Item::Frame(call.next().await?)),
-            Self::Events(stream) => match stream.next(client).await? {
-                StreamItem::Paused { retry } => Ok(Item::Paused(retry)),
-                StreamItem::Message(text) => Ok(Item::Frame(Box::new(parse(text, limits)?))),
-            },
+            Self::Web(incoming) => incoming.next(client, limits).await,
+        }
+    }
+}
+
+impl Incoming {
+    pub(crate) fn new(stream: Box<EventStream>, era: &'static Era) -> Self {
+        Self { era, stream: Some(stream), ready: VecDeque::new() }
+    }
+
+    pub(crate) async fn next(&mut self, client: &Client, limits: FrameLimits) -> Result<Item, LinkError> {
+        loop {
+            if let Some(frame) = self.ready.pop_front() {
+                return Ok(Item::Frame(frame));
+            }
+            let stream = self.stream.as_mut().ok_or(LinkError::Closed)?;
+            match stream.next(client).await? {
+                StreamItem::Paused { retry } => return Ok(Item::Paused(retry)),
+                StreamItem::Message(text) if self.era.batches => {
+                    self.ready = messages(text, self.era, limits)?;
+                }
+                StreamItem::Message(text) => return Ok(Item::Frame(Box::new(parse(text, limits)?))),
+            }
         }
     }
 }
@@ -114,6 +166,7 @@ impl OpenLink {
             hello,
             own,
             users: Mutex::default(),
+            progress: Mutex::default(),
             unasked: Mutex::default(),
             born: Instant::now(),
             used: AtomicU64::new(0),
@@ -131,10 +184,8 @@ impl OpenLink {
         self.touch();
         match &self.wire {
             Wire::Http(link) => match link.post(client, outbound.body, outbound.mirror.as_ref()).await? {
-                HttpReply::Whole { status, text } => {
-                    Ok(Reply::Whole(Box::new(parse(text, limits)?), Some(status)))
-                }
-                HttpReply::Stream(stream) => Ok(Reply::Source(Source::Events(stream))),
+                HttpReply::Whole { status, text } => Reply::of(text, Some(status), self.era, limits),
+                HttpReply::Stream(stream) => Ok(Reply::Source(Source::Web(Incoming::new(stream, self.era)))),
                 HttpReply::Long(long) => Ok(Reply::Long(long)),
                 HttpReply::Accepted => Err(LinkError::NotAMessage("an empty answer to a request".to_owned())),
             },
@@ -264,6 +315,22 @@ impl OpenLink {
         if !users.iter().any(|user| std::ptr::eq(user.as_ptr(), Arc::as_ptr(session))) {
             users.push(Arc::downgrade(session));
         }
+    }
+
+    /// Notes that a call's progress belongs to this session, until [`OpenLink::forget_progress`].
+    pub(crate) fn expect_progress(&self, session: &Arc<Session>, token: ProgressToken) {
+        self.progress.lock().insert(token.key, (Arc::downgrade(session), token));
+    }
+
+    /// The call is over.
+    pub(crate) fn forget_progress(&self, key: u64) {
+        self.progress.lock().remove(&key);
+    }
+
+    /// Whose progress a notification tells, and its text for that client; `None` when it belongs to no open call.
+    pub(crate) fn progress_of(&self, notice: &Frame) -> Option<(Arc<Session>, Bytes)> {
+        let (session, token) = self.progress.lock().get(&ProgressToken::named(notice)?)?.clone();
+        Some((session.upgrade()?, token.translate(notice)?))
     }
 
     /// The sessions whose calls go over this link.

@@ -20,6 +20,7 @@
 //! in `engine`.
 
 mod call;
+mod deliver;
 mod era_gap;
 mod farewell;
 mod http;

@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use proto::era::{Lifecycle, own_meta};
 use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, Kind as FrameKind, result_response};
-use transport::up::{EventStream, LinkError, StreamItem};
+use transport::up::{EventStream, LinkError, StreamItem, messages};
 
 use super::Shard;
 use super::call::refuse_question;
-use super::link::{Item, LinkRef, OpenLink, Wire, parse};
+use super::link::{Item, LinkRef, OpenLink, Wire};
 use super::link_cell::LinkCell;
 use super::session::{Face, Session};
 use super::upstream::{Kind, era_refusal, own_request};
@@ -165,8 +165,12 @@ impl Ear {
             };
             match item {
                 StreamItem::Paused { .. } => {}
-                StreamItem::Message(text) => match parse(text, limits) {
-                    Ok(frame) => self.hear(link, Box::new(frame)).await,
+                StreamItem::Message(text) => match messages(text, link.era, limits) {
+                    Ok(frames) => {
+                        for frame in frames {
+                            self.hear(link, frame).await;
+                        }
+                    }
                     Err(e) => tracing::debug!(server = %link.upstream.name(), "{}", link.upstream.told(&e)),
                 },
             }
@@ -259,6 +263,12 @@ impl Ear {
                 }
             }
             Some(Notice::Acknowledged) => {}
+            // Its token is ours, and means nothing to anybody but the client behind the call.
+            Some(Notice::Progress) => {
+                if let Some((session, text)) = link.progress_of(&frame) {
+                    session.tell(text, false);
+                }
+            }
             _ => pass_on(link, &frame, notice),
         }
     }

@@ -70,6 +70,7 @@ impl Upstream {
                     result: limits.result,
                     event: limits.result,
                     patience: limits.connect_timeout * 3,
+                    body: spec.timeouts.overall,
                     frame: super::frame_limits(limits),
                 };
                 Place::Http(Arc::new(HttpTarget { uri, headers, limits }))

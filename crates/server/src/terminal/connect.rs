@@ -53,7 +53,7 @@ pub(crate) async fn connect(
         }
         Target::Http { uri, headers } => {
             let frame = FrameLimits::default();
-            let limits = HttpLimits { result: LARGEST, event: LARGEST, patience, frame };
+            let limits = HttpLimits { result: LARGEST, event: LARGEST, patience, body: patience, frame };
             let place = HttpTarget { uri: uri.clone(), headers: headers.clone(), limits };
             over_http(Arc::new(place), era, patience).await.map_err(|e| unmet(&uri.to_string(), &e, era))?
         }

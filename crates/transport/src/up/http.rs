@@ -1,5 +1,6 @@
 //! A link over Streamable HTTP (2025-03-26 to 2026-07-28): one POST a message.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use tokio::time::Instant;
 
 use super::long::{LONG, LongReply};
 use super::session_gone::says_session_gone;
-use super::{EventStream, LinkError, StreamItem};
+use super::{EventStream, LinkError, StreamItem, messages};
 use crate::net::client::{Client, Origin, Protocol, ResponseBody};
 use crate::net::{Body, collect};
 
@@ -145,24 +146,29 @@ impl HttpLink {
         key: u64,
         mirror: Option<&Mirror>,
     ) -> Result<Frame, LinkError> {
-        let parse = |text| {
-            Frame::parse(text, self.target.limits.frame).map_err(|e| LinkError::NotAMessage(e.to_string()))
+        let read = |text| messages(text, self.era, self.target.limits.frame);
+        let among = |frames: VecDeque<Box<Frame>>| {
+            let answers = |frame: &Box<Frame>| {
+                matches!(frame.kind(), Kind::Response | Kind::Error)
+                    && frame.id().is_none_or(|id| *id == Id::number(key))
+            };
+            frames.into_iter().find(answers).map(|frame| *frame)
+        };
+        // A body of one message is the answer whatever its id: some servers name none of ours in an error.
+        let whole = |text| {
+            let mut frames = read(text)?;
+            let only = if frames.len() == 1 { frames.pop_front().map(|frame| *frame) } else { among(frames) };
+            only.ok_or_else(|| LinkError::NotAMessage("an array without the answer".to_owned()))
         };
         match self.post(client, request, mirror).await? {
             HttpReply::Accepted => Err(LinkError::NotAMessage("an empty answer".to_owned())),
-            HttpReply::Whole { text, .. } => parse(text),
-            HttpReply::Long(long) => parse(long.read().await?),
+            HttpReply::Whole { text, .. } => whole(text),
+            HttpReply::Long(long) => whole(long.read().await?),
             HttpReply::Stream(mut stream) => loop {
-                match stream.next(client).await? {
-                    StreamItem::Message(text) => {
-                        let frame = parse(text)?;
-                        if matches!(frame.kind(), Kind::Response | Kind::Error)
-                            && frame.id().is_none_or(|id| *id == Id::number(key))
-                        {
-                            return Ok(frame);
-                        }
-                    }
-                    StreamItem::Paused { .. } => {}
+                if let StreamItem::Message(text) = stream.next(client).await?
+                    && let Some(frame) = among(read(text)?)
+                {
+                    return Ok(frame);
                 }
             },
         }

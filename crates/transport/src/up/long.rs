@@ -31,8 +31,8 @@ impl LongReply {
         limits: HttpLimits,
     ) -> Result<Self, LinkError> {
         let broken = |e: String| LinkError::NotAMessage(format!("an answer that cannot be read: {e}"));
-        let first = tokio::time::timeout(limits.patience, body.frame()).await;
-        let first = first.map_err(|_| LinkError::Late(limits.patience.as_secs()))?;
+        let first = tokio::time::timeout(limits.body, body.frame()).await;
+        let first = first.map_err(|_| LinkError::Late(limits.body.as_secs()))?;
         let first =
             first.ok_or_else(|| broken("it is empty".to_owned()))?.map_err(|e| broken(e.to_string()))?;
         Ok(Self { head: first.into_data().unwrap_or_default(), body, length, limits })
@@ -43,7 +43,7 @@ impl LongReply {
     /// # Errors
     /// [`LinkError`] when it is too long, too slow or broken.
     pub async fn read(self) -> Result<Bytes, LinkError> {
-        let deadline = Instant::now() + self.limits.patience;
+        let deadline = Instant::now() + self.limits.body;
         let rest = collect(self.body, self.limits.result.saturating_sub(self.head.len()), deadline).await?;
         let mut whole = Vec::with_capacity(self.head.len() + rest.len());
         whole.extend_from_slice(&self.head);
@@ -57,7 +57,7 @@ impl LongReply {
     /// [`LinkError::NotAMessage`] when its beginning already shows that it is no answer.
     pub fn pass(self, swap: IdSwap) -> Result<Body, LinkError> {
         let length = self.length.checked_add_signed(swap.growth());
-        Relay::rewritten(self.head, self.body, self.limits.patience, length, Box::new(Swapping(swap)))
+        Relay::rewritten(self.head, self.body, self.limits.body, length, Box::new(Swapping(swap)))
             .map(Body::relay)
             .map_err(LinkError::NotAMessage)
     }

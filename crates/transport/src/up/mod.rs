@@ -5,6 +5,7 @@
 //! | `http` | Streamable HTTP: a POST a message, answers as JSON or as an event stream |
 //! | `events` | an upstream's event stream, resumed when it breaks |
 //! | `long` | an answer too long to be held, passed on as it comes |
+//! | `messages` | the messages in a body or an event, be it an array of them |
 //! | `pipe` | a child's stdin and stdout, shared by many exchanges |
 //! | `session_gone` | whether a refusal means that the session is forgotten |
 //! | `error` | how a link can fail |
@@ -16,6 +17,7 @@ mod error;
 mod events;
 mod http;
 mod long;
+mod messages;
 mod pipe;
 mod session_gone;
 
@@ -23,4 +25,5 @@ pub use error::LinkError;
 pub use events::{EventStream, StreamItem};
 pub use http::{HttpLimits, HttpLink, HttpReply, HttpTarget, read_hello};
 pub use long::LongReply;
+pub use messages::messages;
 pub use pipe::{PipeCall, PipeItem, PipeLink, Unasked};
