@@ -1,0 +1,179 @@
+//! Upstreams over HTTP that use what the standard leaves open: progress beside the call, arrays of messages, slow bodies;
+//! and clients that are away for a while or say what nobody knows.
+
+mod support;
+
+use serde_json::{Value, json};
+use support::*;
+
+/// An event stream that stays open, with these messages on it.
+fn events(messages: &[Value]) -> Vec<u8> {
+    let mut text = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n".to_owned();
+    for message in messages {
+        text += &format!("data: {message}\n\n");
+    }
+    text.into_bytes()
+}
+
+fn config(puppet: &Puppet, rest: &str) -> String {
+    format!("{rest}mcpServers:\n  up: {}\n", puppet.config())
+}
+
+fn told(method: &str, params: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "method": method, "params": params})
+}
+
+/// The last event's id and its message, if it has one.
+async fn numbered(stream: &mut Reply) -> (String, Option<Value>) {
+    let event = stream.event().await.expect("an event");
+    let field = |name: &str| event.lines().find_map(|line| line.strip_prefix(name)).map(str::trim_start);
+    let data = field("data:").filter(|data| !data.is_empty());
+    (field("id:").unwrap_or_default().to_owned(), data.map(|data| serde_json::from_str(data).expect("JSON")))
+}
+
+/// Progress that comes on the upstream's standing stream goes to the client of the call, under that client's token, and
+/// to nobody else.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn progress_beside_the_call() {
+    let (send, calls) = std::sync::mpsc::channel::<Value>();
+    let calls = std::sync::Mutex::new(calls);
+    let puppet = Puppet::start(move |_, request| match request.method() {
+        "GET" => {
+            // The stream opens with the progress of the call that has come.
+            let token = calls.lock().expect("one").recv().expect("a call");
+            Said::Hold(events(&[
+                told("notifications/progress", &json!({"progressToken": 999_999, "progress": 1})),
+                told("notifications/progress", &json!({"progressToken": token, "progress": 2})),
+                told("notifications/message", &json!({"level": "error", "data": "end"})),
+            ]))
+        }
+        "tools/call" if !request.body["params"]["_meta"]["progressToken"].is_null() => {
+            let _ = send.send(request.body["params"]["_meta"]["progressToken"].clone());
+            Said::Hold(events(&[]))
+        }
+        _ => Said::Proper,
+    })
+    .await;
+    let gateway = Gateway::start(&config(&puppet, "")).await;
+    let (caller, stranger) = (Legacy::open(gateway.http()).await, Legacy::open(gateway.http()).await);
+    for session in [&caller, &stranger] {
+        assert_eq!(text(&session.call("up__ok", &json!({})).await), "ok");
+    }
+    let (mut mine, mut theirs) = (caller.listen().await, stranger.listen().await);
+    let params = json!({"name": "up__ok", "_meta": {"progressToken": "mine"}});
+    let body = request(7, "tools/call", &params).to_string();
+    let mut bytes = caller.http.head("POST", "/mcp", &caller.headers(), body.len()).into_bytes();
+    bytes.extend_from_slice(body.as_bytes());
+    let _open = caller.http.raw(&bytes).await;
+    let first = mine.message().await.expect("progress");
+    assert_eq!(first["params"], json!({"progressToken": "mine", "progress": 2}));
+    for stream in [&mut mine, &mut theirs] {
+        assert_eq!(stream.message().await.expect("the end")["params"]["data"], "end");
+    }
+}
+
+/// Answers in an array, as a body and as an event (2025-03-26).
+#[tokio::test]
+async fn arrays_of_messages() {
+    let puppet = Puppet::start(|number, request| {
+        let id = &request.body["id"];
+        let answer = |result: Value| json!({"jsonrpc": "2.0", "id": id, "result": result});
+        match request.method() {
+            "initialize" => {
+                let info = json!({"name": "b", "version": "1"});
+                let hello = json!({"protocolVersion": "2025-03-26", "capabilities": {"tools": {}}, "serverInfo": info});
+                Said::Status(200, "application/json", json!([answer(hello)]).to_string())
+            }
+            "tools/call" => {
+                let note = told("notifications/message", &json!({"level": "error", "data": "note"}));
+                let done = answer(json!({"content": [{"type": "text", "text": "ok"}]}));
+                let batch = match number {
+                    0 => json!([done]),
+                    _ => json!([note, {"no": "message"}, done]),
+                };
+                match number {
+                    2 => Said::Status(200, "text/event-stream", format!("data: {batch}\n\n")),
+                    _ => Said::Status(200, "application/json", batch.to_string()),
+                }
+            }
+            _ => Said::Proper,
+        }
+    })
+    .await;
+    let gateway = Gateway::start(&config(&puppet, "")).await;
+    let session = Legacy::open_at(gateway.http(), "/mcp", "2025-03-26", &json!({})).await;
+    assert_eq!(text(&session.call("up__ok", &json!({})).await), "ok");
+    for _ in 1..3 {
+        let mut reply = session.begin("tools/call", &json!({"name": "up__ok"})).await;
+        assert_eq!(reply.message().await.expect("a note")["params"]["data"], "note");
+        assert_eq!(text(&reply.message().await.expect("the answer")), "ok");
+    }
+}
+
+/// A body that comes slowly has the call's time, not that for connecting.
+#[tokio::test]
+async fn slow_bodies() {
+    let puppet = Puppet::start(|_, request| match request.method() {
+        "tools/call" => Said::Hold(
+            b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{".into(),
+        ),
+        _ => Said::Proper,
+    })
+    .await;
+    let limits = "limits: { connectTimeout: 100ms, callIdleTimeout: 2s }\n";
+    let gateway = Gateway::start(&config(&puppet, limits)).await;
+    let session = Legacy::open(gateway.http()).await;
+    let answer = session.call("up__ok", &json!({})).await;
+    assert!(error_message(&answer).contains("did not answer \"tools/call\" within 2 s"), "{answer}");
+}
+
+/// What is said while a client is away from its standing stream comes when it asks behind the last event.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn away_from_the_standing_stream() {
+    let (open, gate) = std::sync::mpsc::channel::<()>();
+    let gate = std::sync::Mutex::new(gate);
+    let puppet = Puppet::start(move |number, request| match (request.method(), number) {
+        ("GET", 0) => {
+            let _ = gate.lock().expect("one").recv();
+            let note = |n: u8| told("notifications/message", &json!({"level": "error", "data": n}));
+            Said::Hold(events(&[note(1), note(2)]))
+        }
+        _ => Said::Proper,
+    })
+    .await;
+    let gateway = Gateway::start(&config(&puppet, "")).await;
+    let (session, witness) = (Legacy::open(gateway.http()).await, Legacy::open(gateway.http()).await);
+    for session in [&session, &witness] {
+        assert_eq!(text(&session.call("up__ok", &json!({})).await), "ok");
+    }
+    let mut stream = session.listen().await;
+    let (last, _) = numbered(&mut stream).await;
+    let mut other = witness.listen().await;
+    drop(stream);
+    open.send(()).expect("the puppet waits");
+    for _ in 0..2 {
+        other.message().await.expect("a message");
+    }
+    let [(_, id), (_, version)] = session.headers();
+    let headers = [("Mcp-Session-Id", id), ("MCP-Protocol-Version", version), ("Last-Event-ID", &last)];
+    let mut rest = session.http.get("/mcp", &headers).await;
+    for n in 1..3 {
+        assert_eq!(rest.message().await.expect("what was missed")["params"]["data"], n);
+    }
+}
+
+/// A notification that nobody knows reaches a server over a shared connection while its client is the only one there.
+#[tokio::test]
+async fn foreign_notifications() {
+    let puppet = Puppet::start(|_, _| Said::Proper).await;
+    let gateway = Gateway::start(&config(&puppet, "")).await;
+    let first = Legacy::open(gateway.http()).await;
+    assert_eq!(text(&first.call("up__ok", &json!({})).await), "ok");
+    first.notify("notifications/x.custom", &json!({"a": 1})).await;
+    puppet.was_sent("notifications/x.custom", 1).await;
+    let second = Legacy::open(gateway.http()).await;
+    assert_eq!(text(&second.call("up__ok", &json!({})).await), "ok");
+    first.notify("notifications/x.custom", &json!({"a": 2})).await;
+    assert_eq!(text(&first.call("up__ok", &json!({})).await), "ok");
+    assert_eq!(puppet.count("notifications/x.custom"), 1);
+}
