@@ -201,6 +201,7 @@ async fn tidy_up(shard: &Shard) {
     shard.gateway.sessions.sweep(shard).await;
     for upstream in &shard.gateway.upstreams {
         upstream.rest_idle(shard, shard.gateway.snapshot.limits.session_idle).await;
+        upstream.shed(shard);
         for (offer, link) in upstream.old_offers() {
             let shard = shard.clone();
             tokio::spawn(async move {

@@ -25,6 +25,9 @@ use super::session::Session;
 /// How many kinds of clients one upstream's offers are kept for.
 const MAX_OFFERS: usize = 64;
 
+/// How many shared links are kept, beyond those in use.
+const MAX_SHARED: usize = 64;
+
 /// What kind of client a link or an offer is for.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Kind {
@@ -112,13 +115,34 @@ impl Upstream {
 
     /// Lets go of shared children that nobody has used for so long; they start again when somebody does.
     pub(crate) async fn rest_idle(&self, shard: &Shard, after: Duration) {
-        let cells: Vec<Arc<LinkCell>> = self.shared.lock().values().cloned().collect();
-        for cell in cells {
+        let cells: Vec<(Kind, Arc<LinkCell>)> =
+            self.shared.lock().iter().map(|(kind, cell)| (kind.clone(), cell.clone())).collect();
+        for (kind, cell) in cells {
             let Some(link) = cell.current() else { continue };
+            // Whoever listens would hear nothing more.
+            if shard.gateway.views.with(shard, self.spec.id, &kind).iter().any(|view| view.is_watched()) {
+                continue;
+            }
             if matches!(link.wire, Wire::Pipe(_)) && link.idle() > after && link.users().is_empty() {
                 tracing::info!(server = %self.name(), "a child rests: nobody used it for {after:?}");
                 cell.close(shard).await;
             }
+        }
+    }
+
+    /// Lets go of shared links whose kind of client is gone, when there are many.
+    pub(crate) fn shed(&self, shard: &Shard) {
+        let mut shared = self.shared.lock();
+        if shared.len() <= MAX_SHARED {
+            return;
+        }
+        let unused = |kind: &Kind, cell: &mut Arc<LinkCell>| {
+            kind.capabilities.as_ref() != b"{}" && Arc::strong_count(cell) == 1
+        };
+        for (_, cell) in shared.extract_if(unused) {
+            cell.retire();
+            let shard = shard.clone();
+            tokio::spawn(async move { cell.close(&shard).await });
         }
     }
 
@@ -142,14 +166,14 @@ impl Upstream {
 
     /// The link that clients of this kind share.
     pub(crate) fn shared_link(self: &Arc<Self>, kind: &Kind) -> Arc<LinkCell> {
-        let mut shared = self.shared.lock();
-        shared
-            .entry(kind.clone())
-            .or_insert_with(|| {
-                let params = super::own_hello(kind);
-                Arc::new(LinkCell::new(self.clone(), kind.clone(), params, None))
-            })
-            .clone()
+        // What lives in this process does not care what a client can do.
+        let plain = || Kind { era: kind.era, capabilities: Bytes::from_static(b"{}") };
+        let kind = if self.is_native() { plain() } else { kind.clone() };
+        let new = || {
+            let params = super::own_hello(&kind);
+            Arc::new(LinkCell::new(self.clone(), kind.clone(), params, None))
+        };
+        self.shared.lock().entry(kind.clone()).or_insert_with(new).clone()
     }
 
     /// A link for one session alone; `params` are the client's own of `initialize`.

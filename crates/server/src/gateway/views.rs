@@ -73,6 +73,11 @@ impl ViewCell {
         self.revision.subscribe()
     }
 
+    /// Whether a stream of notices is open on it.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.revision.receiver_count() > 0
+    }
+
     /// Tells clients that a list changed, because its server said so.
     pub(crate) fn announce(&self, shard: &Shard, notice: Notice) {
         let before = *self.revision.borrow();
