@@ -4,10 +4,12 @@
 //! |---|---|
 //! | [`cli`] | the commands: arguments, files, what is printed |
 //! | [`gateway`] | serving: profiles, sessions, exchanges |
+//! | [`mask`] | secrets that nobody may see |
 //! | [`terminal`] | the client behind `list`, `call`, `read`, `prompt` and `ping` |
 
 mod cli;
 mod gateway;
+mod mask;
 mod terminal;
 
 fn main() -> std::process::ExitCode {

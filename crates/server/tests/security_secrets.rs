@@ -45,7 +45,7 @@ async fn indiscreet(always: bool) -> Puppet {
 }
 
 /// Servers that are given secrets in every way that there is, and that behave in every way.
-fn servers(calm: &Puppet, strict: &Puppet) -> [(&'static str, String); 6] {
+fn servers(calm: &Puppet, strict: &Puppet) -> [(&'static str, String); 8] {
     let odd = testkit::odd::program();
     let odd = odd.to_str().expect("UTF-8");
     let net = |puppet: &Puppet| {
@@ -70,6 +70,18 @@ fn servers(calm: &Puppet, strict: &Puppet) -> [(&'static str, String); 6] {
         ),
         ("dies", child("exit 3")),
         ("loud", child("echo KEY=$KEY $0 >&2; echo $KEY; exit 4")),
+        // A part of an argument, a part of a path.
+        (
+            "part",
+            "{ command: sh, args: [-c, 'echo refused $0 >&2; exit 6', '--token=${T_ARGUMENT}'] }".to_owned(),
+        ),
+        (
+            "path",
+            format!(
+                "{{ url: '{}/${{T_KEY}}/mcp', headers: {{ Authorization: '${{T_KEY}}' }} }}",
+                strict.url()
+            ),
+        ),
         ("works", child(&format!("exec {odd} --stdio"))),
     ]
 }
@@ -101,7 +113,7 @@ async fn secrets_stay_where_they_belong() {
     let session = Legacy::open(scene.http()).await;
     let modern = Modern::new(scene.http());
     let mut told: Vec<Value> = vec![session.hello.clone(), session.ask("tools/list", &json!({})).await];
-    for server in ["calm", "strict", "nobody", "dies", "loud", "works"] {
+    for server in ["calm", "strict", "nobody", "dies", "loud", "part", "path", "works"] {
         let name = format!("{server}__ok");
         told.push(session.call(&name, &json!({"text": "x"})).await);
         told.push(modern.call(&name, &json!({"text": "x"})).await);
@@ -112,7 +124,15 @@ async fn secrets_stay_where_they_belong() {
     // The reason is still there, without what nobody may see.
     let said =
         told.iter().filter_map(|answer| answer["error"]["message"].as_str()).collect::<Vec<_>>().join("\n");
-    for reason in ["no entry for *** ***", "KEY=*** ***", "code 4", "code 3", "refused"] {
+    for reason in [
+        "no entry for *** ***",
+        "KEY=*** ***",
+        "code 4",
+        "code 3",
+        "refused ***",
+        "no entry for ***",
+        "code 6",
+    ] {
         assert!(said.contains(reason), "{reason}: {said}");
     }
     let (mut page, mut lost) = (scene.http().get("/", &[]).await, scene.http().get("/nothing", &[]).await);
@@ -125,6 +145,31 @@ async fn secrets_stay_where_they_belong() {
     session.post(&[], "{}").await;
     let ended = soon("its end", scene.gateway.stop()).await;
     what_was_written_is_clean(&ended, &ids);
+}
+
+#[tokio::test]
+async fn secrets_are_in_nothing_that_the_terminal_says() {
+    let lost =
+        Puppet::start(|_, _| Said::Status(500, "text/plain", format!("no route /{}/mcp", SECRETS[1]))).await;
+    let config = format!(
+        "mcpServers:\n  part: {{ command: sh, args: [-c, 'echo refused $0 >&2; exit 6', '--token=${{T_ARGUMENT}}'] }}\n  \
+            path: {{ url: '{}/${{T_KEY}}/mcp' }}\n",
+        lost.url()
+    );
+    for (server, reason) in
+        [("part", "refused ***"), ("path", "/***/mcp answered HTTP 500: no route /***/mcp")]
+    {
+        for args in [[server, "-vv"], [server, "--json"]] {
+            for command in ["ping", "list"] {
+                let with = Start { config: &config, args: &args, env: &VARIABLES, ..Start::default() };
+                let ended = run_to_end(command, &with).await;
+                assert_eq!(ended.code, Some(1), "{}", ended.err);
+                let said = ended.out + &ended.err;
+                is_clean(command, &said);
+                assert!(said.contains(reason), "{reason}: {said}");
+            }
+        }
+    }
 }
 
 #[tokio::test]

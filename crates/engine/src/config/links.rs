@@ -89,7 +89,7 @@ pub(super) fn read_http(
         reader.sound(&entry.value.at, check::url(&text))?;
         // A query often carries a key; nobody needs it in a log.
         let shown = text.shown().split_once('?').map(|(address, _)| format!("{address}?***"));
-        Some(shown.map_or(text.clone(), |shown| Text::hidden(text.expose(), &shown)))
+        Some(shown.map_or(text.clone(), |shown| text.clone().shown_as(&shown)))
     });
     let headers = read_headers(reader, fields);
     Some(HttpLink { url: url?, transport, headers: headers? })

@@ -50,7 +50,8 @@ enum Piece<'t> {
 /// # Errors
 /// Everything that cannot be filled in.
 pub(super) fn fill(text: &str, lookup: &Lookup<'_>, secret: bool) -> Result<Text, Vec<Gap>> {
-    let (mut value, mut shown, mut gaps) = (String::new(), String::new(), Vec::new());
+    let (mut value, mut shown) = (String::new(), String::new());
+    let (mut pieces_filled, mut gaps) = (Vec::new(), Vec::new());
     for piece in pieces(text) {
         match piece {
             Piece::Literal(literal) => {
@@ -66,6 +67,7 @@ pub(super) fn fill(text: &str, lookup: &Lookup<'_>, secret: bool) -> Result<Text
                 Ok(filled) => {
                     value.push_str(&filled);
                     shown.push_str(&shown_expression(inside));
+                    pieces_filled.push(filled);
                 }
                 Err(gap) => gaps.push(gap),
             },
@@ -75,7 +77,7 @@ pub(super) fn fill(text: &str, lookup: &Lookup<'_>, secret: bool) -> Result<Text
             break;
         }
     }
-    if gaps.is_empty() { Ok(Text::hidden(&value, &shown)) } else { Err(gaps) }
+    if gaps.is_empty() { Ok(Text::hidden(&value, &shown).filled_with(pieces_filled)) } else { Err(gaps) }
 }
 
 /// The byte ranges of `raw`, the spelling in the file, that are literal text: everything outside `${…}`, and the text

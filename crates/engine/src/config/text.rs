@@ -10,7 +10,12 @@ use secrecy::{ExposeSecret, SecretString};
 pub struct Text {
     value: SecretString,
     shown: Box<str>,
+    /// What `${…}` filled in, piece by piece.
+    filled: Vec<SecretString>,
 }
+
+/// Shorter pieces are no secrets, and would be found everywhere.
+const LEAST_PIECE: usize = 4;
 
 impl Text {
     /// A text that hides nothing.
@@ -20,7 +25,30 @@ impl Text {
 
     /// A text that people see as `shown`.
     pub fn hidden(value: &str, shown: &str) -> Self {
-        Self { value: SecretString::from(value), shown: shown.into() }
+        Self { value: SecretString::from(value), shown: shown.into(), filled: Vec::new() }
+    }
+
+    /// The same with the pieces that `${…}` filled in; those of fewer than four characters are left out.
+    #[must_use]
+    pub(super) fn filled_with(mut self, pieces: Vec<String>) -> Self {
+        self.filled = pieces
+            .into_iter()
+            .filter(|piece| piece.chars().count() >= LEAST_PIECE)
+            .map(SecretString::from)
+            .collect();
+        self
+    }
+
+    /// The same, seen by people as `shown`.
+    #[must_use]
+    pub(super) fn shown_as(mut self, shown: &str) -> Self {
+        self.shown = shown.into();
+        self
+    }
+
+    /// What `${…}` filled in, for whoever has to find it in other texts: pieces of at least four characters.
+    pub fn filled(&self) -> impl Iterator<Item = &str> {
+        self.filled.iter().map(ExposeSecret::expose_secret)
     }
 
     /// The real value, for the one place that needs it.

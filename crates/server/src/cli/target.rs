@@ -9,6 +9,7 @@ use super::args::Global;
 use super::console::Console;
 use super::failure::Failure;
 use super::settings::Settings;
+use crate::mask::Mask;
 use crate::terminal::connect::connect;
 use crate::terminal::rounds::interruptible;
 use crate::terminal::target::Target;
@@ -48,9 +49,15 @@ fn era(version: &str) -> Result<&'static Era, String> {
 
 impl Place {
     /// The target: the command behind `--`, else the first of `words`, which is taken out.
-    fn target(&self, words: &mut Vec<String>, global: &Global, console: &Console) -> Result<Target, Failure> {
+    /// With it comes what nobody may see of it.
+    fn target(
+        &self,
+        words: &mut Vec<String>,
+        global: &Global,
+        console: &Console,
+    ) -> Result<(Target, Mask), Failure> {
         if !self.command.is_empty() {
-            return Ok(Target::of_command(&self.command));
+            return Ok((Target::of_command(&self.command), Mask::default()));
         }
         let headers: HeaderMap = self.header.iter().cloned().collect();
         let mend = "name a URL, a configured server, or a command behind --";
@@ -61,14 +68,14 @@ impl Place {
         }
         let name = words.remove(0);
         if name.contains("://") {
-            return Target::of_url(&name, headers);
+            return Ok((Target::of_url(&name, headers)?, Mask::default()));
         }
         let settings = Settings::read(global.config.as_deref(), console)?;
         let Some(server) = settings.config.mcp_servers.get(&name) else {
             let message = format!("there is no server {name:?}; {}", configured(&settings));
             return Err(Failure::usage(message).mend(mend));
         };
-        Target::of_server(&name, server, &headers)
+        Ok((Target::of_server(&name, server, &headers)?, Mask::of(&server.link)))
     }
 
     /// Whether the target is a command behind `--`.
@@ -86,7 +93,7 @@ impl Place {
         console: &Console,
         work: impl AsyncFnOnce(&mut Connection, &mut Desk<'_>, Vec<String>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let target = self.target(&mut words, global, console)?;
+        let (target, mask) = self.target(&mut words, global, console)?;
         if !self.header.is_empty() && !target.over_http() {
             return Err(Failure::usage("headers are for servers that have a URL").mend("leave --header out"));
         }
@@ -97,7 +104,7 @@ impl Place {
         let mut desk = Desk::new(console, stdin_is_taken);
         let visited = runtime.block_on(async {
             let mut connection = tokio::select! {
-                connection = connect(&target, self.era, Duration::from_secs(self.timeout)) => connection?,
+                connection = connect(&target, mask, self.era, Duration::from_secs(self.timeout)) => connection?,
                 _ = tokio::signal::ctrl_c() => return Err(Failure::interrupted()),
             };
             let done = interruptible(&mut connection, async |connection: &mut Connection| {

@@ -13,7 +13,6 @@
 //! | `views`, `offers` | what clients see, kept up to date |
 //! | `upstream`, `link`, `link_cell`, `pump` | links to servers, and what those say unasked |
 //! | `memory` | giving it back after a rush |
-//! | `mask` | secrets that nobody may see |
 //! | `seal` | states and ids that nobody can forge or guess |
 //!
 //! Which versions differ in what is read from rows of `proto::era`; what is allowed and where a request goes is decided
@@ -28,7 +27,6 @@ mod in_session;
 mod link;
 mod link_cell;
 mod listen;
-mod mask;
 mod memory;
 mod newborn;
 mod offers;

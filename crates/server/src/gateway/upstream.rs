@@ -18,9 +18,9 @@ use transport::up::{HttpLimits, HttpTarget, LinkError};
 use super::Shard;
 use super::link::Wire;
 use super::link_cell::LinkCell;
-use super::mask::Mask;
 use super::offers::OfferCell;
 use super::session::Session;
+use crate::mask::Mask;
 
 /// How many kinds of clients one upstream's offers are kept for.
 const MAX_OFFERS: usize = 64;

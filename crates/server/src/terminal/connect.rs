@@ -25,6 +25,7 @@ use super::connection::{Connection, Wire};
 use super::target::Target;
 use super::{CAPABILITIES, CLIENT_INFO};
 use crate::cli::failure::Failure;
+use crate::mask::Mask;
 
 /// How long a child may keep silent on an introduction that it may not know.
 const PROBE: Duration = Duration::from_secs(5);
@@ -38,12 +39,13 @@ const UNASKED: usize = 256;
 /// How many requests may be open; this client has one at a time.
 const CALLS: usize = 16;
 
-/// Opens a conversation, in `era` if one is given.
+/// Opens a conversation, in `era` if one is given. What `mask` covers is never said.
 ///
 /// # Errors
 /// When the server cannot be reached or speaks no era that this client knows.
 pub(crate) async fn connect(
     target: &Target,
+    mask: Mask,
     era: Option<&'static Era>,
     patience: Duration,
 ) -> Result<Connection, Failure> {
@@ -55,19 +57,22 @@ pub(crate) async fn connect(
             let frame = FrameLimits::default();
             let limits = HttpLimits { result: LARGEST, event: LARGEST, patience, body: patience, frame };
             let place = HttpTarget { uri: uri.clone(), headers: headers.clone(), limits };
-            over_http(Arc::new(place), era, patience).await.map_err(|e| unmet(&uri.to_string(), &e, era))?
+            over_http(Arc::new(place), &mask, era, patience)
+                .await
+                .map_err(|e| unmet(&uri.to_string(), &e, &mask, era))?
         }
         Target::Child(spec) => {
-            over_pipe(spec, era, patience).await.map_err(|e| unmet(&spec.program, &e, era))?
+            over_pipe(spec, &mask, era, patience).await.map_err(|e| unmet(&spec.program, &e, &mask, era))?
         }
     };
     tracing::info!("connected, protocol version {}", hello.era);
-    Ok(Connection::new(wire, hello, patience))
+    Ok(Connection::new(wire, mask, hello, patience))
 }
 
 /// The ladder over HTTP.
 async fn over_http(
     target: Arc<HttpTarget>,
+    mask: &Mask,
     pinned: Option<&'static Era>,
     patience: Duration,
 ) -> Result<(Wire, ServerHello), LinkError> {
@@ -75,7 +80,7 @@ async fn over_http(
     let ask = |era| introduce(&client, &target, era, patience);
     let (mut link, mut hello) = match ask(pinned.unwrap_or(newest_stateless())).await {
         Err(e) if pinned.is_none() && may_want_a_handshake(&e) => {
-            tracing::debug!("it does not take the stateless introduction: {e}");
+            tracing::debug!("it does not take the stateless introduction: {}", mask.show(&e));
             ask(newest_handshake()).await?
         }
         other => other?,
@@ -110,6 +115,7 @@ async fn introduce(
 /// The ladder over a child's pipes. A child that does not survive the first question is started again.
 async fn over_pipe(
     spec: &Spec,
+    mask: &Mask,
     pinned: Option<&'static Era>,
     patience: Duration,
 ) -> Result<(Wire, ServerHello), LinkError> {
@@ -122,7 +128,7 @@ async fn over_pipe(
         && pinned.is_none()
         && (may_want_a_handshake(e) || matches!(e, LinkError::Child(_)))
     {
-        tracing::debug!("it does not take the stateless introduction: {e}");
+        tracing::debug!("it does not take the stateless introduction: {}", mask.show(e));
         if link.is_closed() {
             (link, unasked) = start(&supervisor, spec).await?;
         }
@@ -208,8 +214,8 @@ fn late(time: Duration) -> LinkError {
 }
 
 /// Why no conversation came about, in words.
-fn unmet(name: &str, error: &LinkError, pinned: Option<&'static Era>) -> Failure {
-    let failure = told(name, error);
+fn unmet(name: &str, error: &LinkError, mask: &Mask, pinned: Option<&'static Era>) -> Failure {
+    let failure = told(name, error, mask);
     match error {
         LinkError::Refused { .. } | LinkError::Hello(_) if pinned.is_some() => {
             failure.mend("leave --era out to find out what it speaks")
@@ -222,15 +228,15 @@ fn unmet(name: &str, error: &LinkError, pinned: Option<&'static Era>) -> Failure
 }
 
 /// A failure of the link in words, with what to do about it.
-pub(super) fn told(name: &str, error: &LinkError) -> Failure {
+pub(super) fn told(name: &str, error: &LinkError, mask: &Mask) -> Failure {
     let message = match error {
         // These name the host, the program and the mend themselves.
-        LinkError::Http(e) => return Failure::new(e.to_string()),
-        LinkError::Spawn(e) => return Failure::new(e.to_string()),
-        LinkError::Child(e) => return Failure::new(e.to_string()),
+        LinkError::Http(e) => return Failure::new(mask.show(e)),
+        LinkError::Spawn(e) => return Failure::new(mask.show(e)),
+        LinkError::Child(e) => return Failure::new(mask.show(e)),
         other => format!("{name} {other}"),
     };
-    let failure = Failure::new(message);
+    let failure = Failure::new(mask.show(&message));
     match error {
         LinkError::Status { status: 401 | 403, .. } => failure
             .mend("send credentials: --header 'Authorization: Bearer …', or `headers` in the configuration"),
@@ -277,7 +283,8 @@ mod tests {
     #[test]
     fn failures_come_with_a_mend() {
         for (status, says) in [(401, "--header"), (302, "redirects"), (404, "/mcp")] {
-            let failure = told("http://h/", &LinkError::Status { status, body: "no".to_owned() });
+            let failure =
+                told("http://h/", &LinkError::Status { status, body: "no".to_owned() }, &Mask::default());
             let Failure::Told { message, mend: Some(mend), .. } = failure else { panic!("no mend") };
             assert!(message.contains("http://h/ answered HTTP") && mend.contains(says), "{message} {mend}");
         }

@@ -19,6 +19,7 @@ use super::connect::told;
 use super::desk::Desk;
 use super::{CAPABILITIES, CLIENT_INFO};
 use crate::cli::failure::Failure;
+use crate::mask::Mask;
 
 /// How long a request may take in all, whatever progress it reports.
 const OVERALL: Duration = Duration::from_hours(1);
@@ -36,6 +37,7 @@ pub(super) enum Wire {
 /// A conversation with one server.
 pub(crate) struct Connection {
     wire: Wire,
+    mask: Mask,
     /// What the server said of itself.
     pub(crate) hello: ServerHello,
     patience: Duration,
@@ -83,8 +85,8 @@ enum Source {
 }
 
 impl Connection {
-    pub(super) fn new(wire: Wire, hello: ServerHello, patience: Duration) -> Self {
-        Self { wire, hello, patience, last: 0, open: None }
+    pub(super) fn new(wire: Wire, mask: Mask, hello: ServerHello, patience: Duration) -> Self {
+        Self { wire, mask, hello, patience, last: 0, open: None }
     }
 
     /// The era that is spoken.
@@ -142,7 +144,7 @@ impl Connection {
         let answer = self.converse(key, text, mirror, desk).await;
         self.open = None;
         desk.settle();
-        answer.map_err(|e| told("the server", &e))
+        answer.map_err(|e| told("the server", &e, &self.mask))
     }
 
     async fn converse(

@@ -80,3 +80,16 @@ fn literal_parts_are_found() {
     let literal: Vec<&str> = literal_ranges(raw).into_iter().map(|range| &raw[range]).collect();
     assert_eq!(literal, ["\"Bearer ", "hush", " ", "x}\""]);
 }
+
+#[test]
+fn what_was_filled_in_is_known_by_itself() {
+    let filled = |text: &str| {
+        let text = lookup_and_fill(text, false).unwrap();
+        assert!(!format!("{text:?}{text}").contains("s3cret"));
+        text.filled().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(filled("--token=${TOKEN}"), ["s3cret"]);
+    assert_eq!(filled("a${TOKEN}b${file:/run/token}c"), ["s3cret", "from file"]);
+    // Short pieces would be found everywhere.
+    assert_eq!(filled("plain ${EMPTY} ${NONE:-abc}"), [""; 0]);
+}
