@@ -2,7 +2,7 @@
 
 mod support;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use support::*;
 use testkit::fixture::Eras;
 
@@ -88,6 +88,57 @@ async fn an_id_that_is_in_use_is_refused() {
         .await;
     client.send(&request("same", "ping", &json!({})).to_string()).await;
     assert_eq!(client.answer(&json!("same")).await["result"], json!({}));
+}
+
+const CANCELLED: &str =
+    r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"slow"}}"#;
+
+/// The params of a call, in the era of the session or with the metadata of a stateless one.
+fn called(tool: &str, ms: u32, stateless: bool) -> Value {
+    let mut params = json!({"name": format!("good__{tool}"), "arguments": {"ms": ms}});
+    if stateless {
+        params["_meta"] = meta(&json!({}));
+    }
+    params
+}
+
+#[tokio::test]
+async fn a_cancellation_in_the_same_write_reaches_its_call() {
+    let good = fixture(Eras::Both).await;
+    for stateless in [false, true] {
+        let mut client = Stdio::open(&Scene::config(&good, &[], "limits: { callsPerSession: 1 }\n")).await;
+        let slow = request("slow", "tools/call", &called("slow", 600_000, stateless));
+        client.send_bytes(format!("{slow}\n{CANCELLED}\n").as_bytes()).await;
+        // Room for the only call comes back.
+        soon("room", async {
+            while client.ask("tools/call", &called("slow", 0, stateless)).await.get("error").is_some() {}
+        })
+        .await;
+        let ended = soon("the end", client.close()).await;
+        assert!(!ended.out.contains("slow"), "{}", ended.out);
+    }
+}
+
+#[tokio::test]
+async fn calls_beyond_the_cap_are_refused_and_the_rest_is_answered() {
+    let good = fixture(Eras::Both).await;
+    for stateless in [false, true] {
+        let mut client = Stdio::open(&Scene::config(&good, &[], "limits: { callsPerSession: 2 }\n")).await;
+        let mut flood = String::new();
+        for id in 1000..1400 {
+            let call = request(id, "tools/call", &called("slow", 600_000, stateless));
+            flood.push_str(&format!("{call}\n"));
+        }
+        client.send_bytes(flood.as_bytes()).await;
+        for _ in 0..398 {
+            let refusal = client.message().await;
+            assert!(error_message(&refusal).contains("too many"), "{refusal}");
+        }
+        assert_eq!(client.ask("ping", &json!({})).await["result"], json!({}));
+        let params = if stateless { json!({"_meta": meta(&json!({}))}) } else { json!({}) };
+        assert!(client.ask("tools/list", &params).await["result"]["tools"].is_array());
+        kill(client.pid(), rustix::process::Signal::KILL);
+    }
 }
 
 #[tokio::test]

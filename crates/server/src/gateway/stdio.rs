@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex};
 use bytes::{Bytes, BytesMut};
 use engine::Fault;
 use proto::codec::line::LineDecoder;
-use proto::era::{Spoken, client_hello, detect, initialize_result, negotiate, read_envelope};
-use proto::mcp::Notice;
+use proto::era::{Envelope, Spoken, client_hello, detect, initialize_result, negotiate, read_envelope};
+use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, Id, Kind as FrameKind, Message, code, error_response};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use super::Shard;
@@ -25,6 +25,9 @@ use super::views::ViewCell;
 /// How many lines may wait to be written.
 const LINES: usize = 1024;
 
+/// How many stateless requests may be under way beyond the calls: those that are answered here.
+const OWN: usize = 64;
+
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;
 
@@ -34,13 +37,15 @@ type BoxError = Box<dyn Error + Send + Sync>;
 pub(super) async fn serve(shard: &Shard, profile: usize) -> Result<(), BoxError> {
     let (lines, queue) = mpsc::channel(LINES);
     let writer = tokio::spawn(write(queue));
+    let calls = shard.gateway.snapshot.limits.calls_per_session;
     let client = Arc::new(Client {
         shard: shard.clone(),
         profile,
         lines,
         session: Mutex::default(),
         open: Mutex::default(),
-        room: Arc::new(Semaphore::new(shard.gateway.snapshot.limits.calls_per_session)),
+        calls: Arc::new(Semaphore::new(calls)),
+        requests: Arc::new(Semaphore::new(calls + OWN)),
     });
     let mut tasks = JoinSet::new();
     let outcome = tokio::select! {
@@ -68,7 +73,25 @@ struct Client {
     session: Mutex<Option<Arc<Session>>>,
     /// Stateless requests that can be cancelled.
     open: Mutex<HashMap<Id, oneshot::Sender<Option<Frame>>>>,
-    room: Arc<Semaphore>,
+    /// Room for stateless calls and listeners; a session counts its calls itself.
+    calls: Arc<Semaphore>,
+    /// Room for requests that are worked on beside the reading. Where there is none, a request is refused: to stop
+    /// reading would also keep back cancellations and the answers that open calls wait for.
+    requests: Arc<Semaphore>,
+}
+
+/// A stateless request that was registered.
+struct Request {
+    id: Id,
+    envelope: Envelope,
+    cancelled: oneshot::Receiver<Option<Frame>>,
+    _room: OwnedSemaphorePermit,
+}
+
+fn too_many() -> Fault {
+    Fault::gateway(
+        "too many calls are open; wait for an answer (`limits.callsPerSession` in the configuration)",
+    )
 }
 
 async fn read(client: &Arc<Client>, tasks: &mut JoinSet<()>) -> std::io::Result<()> {
@@ -157,7 +180,7 @@ impl Client {
         match detect(&frame, None) {
             Err(fault) => self.refuse(&fault.into(), frame.id()).await,
             Ok(Spoken::Handshake) => self.handshake(&frame).await,
-            Ok(Spoken::Stateless) => self.spawn(frame, tasks, true),
+            Ok(Spoken::Stateless) => self.stateless(frame, tasks).await,
             Ok(Spoken::Session) => self.in_session(frame, tasks).await,
         }
     }
@@ -213,7 +236,7 @@ impl Client {
             return;
         };
         match frame.kind() {
-            FrameKind::Request => self.spawn(frame, tasks, false),
+            FrameKind::Request => self.request(session, frame, tasks).await,
             FrameKind::Notification => notification(&self.shard, &session, frame).await,
             FrameKind::Response | FrameKind::Error => response(&self.shard, &session, &frame).await,
         }
@@ -226,22 +249,32 @@ impl Client {
         self.open.lock().ok()?.remove(&id?)
     }
 
-    /// Works on a request beside the others.
-    fn spawn(self: &Arc<Self>, frame: Frame, tasks: &mut JoinSet<()>, stateless: bool) {
+    /// A request in a session. Calls are registered before the next line is read, so that their cancellations find them.
+    async fn request(self: &Arc<Self>, session: Arc<Session>, frame: Frame, tasks: &mut JoinSet<()>) {
+        let id = frame.id().cloned();
+        // A level is passed on to servers, which may take their time.
+        let slow = Method::from_name(&frame.method()) == Some(Method::SetLevel);
+        let outcome = if slow { None } else { Some(decide(&self.shard, &session, frame.clone()).await) };
+        let outcome = match outcome {
+            Some(done @ (Outcome::Done(..) | Outcome::Long(_))) => return self.finish(&session, done).await,
+            other => other,
+        };
+        let Ok(room) = self.requests.clone().try_acquire_owned() else {
+            return self.refuse(&too_many(), id.as_ref()).await;
+        };
         let client = self.clone();
         tasks.spawn(async move {
-            let Ok(_room) = client.room.clone().acquire_owned().await else { return };
-            if stateless {
-                client.stateless(frame).await;
-            } else {
-                client.request(frame).await;
-            }
+            let outcome = match outcome {
+                Some(call) => call,
+                None => decide(&client.shard, &session, frame).await,
+            };
+            client.finish(&session, outcome).await;
+            drop(room);
         });
     }
 
-    async fn request(&self, frame: Frame) {
-        let Some(session) = self.session() else { return };
-        match decide(&self.shard, &session, frame).await {
+    async fn finish(&self, session: &Arc<Session>, outcome: Outcome) {
+        match outcome {
             Outcome::Done(_, text) => self.say(text).await,
             Outcome::Long(pieces) => self.say(Bytes::from(pieces.concat())).await,
             Outcome::Call(call, change) => {
@@ -251,39 +284,70 @@ impl Client {
         }
     }
 
-    async fn stateless(&self, frame: Frame) {
-        if frame.kind() != FrameKind::Request {
-            return;
+    /// A request that stands for itself: registered before the next line is read, worked on beside the others.
+    async fn stateless(self: &Arc<Self>, frame: Frame, tasks: &mut JoinSet<()>) {
+        let (FrameKind::Request, Some(id)) = (frame.kind(), frame.id().cloned()) else { return };
+        match self.register(id, &frame) {
+            Err(fault) => self.refuse(&fault, frame.id()).await,
+            Ok(request) => {
+                let client = self.clone();
+                tasks.spawn(async move { client.answer(request, frame).await });
+            }
         }
-        let id = frame.id().cloned();
-        let envelope = match read_envelope(&frame, None) {
-            Ok(envelope) => envelope,
-            Err(fault) => return self.refuse(&fault.into(), id.as_ref()).await,
-        };
-        let Some(id) = id else { return };
-        let (cancel, mut cancelled) = oneshot::channel();
+    }
+
+    fn register(&self, id: Id, frame: &Frame) -> Result<Request, Fault> {
+        let envelope = read_envelope(frame, None)?;
+        let room = self.requests.clone().try_acquire_owned().map_err(|_| too_many())?;
+        let (cancel, cancelled) = oneshot::channel();
         if let Ok(mut open) = self.open.lock() {
+            // One whose receiver has gone is over.
+            if open.get(&id).is_some_and(|other| !other.is_closed()) {
+                return Err(Fault::client(code::INVALID_REQUEST, "a request with this id is open"));
+            }
             open.insert(id.clone(), cancel);
         }
+        Ok(Request { id, envelope, cancelled, _room: room })
+    }
+
+    async fn answer(&self, request: Request, frame: Frame) {
+        let Request { id, envelope, mut cancelled, _room } = request;
         let decision = tokio::select! {
-            decision = stateless::decide(&self.shard, self.profile, envelope, frame, None) => Some(decision),
+            biased;
             _ = &mut cancelled => None,
+            decision = stateless::decide(&self.shard, self.profile, envelope, frame, None) => Some(decision),
         };
         match decision {
             None => {}
             Some(Decision::Done(_, text)) => self.say(text).await,
             Some(Decision::Long(pieces)) => self.say(Bytes::from(pieces.concat())).await,
-            Some(Decision::Call(mut call)) => {
-                call.cancel_by(cancelled);
-                self.drive(call).await;
-            }
-            Some(Decision::Listen(cell, frame)) => tokio::select! {
-                () = self.listen(&cell, &frame, &id) => {}
-                _ = cancelled => {}
+            Some(long @ (Decision::Call(_) | Decision::Listen(..))) => match self.calls.try_acquire() {
+                Err(_) => self.refuse(&too_many(), Some(&id)).await,
+                Ok(_room) => self.attend(long, &id, &mut cancelled).await,
             },
         }
-        if let Ok(mut open) = self.open.lock() {
+        drop(cancelled);
+        if let Ok(mut open) = self.open.lock()
+            // The id may have been used again.
+            && open.get(&id).is_some_and(oneshot::Sender::is_closed)
+        {
             open.remove(&id);
+        }
+    }
+
+    /// Attends to what takes its time until it ends or is cancelled.
+    async fn attend(&self, long: Decision, id: &Id, cancelled: &mut oneshot::Receiver<Option<Frame>>) {
+        match long {
+            Decision::Call(mut call) => {
+                let (_, nobody) = oneshot::channel();
+                call.cancel_by(std::mem::replace(cancelled, nobody));
+                self.drive(call).await;
+            }
+            Decision::Listen(cell, frame) => tokio::select! {
+                () = self.listen(&cell, &frame, id) => {}
+                _ = cancelled => {}
+            },
+            Decision::Done(..) | Decision::Long(_) => {}
         }
     }
 
