@@ -265,7 +265,7 @@ impl Call {
     /// The answer to a client whose exchange is over already.
     fn failed(&self, error: &LinkError) -> Answer {
         let name = self.upstream.name();
-        let fault = Fault::upstream(name, false, format!("server {name:?} {error}"));
+        let fault = Fault::upstream(name, false, format!("server {name:?} {}", self.upstream.told(error)));
         Answer { status: 200, body: fault.response(Some(self.exchange.id())), ok: false }
     }
 
