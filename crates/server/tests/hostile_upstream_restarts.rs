@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -181,4 +182,44 @@ async fn a_child_that_crashes_in_a_loop_is_left_alone_for_a_while() {
         }
     })
     .await;
+}
+
+#[tokio::test]
+async fn lists_are_fetched_again_after_the_stream_that_announces_changes_was_lost() {
+    const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
+    let (changed, lost) = (AtomicBool::new(false), Mutex::new(HashSet::new()));
+    let puppet = Puppet::start(move |number, request| match request.method() {
+        "initialize" => {
+            let hello = json!({
+                "protocolVersion": LEGACY, "capabilities": {"tools": {"listChanged": true}},
+                "serverInfo": {"name": "restarted", "version": "1"},
+            });
+            Said::Result(hello, format!("Mcp-Session-Id: {number}\r\n"))
+        }
+        // Each link loses its first stream.
+        "GET" if lost.lock().expect("no panic").insert(request.headers["mcp-session-id"].clone()) => {
+            Said::Raw(HEAD.to_vec())
+        }
+        // It is there again, with another tool, and says nothing of it.
+        "GET" => {
+            changed.store(true, Ordering::SeqCst);
+            Said::Hold(HEAD.to_vec())
+        }
+        "tools/list" if changed.load(Ordering::SeqCst) => Said::Result(
+            json!({"tools": [{"name": "new", "inputSchema": {"type": "object"}}]}),
+            String::new(),
+        ),
+        _ => Said::Proper,
+    })
+    .await;
+    let scene = Scene::new(&[("u", &puppet.config())], "").await;
+    let session = scene.witness();
+    puppet.was_sent("GET", 2).await;
+    let served = async {
+        while !session.call("u__new", &json!({})).await["error"].is_null() {
+            tokio::task::yield_now().await;
+        }
+    };
+    soon("the new list", served).await;
+    scene.is_well().await;
 }
