@@ -76,7 +76,9 @@ impl LinkCell {
             return Err(LinkError::Closed);
         }
         let is_child = matches!(self.upstream.place, Place::Child(_));
-        if let Some(old) = self.open.swap(None).filter(|_| is_child) {
+        let old = self.open.swap(None);
+        let users = old.as_ref().map(|old| old.users()).unwrap_or_default();
+        if let Some(old) = old.filter(|_| is_child) {
             let why = old.why_gone().unwrap_or_else(|| "it ended on its own".to_owned());
             backoff.ended(Instant::now(), why);
         }
@@ -96,6 +98,7 @@ impl LinkCell {
                     link.add_user(&session);
                 }
                 pump::start(shard, &link, &self.kind, self);
+                rejoin(users, shard, &self.upstream);
                 // A server that was gone may have come back with other lists.
                 if before > 0 {
                     let (offer, shard, link) = (self.upstream.offer(&self.kind), shard.clone(), link.clone());
@@ -260,6 +263,18 @@ impl Drop for LinkCell {
         if let Some(link) = self.open.swap(None) {
             link.bury();
         }
+    }
+}
+
+/// Tells a link that took another's place what the other's users had asked for.
+fn rejoin(users: Vec<Arc<Session>>, shard: &Shard, upstream: &Arc<Upstream>) {
+    for user in users {
+        let (shard, upstream) = (shard.clone(), upstream.clone());
+        tokio::spawn(async move {
+            if let Err(e) = user.link(&shard, &upstream).await {
+                tracing::debug!(server = %upstream.name(), "a session could not join again: {}", upstream.told(&e));
+            }
+        });
     }
 }
 

@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use engine::Fault;
 use engine::catalogue::UpstreamId;
 use engine::config::{Affinity, Limits};
 use engine::session::Asks;
@@ -18,10 +17,8 @@ use tokio::sync::{mpsc, oneshot};
 use transport::up::LinkError;
 
 use super::Shard;
-use super::era_gap::refuse_handshake;
 use super::link::{LinkRef, OpenLink};
 use super::link_cell::LinkCell;
-use super::newborn::Newborn;
 use super::streams::Streams;
 use super::upstream::{Kind, Upstream, own_request};
 use super::views::ViewCell;
@@ -105,38 +102,6 @@ impl Session {
         })
     }
 
-    /// Makes a session and finds its view, in the newest era up to the asked one that any of its servers speaks.
-    ///
-    /// # Errors
-    /// The fault to answer with, when none of them speaks any that has sessions.
-    pub(crate) async fn introduce(
-        shard: &Shard,
-        birth: Birth,
-        face: impl Fn() -> Face,
-    ) -> Result<(Newborn, Arc<engine::catalogue::View>), Fault> {
-        let (id, profile, hello) = (birth.id.clone(), birth.profile, birth.hello.clone());
-        let limits = &shard.gateway.snapshot.limits;
-        let session = Newborn::new(shard, Self::new(birth, limits));
-        let view = session.find_view(shard).await.view();
-        let older = view
-            .upstreams()
-            .iter()
-            .filter_map(|u| u.offer.as_ref().err()?.speaks)
-            .filter(|era| era.has_sessions())
-            .max_by_key(|era| era.version);
-        let Some(era) = older.filter(|_| !view.is_served()) else {
-            return match refuse_handshake(&view, &hello.version) {
-                Some(fault) => Err(fault),
-                None => Ok((session, view)),
-            };
-        };
-        drop(session);
-        let birth = Birth { id, profile, era, hello, face: face() };
-        let session = Newborn::new(shard, Self::new(birth, limits));
-        let view = session.find_view(shard).await.view();
-        Ok((session, view))
-    }
-
     /// Keeps a change of the session's subscriptions, once its upstream has agreed.
     pub(crate) fn settle(&self, shard: &Shard, change: Option<&Subscription>, agreed: bool) {
         match change {
@@ -195,6 +160,41 @@ impl Session {
         let links = self.links.lock();
         let used = links.get(&upstream.spec.id)?;
         used.cell.current().filter(|link| used.joined.load(Ordering::Acquire) == link.id)
+    }
+
+    /// The id of the link to an upstream that knows this session.
+    pub(crate) fn joined(&self, upstream: UpstreamId) -> Option<u64> {
+        self.links.lock().get(&upstream).map(|used| used.joined.load(Ordering::Acquire))
+    }
+
+    /// The upstream that has a resource, and the open link to it that this session shares with others.
+    pub(crate) fn shared_owner(&self, uri: &str) -> Option<(UpstreamId, Arc<OpenLink>)> {
+        let owner = self.view()?.view().resource_owner(uri)?;
+        let links = self.links.lock();
+        let used = links.get(&owner).filter(|used| !used.cell.is_own())?;
+        let link = used.cell.current()?;
+        (used.joined.load(Ordering::Acquire) == link.id).then_some((owner, link))
+    }
+
+    /// Ends the subscriptions on shared links that no other session has.
+    fn leave_resources(&self, shard: &Shard) {
+        let uris: Vec<String> = self.subscriptions.lock().drain().collect();
+        let alone = |uri: &String| !shard.gateway.sessions.shares_subscription(self, uri);
+        let left: Vec<_> = uris
+            .into_iter()
+            .filter(alone)
+            .filter_map(|uri| Some((self.shared_owner(&uri)?.1, uri)))
+            .collect();
+        if left.is_empty() {
+            return;
+        }
+        let shard = shard.clone();
+        tokio::spawn(async move {
+            for (link, uri) in left {
+                let params = format!("\"uri\":{}", proto::json::quote(&uri));
+                request(&shard, &link, Method::Unsubscribe, &params).await;
+            }
+        });
     }
 
     /// The open link to an upstream, which knows this session's log level and subscriptions.
@@ -317,11 +317,6 @@ impl Session {
         !self.calls.lock().is_empty()
     }
 
-    /// Whether an upstream may ask the client for something.
-    pub(crate) fn can_be_asked(&self) -> bool {
-        self.can_be_asked
-    }
-
     pub(crate) fn touch(&self) {
         let now = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.used.store(now, Ordering::Relaxed);
@@ -341,6 +336,7 @@ impl Session {
         if let Face::Http(streams) = &self.face {
             streams.close();
         }
+        self.leave_resources(shard);
         let links: Vec<Arc<Used>> = {
             let mut links = self.links.lock();
             self.ended.store(true, Ordering::Relaxed);

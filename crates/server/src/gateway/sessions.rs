@@ -59,8 +59,9 @@ impl Sessions {
 
     /// Whether another session that shares links with this one is subscribed to the same resource.
     pub(crate) fn shares_subscription(&self, session: &Session, uri: &str) -> bool {
-        let alike = |s: &&Arc<Session>| s.id != session.id && s.kind == session.kind && !s.can_be_asked();
-        !session.can_be_asked() && self.open.read().values().filter(alike).any(|s| s.is_subscribed(uri))
+        let Some((upstream, link)) = session.shared_owner(uri) else { return false };
+        let shares = |s: &&Arc<Session>| s.id != session.id && s.joined(upstream) == Some(link.id);
+        self.open.read().values().filter(shares).any(|s| s.is_subscribed(uri))
     }
 
     pub(crate) fn all(&self) -> Vec<Arc<Session>> {
