@@ -127,7 +127,7 @@ async fn calls_beyond_the_cap_are_refused_and_the_rest_is_answered() {
         let mut flood = String::new();
         for id in 1000..1400 {
             let call = request(id, "tools/call", &called("slow", 600_000, stateless));
-            flood.push_str(&format!("{call}\n"));
+            flood.extend([call.to_string().as_str(), "\n"]);
         }
         client.send_bytes(flood.as_bytes()).await;
         for _ in 0..398 {

@@ -10,7 +10,7 @@ use support::*;
 fn events(messages: &[Value]) -> Vec<u8> {
     let mut text = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n".to_owned();
     for message in messages {
-        text += &format!("data: {message}\n\n");
+        text.extend(["data: ", &message.to_string(), "\n\n"]);
     }
     text.into_bytes()
 }

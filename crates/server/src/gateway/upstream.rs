@@ -132,14 +132,14 @@ impl Upstream {
 
     /// Lets go of shared links whose kind of client is gone, when there are many.
     pub(crate) fn shed(&self, shard: &Shard) {
-        let mut shared = self.shared.lock();
-        if shared.len() <= MAX_SHARED {
+        let mut links = self.shared.lock();
+        if links.len() <= MAX_SHARED {
             return;
         }
         let unused = |kind: &Kind, cell: &mut Arc<LinkCell>| {
             kind.capabilities.as_ref() != b"{}" && Arc::strong_count(cell) == 1
         };
-        for (_, cell) in shared.extract_if(unused) {
+        for (_, cell) in links.extract_if(unused) {
             cell.retire();
             let shard = shard.clone();
             tokio::spawn(async move { cell.close(&shard).await });

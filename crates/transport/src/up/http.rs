@@ -148,11 +148,11 @@ impl HttpLink {
     ) -> Result<Frame, LinkError> {
         let read = |text| messages(text, self.era, self.target.limits.frame);
         let among = |frames: VecDeque<Box<Frame>>| {
-            let answers = |frame: &Box<Frame>| {
+            let answers = |frame: &Frame| {
                 matches!(frame.kind(), Kind::Response | Kind::Error)
                     && frame.id().is_none_or(|id| *id == Id::number(key))
             };
-            frames.into_iter().find(answers).map(|frame| *frame)
+            frames.into_iter().map(|frame| *frame).find(answers)
         };
         // A body of one message is the answer whatever its id: some servers name none of ours in an error.
         let whole = |text| {
