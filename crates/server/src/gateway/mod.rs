@@ -9,6 +9,7 @@
 //! | `session`, `newborn`, `sessions`, `streams` | what a client of a handshake era has here |
 //! | `era_gap` | what a client is told whose protocol version no server speaks |
 //! | `call` | one forwarded request: the engine's exchange, performed |
+//! | `deliver` | over which link its request goes |
 //! | `listen` | streams of notices for stateless clients |
 //! | `views`, `offers` | what clients see, kept up to date |
 //! | `upstream`, `link`, `link_cell`, `pump` | links to servers, and what those say unasked |
