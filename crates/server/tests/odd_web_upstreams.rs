@@ -3,8 +3,15 @@
 
 mod support;
 
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use support::*;
+
+/// No puppet has to wait longer.
+const LONG: Duration = Duration::from_secs(30);
 
 /// An event stream that stays open, with these messages on it.
 fn events(messages: &[Value]) -> Vec<u8> {
@@ -31,16 +38,22 @@ async fn numbered(stream: &mut Reply) -> (String, Option<Value>) {
     (field("id:").unwrap_or_default().to_owned(), data.map(|data| serde_json::from_str(data).expect("JSON")))
 }
 
+/// What comes over a channel, in a script of a puppet. The runtime has to know that its thread waits: it may be the one
+/// that all others get their events from.
+fn waited_for<T>(channel: &Mutex<Receiver<T>>) -> Option<T> {
+    tokio::task::block_in_place(|| channel.lock().expect("nobody panics").recv_timeout(LONG).ok())
+}
+
 /// Progress that comes on the upstream's standing stream goes to the client of the call, under that client's token, and
 /// to nobody else.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn progress_beside_the_call() {
-    let (send, calls) = std::sync::mpsc::channel::<Value>();
-    let calls = std::sync::Mutex::new(calls);
+    let (send, calls) = channel::<Value>();
+    let calls = Mutex::new(calls);
     let puppet = Puppet::start(move |_, request| match request.method() {
         "GET" => {
             // The stream opens with the progress of the call that has come.
-            let token = calls.lock().expect("one").recv().expect("a call");
+            let token = waited_for(&calls).expect("a call");
             Said::Hold(events(&[
                 told("notifications/progress", &json!({"progressToken": 999_999, "progress": 1})),
                 told("notifications/progress", &json!({"progressToken": token, "progress": 2})),
@@ -130,11 +143,11 @@ async fn slow_bodies() {
 /// What is said while a client is away from its standing stream comes when it asks behind the last event.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn away_from_the_standing_stream() {
-    let (open, gate) = std::sync::mpsc::channel::<()>();
-    let gate = std::sync::Mutex::new(gate);
+    let (open, gate) = channel::<()>();
+    let gate = Mutex::new(gate);
     let puppet = Puppet::start(move |number, request| match (request.method(), number) {
         ("GET", 0) => {
-            let _ = gate.lock().expect("one").recv();
+            waited_for(&gate);
             let note = |n: u8| told("notifications/message", &json!({"level": "error", "data": n}));
             Said::Hold(events(&[note(1), note(2)]))
         }
