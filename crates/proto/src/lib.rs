@@ -3,7 +3,7 @@
 //! A message is one [`bytes::Bytes`] buffer and the places of its members in it; an edit is a splice. What this crate
 //! does not understand it forwards unchanged, so there is a type for a message only where the gateway acts on it.
 //!
-//! Pure: no clock, no randomness, no files, no runtime. Only [`era`] knows that protocol versions differ.
+//! Pure: no clock, no randomness, no files, no runtime. Only [`era`] and [`bridge`] know that protocol versions differ.
 //!
 //! | module | is for |
 //! |---|---|
@@ -12,7 +12,9 @@
 //! | [`codec`] | frames on a wire: event streams, lines, mirrored HTTP headers |
 //! | [`mcp`] | the names of the protocol: methods, notifications, reserved `_meta` keys |
 //! | [`era`] | what each protocol version does differently, one row a version |
+//! | [`bridge`] | what is said in one era, said in another |
 
+pub mod bridge;
 pub mod codec;
 pub mod era;
 pub mod json;

@@ -1,6 +1,7 @@
 //! The envelope of a stateless request, and the HTTP headers that mirror it (MCP 2026-07-28, base protocol and
 //! Streamable HTTP transport).
 
+use super::row::SYSLOG_LEVELS;
 use super::{Era, EraFault, Lifecycle, by_version};
 use crate::codec::headers::{decode_value, trim};
 use crate::json::Span;
@@ -27,8 +28,6 @@ pub struct Mirrored<'a> {
     pub name: Option<&'a [u8]>,
 }
 
-const LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
-
 /// Reads and checks the envelope; `headers` is `None` where there is no HTTP.
 ///
 /// The order of the checks is the one that the specification's error cases imply: envelope, headers, version.
@@ -45,7 +44,7 @@ pub fn read_envelope(frame: &Frame, headers: Option<Mirrored<'_>>) -> Result<Env
         object(frame, info, meta::CLIENT_INFO)?;
     }
     if let Some(level) = frame.meta(meta::LOG_LEVEL)?
-        && !frame.string(level).is_some_and(|level| LEVELS.contains(&level.as_ref()))
+        && !frame.string(level).is_some_and(|level| SYSLOG_LEVELS.contains(&level.as_ref()))
     {
         return Err(EraFault::Envelope(meta::LOG_LEVEL, "must be one of the eight syslog levels"));
     }

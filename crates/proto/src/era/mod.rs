@@ -7,6 +7,9 @@ mod envelope;
 mod hello;
 mod results;
 mod row;
+mod v1;
+mod v2024_10_07;
+mod v2024_11_05;
 mod v2025_03_26;
 mod v2025_06_18;
 mod v2025_11_25;
@@ -24,19 +27,23 @@ pub use hello::{
 pub use results::{
     CacheHint, CacheScope, acknowledged, complete, is_input_required, listen_result, notice, says_complete,
 };
-pub use row::{Asks, Era, InvalidArguments, Lifecycle};
+pub use row::{Asks, Elicitation, Era, InvalidArguments, Lifecycle, Shapes, Structured, Tasks, Web};
 
+pub use v1::ROW as V1;
+pub use v2024_10_07::ROW as V2024_10_07;
+pub use v2024_11_05::ROW as V2024_11_05;
 pub use v2025_03_26::ROW as V2025_03_26;
 pub use v2025_06_18::ROW as V2025_06_18;
 pub use v2025_11_25::ROW as V2025_11_25;
 pub use v2026_07_28::ROW as V2026_07_28;
 
 /// Every era that is served, oldest first.
-pub static ERAS: [&Era; 4] = [&V2025_03_26, &V2025_06_18, &V2025_11_25, &V2026_07_28];
+pub static ERAS: [&Era; 7] =
+    [&V1, &V2024_10_07, &V2024_11_05, &V2025_03_26, &V2025_06_18, &V2025_11_25, &V2026_07_28];
 
 /// The era of this version string.
 pub fn by_version(version: &str) -> Option<&'static Era> {
-    ERAS.into_iter().find(|era| era.version == version)
+    ERAS.into_iter().find(|era| era.version == version || era.aliases.contains(&version))
 }
 
 /// The newest era that opens with a handshake.

@@ -1,5 +1,6 @@
 //! The shape of one era's row.
 
+use crate::json::quote;
 use crate::mcp::Method;
 use crate::rpc::code;
 
@@ -30,14 +31,106 @@ pub enum InvalidArguments {
     ToolResult,
 }
 
+/// How HTTP carries an era's messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Web {
+    /// Two endpoints: an event stream for what the server says, and one to POST to (HTTP+SSE).
+    EventStream,
+    /// One endpoint (Streamable HTTP).
+    Streamable,
+}
+
+/// What the structured part of a tool result may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Structured {
+    /// There is none.
+    None,
+    /// A JSON object.
+    Object,
+    /// Any JSON value.
+    Any,
+}
+
+/// How a user may be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Elicitation {
+    /// Not at all.
+    None,
+    /// By a form; titled choices are `enum` with `enumNames`, defaults stand on booleans only.
+    PlainForm,
+    /// By a form with defaults, titled choices (`oneOf`) and choices of several; by a URL with an id.
+    UrlWithId,
+    /// The same, but a URL has no id and there is no notice of its completion.
+    Url,
+}
+
+/// How long work is told apart from a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tasks {
+    /// Not at all.
+    None,
+    /// The experiment: a `task` parameter, `tasks/result`.
+    Experiment,
+    /// The extension `io.modelcontextprotocol/tasks`: a result of type `task`.
+    Extension,
+}
+
+/// What the messages of an era may hold.
+#[expect(clippy::struct_excessive_bools, reason = "a row of independent facts, not a state")]
+#[derive(Debug, PartialEq, Eq)]
+pub struct Shapes {
+    /// The types of content blocks in tool results.
+    pub tool_content: &'static [&'static str],
+    /// The types of content blocks in prompts.
+    pub prompt_content: &'static [&'static str],
+    /// The types of content blocks in sampling.
+    pub sampling_content: &'static [&'static str],
+    /// Whether a tool result is (also) in the member `toolResult`.
+    pub tool_result: bool,
+    /// The structured part of tool results, and with it `outputSchema` of tools.
+    pub structured: Structured,
+    /// Whether peers may refuse members that their version does not know, so that those are taken out.
+    pub strict: bool,
+    /// How users are asked.
+    pub elicitation: Elicitation,
+    /// Whether sampling may use tools, and its content be an array.
+    pub sampling_tools: bool,
+    /// Whether `roots/list` exists.
+    pub roots: bool,
+    /// Whether a server declares that it completes arguments.
+    pub completions_declared: bool,
+    /// Whether a completion has a `context`.
+    pub completion_context: bool,
+    /// Whether `resources/list` also carries the templates, which have no list of their own.
+    pub templates_in_resources: bool,
+    /// Whether lists have pages.
+    pub pages: bool,
+    /// The levels of log messages, the least important first.
+    pub levels: &'static [&'static str],
+    /// Whether `notifications/cancelled` exists.
+    pub cancellation: bool,
+    /// Whether capabilities have `extensions`.
+    pub extensions: bool,
+    /// Tasks.
+    pub tasks: Tasks,
+    /// Whether a server may refuse a call with the error that names URLs to visit first.
+    pub url_error: bool,
+}
+
 /// What one protocol version does where versions differ.
 #[expect(clippy::struct_excessive_bools, reason = "a row of independent facts, not a state")]
 #[derive(Debug)]
 pub struct Era {
     /// The version string on the wire.
     pub version: &'static str,
+    /// Other strings that mean it.
+    pub aliases: &'static [&'static str],
+    /// Whether the version is written as a JSON number.
+    pub numeric: bool,
     /// How peers meet.
     pub lifecycle: Lifecycle,
+    /// How HTTP carries it.
+    pub web: Web,
     /// Whether arrays of messages may be sent.
     pub batches: bool,
     /// Whether each HTTP request after the handshake names the version in a header.
@@ -62,6 +155,8 @@ pub struct Era {
     pub methods: &'static [Method],
     /// HTTP statuses of error codes; all others are 200.
     pub statuses: &'static [(i32, u16)],
+    /// What its messages may hold.
+    pub shapes: &'static Shapes,
 }
 
 impl Era {
@@ -73,6 +168,11 @@ impl Era {
     /// The HTTP status for a response with this error code.
     pub fn status(&self, error: i32) -> u16 {
         self.statuses.iter().find(|(code, _)| *code == error).map_or(200, |(_, status)| *status)
+    }
+
+    /// The version as it stands in messages of this era, JSON.
+    pub fn version_json(&self) -> String {
+        if self.numeric { self.version.to_owned() } else { quote(self.version) }
     }
 
     /// Whether a session is kept.
@@ -101,7 +201,11 @@ impl std::fmt::Display for Era {
     }
 }
 
-/// The requests that all handshake eras from 2025-03-26 on share.
+/// The eight levels of syslog, the least important first.
+pub(super) const SYSLOG_LEVELS: &[&str] =
+    &["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+/// The requests that all handshake eras from 2024-10-07 on share.
 pub(super) const HANDSHAKE_METHODS: &[Method] = &[
     Method::Initialize,
     Method::Ping,

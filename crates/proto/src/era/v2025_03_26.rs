@@ -1,12 +1,18 @@
 //! MCP 2025-03-26: the first with Streamable HTTP, and the only one with batches.
 
-use super::row::{Asks, Era, HANDSHAKE_METHODS, HANDSHAKE_STATUSES, InvalidArguments, Lifecycle};
+use super::row::{
+    Asks, Elicitation, Era, HANDSHAKE_METHODS, HANDSHAKE_STATUSES, InvalidArguments, Lifecycle,
+    SYSLOG_LEVELS, Shapes, Structured, Tasks, Web,
+};
 use crate::rpc::code;
 
 /// The row of this era.
 pub static ROW: Era = Era {
     version: "2025-03-26",
+    aliases: &[],
+    numeric: false,
     lifecycle: Lifecycle::Handshake,
+    web: Web::Streamable,
     batches: true,
     version_header: false,
     mirrored_headers: false,
@@ -19,4 +25,27 @@ pub static ROW: Era = Era {
     typed_results: false,
     methods: HANDSHAKE_METHODS,
     statuses: HANDSHAKE_STATUSES,
+    shapes: &SHAPES,
+};
+
+/// What messages of this era may hold.
+static SHAPES: Shapes = Shapes {
+    tool_content: &["text", "image", "audio", "resource"],
+    prompt_content: &["text", "image", "audio", "resource"],
+    sampling_content: &["text", "image", "audio"],
+    tool_result: false,
+    structured: Structured::None,
+    strict: false,
+    elicitation: Elicitation::None,
+    sampling_tools: false,
+    roots: true,
+    completions_declared: true,
+    completion_context: false,
+    templates_in_resources: false,
+    pages: true,
+    levels: SYSLOG_LEVELS,
+    cancellation: true,
+    extensions: false,
+    tasks: Tasks::None,
+    url_error: false,
 };

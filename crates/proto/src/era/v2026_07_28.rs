@@ -1,13 +1,18 @@
 //! MCP 2026-07-28: no handshake and no session; each request carries its own metadata.
 
-use super::row::{Asks, Era, InvalidArguments, Lifecycle};
+use super::row::{
+    Asks, Elicitation, Era, InvalidArguments, Lifecycle, SYSLOG_LEVELS, Shapes, Structured, Tasks, Web,
+};
 use crate::mcp::Method;
 use crate::rpc::code;
 
 /// The row of this era.
 pub static ROW: Era = Era {
     version: "2026-07-28",
+    aliases: &[],
+    numeric: false,
     lifecycle: Lifecycle::Stateless,
+    web: Web::Streamable,
     batches: false,
     version_header: true,
     mirrored_headers: true,
@@ -39,4 +44,27 @@ pub static ROW: Era = Era {
         (code::MISSING_CAPABILITY, 400),
         (code::UNSUPPORTED_VERSION, 400),
     ],
+    shapes: &SHAPES,
+};
+
+/// What messages of this era may hold.
+static SHAPES: Shapes = Shapes {
+    tool_content: &["text", "image", "audio", "resource", "resource_link"],
+    prompt_content: &["text", "image", "audio", "resource", "resource_link"],
+    sampling_content: &["text", "image", "audio", "tool_use", "tool_result"],
+    tool_result: false,
+    structured: Structured::Any,
+    strict: false,
+    elicitation: Elicitation::Url,
+    sampling_tools: true,
+    roots: true,
+    completions_declared: true,
+    completion_context: true,
+    templates_in_resources: false,
+    pages: true,
+    levels: SYSLOG_LEVELS,
+    cancellation: true,
+    extensions: true,
+    tasks: Tasks::Extension,
+    url_error: false,
 };

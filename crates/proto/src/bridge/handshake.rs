@@ -1,0 +1,1 @@
+//! Introductions and envelopes between eras. It must not know what a result holds.

@@ -1,0 +1,1 @@
+//! Notices of changes between eras that subscribe in a session and eras that ask for a stream.

@@ -1,0 +1,1 @@
+//! Long work between the experiment and the extension.

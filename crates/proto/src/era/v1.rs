@@ -1,0 +1,64 @@
+//! MCP "1": the version is a number; no pages, no roots, templates within the resources, four log levels.
+
+use super::row::{
+    Asks, Elicitation, Era, HANDSHAKE_STATUSES, InvalidArguments, Lifecycle, Shapes, Structured, Tasks, Web,
+};
+use crate::mcp::Method;
+use crate::rpc::code;
+
+/// The row of this era.
+pub static ROW: Era = Era {
+    version: "1",
+    aliases: &["1.0", "1.0.0"],
+    numeric: true,
+    lifecycle: Lifecycle::Handshake,
+    web: Web::EventStream,
+    batches: false,
+    version_header: false,
+    mirrored_headers: false,
+    primes_streams: false,
+    resumable: false,
+    disconnect_cancels: false,
+    asks: Asks::Requests,
+    invalid_arguments: InvalidArguments::Error,
+    resource_not_found: code::RESOURCE_NOT_FOUND,
+    typed_results: false,
+    methods: &[
+        Method::Initialize,
+        Method::Ping,
+        Method::ToolsList,
+        Method::ToolsCall,
+        Method::PromptsList,
+        Method::PromptsGet,
+        Method::ResourcesList,
+        Method::ResourcesRead,
+        Method::Subscribe,
+        Method::Unsubscribe,
+        Method::Complete,
+        Method::SetLevel,
+    ],
+    statuses: HANDSHAKE_STATUSES,
+    shapes: &SHAPES,
+};
+
+/// What messages of this era may hold.
+static SHAPES: Shapes = Shapes {
+    tool_content: &["text", "image"],
+    prompt_content: &["text", "image"],
+    sampling_content: &["text", "image"],
+    tool_result: true,
+    structured: Structured::None,
+    strict: true,
+    elicitation: Elicitation::None,
+    sampling_tools: false,
+    roots: false,
+    completions_declared: false,
+    completion_context: false,
+    templates_in_resources: true,
+    pages: false,
+    levels: &["debug", "info", "warning", "error"],
+    cancellation: false,
+    extensions: false,
+    tasks: Tasks::None,
+    url_error: false,
+};

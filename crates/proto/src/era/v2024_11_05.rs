@@ -1,0 +1,51 @@
+//! MCP 2024-11-05: the last over two HTTP endpoints; content blocks in tool results, cancellation.
+
+use super::row::{
+    Asks, Elicitation, Era, HANDSHAKE_METHODS, HANDSHAKE_STATUSES, InvalidArguments, Lifecycle,
+    SYSLOG_LEVELS, Shapes, Structured, Tasks, Web,
+};
+use crate::rpc::code;
+
+/// The row of this era.
+pub static ROW: Era = Era {
+    version: "2024-11-05",
+    aliases: &[],
+    numeric: false,
+    lifecycle: Lifecycle::Handshake,
+    web: Web::EventStream,
+    batches: false,
+    version_header: false,
+    mirrored_headers: false,
+    primes_streams: false,
+    resumable: false,
+    disconnect_cancels: false,
+    asks: Asks::Requests,
+    invalid_arguments: InvalidArguments::Error,
+    resource_not_found: code::RESOURCE_NOT_FOUND,
+    typed_results: false,
+    methods: HANDSHAKE_METHODS,
+    statuses: HANDSHAKE_STATUSES,
+    shapes: &SHAPES,
+};
+
+/// What messages of this era may hold.
+static SHAPES: Shapes = Shapes {
+    tool_content: &["text", "image", "resource"],
+    prompt_content: &["text", "image", "resource"],
+    sampling_content: &["text", "image"],
+    tool_result: false,
+    structured: Structured::None,
+    strict: true,
+    elicitation: Elicitation::None,
+    sampling_tools: false,
+    roots: true,
+    completions_declared: false,
+    completion_context: false,
+    templates_in_resources: false,
+    pages: true,
+    levels: SYSLOG_LEVELS,
+    cancellation: true,
+    extensions: false,
+    tasks: Tasks::None,
+    url_error: false,
+};
