@@ -95,7 +95,7 @@ pub(crate) async fn dragoman(args: &[&str]) -> Run {
 /// A well-behaved server over HTTP in this process, which lives as long as what is returned.
 pub(crate) async fn server(eras: Eras) -> Running {
     let any = std::net::SocketAddr::from((std::net::Ipv4Addr::LOCALHOST, 0));
-    serve_http(any, Options { eras, many: false }).await.expect("a free port").1
+    serve_http(any, Options { eras, ..Options::default() }).await.expect("a free port").1
 }
 
 /// The program that is the same server over stdio; built the first time that this process asks.

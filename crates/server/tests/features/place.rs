@@ -41,7 +41,7 @@ impl Place {
     /// The fixture with lists of several pages, if `many`.
     pub(crate) async fn fixture_with(self, many: bool) -> Fixture {
         let eras = if self.is_stateless() { Eras::Modern } else { Eras::Legacy };
-        Fixture::start(self.upstream, Options { eras, many }).await
+        Fixture::start(self.upstream, Options { eras, many, ..Options::default() }).await
     }
 
     /// A client of one fixture that is called `up`.
@@ -88,6 +88,7 @@ impl Fixture {
             while let Ok((stream, _)) = listener.accept().await {
                 let (input, output) = stream.into_split();
                 // A child that is stopped ends its connection somehow.
+                let options = options.clone();
                 open.spawn(async move { drop(serve_lines(BufReader::new(input), output, options).await) });
             }
         });

@@ -15,8 +15,8 @@ struct Two {
 
 async fn two(place: Place, profile: &str) -> Two {
     let eras = if place.is_stateless() { Eras::Modern } else { Eras::Legacy };
-    let a = Fixture::start(Over::Http, Options { eras, many: false }).await;
-    let b = Fixture::start(Over::Stdio, Options { eras, many: true }).await;
+    let a = Fixture::start(Over::Http, Options { eras, many: false, ..Options::default() }).await;
+    let b = Fixture::start(Over::Stdio, Options { eras, many: true, ..Options::default() }).await;
     let servers = format!("mcpServers:\n  a: {}\n  b: {}\n", a.config(), b.config());
     let config = format!("{servers}profiles:\n  default: {profile}\n");
     Two { client: Client::open(place, &config, &json!({})).await, _servers: [a, b] }

@@ -17,7 +17,7 @@ pub(crate) fn quoted(text: &str) -> String {
 /// A well-behaved upstream over HTTP in this process, which lives as long as what is returned.
 pub(crate) async fn fixture(eras: Eras) -> Running {
     let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let (_, running) = serve_http(any, Options { eras, many: false }).await.expect("a free port");
+    let (_, running) = serve_http(any, Options { eras, ..Options::default() }).await.expect("a free port");
     running
 }
 
