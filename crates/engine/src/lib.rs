@@ -7,6 +7,7 @@
 //! | [`config`] | the configuration's text, checked, as values |
 //! | [`catalogue`] | what upstreams offer, merged into what a client sees |
 //! | [`exchange`] | one client request from its arrival to its answer |
+//! | [`tasks`] | upstreams' tasks under ids of ours |
 //! | [`snapshot`] | the configuration compiled |
 //! | [`session`] | what a handshake era keeps for a client: open questions, events to replay |
 //! | [`fault`] | an error as a client gets it |
@@ -17,6 +18,7 @@ pub mod exchange;
 pub mod fault;
 pub mod session;
 pub mod snapshot;
+pub mod tasks;
 
 pub use fault::{Blame, Fault};
 pub use snapshot::Snapshot;

@@ -1,0 +1,129 @@
+//! Which upstream a request about a task is for, and which tasks a stream of notices is about.
+
+use bytes::Bytes;
+use proto::bridge::tasks::{REQUIRED_CAPABILITIES, TaskMethod, declares_extension, offers_tasks};
+use proto::era::{Era, Tasks};
+use proto::json::{Elements, Members, Span, quote};
+use proto::rpc::{Frame, code};
+
+use super::{KnownTask, TaskIds};
+use crate::catalogue::{UpstreamId, View};
+use crate::fault::Fault;
+
+/// Where a request about a task goes.
+#[derive(Debug)]
+pub struct TaskRoute {
+    /// Whose it is.
+    pub upstream: UpstreamId,
+    /// The place of the client's id, and the id for the upstream, a JSON string.
+    pub rename: (Span, Bytes),
+    /// The task under both names.
+    pub task: KnownTask,
+}
+
+/// Finds the upstream of a request about a task.
+///
+/// # Errors
+/// The fault to answer with: the method does not exist here, the client did not declare the extension, the id is none of
+/// ours or another's, or its server is not there.
+pub fn route(frame: &Frame, view: &View, method: TaskMethod, ids: TaskIds<'_>) -> Result<TaskRoute, Fault> {
+    check(frame, view, method)?;
+    let fault = |what: &str| Fault::client(code::INVALID_PARAMS, format!("params.taskId {what}"));
+    let span = frame.param("taskId")?.ok_or_else(|| fault("is required"))?;
+    let shown = frame.string(span).ok_or_else(|| fault("must be a string"))?;
+    let (server, real) = ids.opened(&shown).ok_or_else(|| fault(UNKNOWN))?;
+    let found = view.upstreams().iter().find(|u| *u.name == *server);
+    let found = found.ok_or_else(|| fault(UNKNOWN))?;
+    if let Err(absence) = &found.offer {
+        let mend =
+            if absence.retry { "; it is being tried again, so ask again in a few seconds" } else { "" };
+        let message = format!("the task cannot be reached: server {server:?} {}{mend}", absence.reason);
+        return Err(Fault::upstream(&server, absence.retry, message));
+    }
+    let rename = (span, Bytes::from(quote(&real)));
+    Ok(TaskRoute { upstream: found.id, rename, task: KnownTask::new(frame, span, real) })
+}
+
+const UNKNOWN: &str =
+    "names no task of this client: it may be another's, be too old, or have been begun in another way";
+
+/// Whether the request may be asked here at all, by this client.
+fn check(frame: &Frame, view: &View, method: TaskMethod) -> Result<(), Fault> {
+    let era = view.era();
+    if method == TaskMethod::List {
+        // The tasks of a server are not all the client's, and only the server knows more than a few.
+        return Err(Fault::unknown_method(
+            method.name(),
+            "is not served here; a client keeps the ids of its own tasks",
+        ));
+    }
+    if !method.is_known(era.shapes.tasks) {
+        let why = format!("is not a client's request in protocol version {era}");
+        return Err(Fault::unknown_method(method.name(), &why));
+    }
+    let offered = view.upstreams().iter().any(|u| match &u.offer {
+        Ok(offer) => offers_tasks(offer.hello.era, &offer.hello.capabilities),
+        Err(absence) => absence.retry,
+    });
+    if !offered {
+        return Err(Fault::unknown_method(
+            method.name(),
+            "is not served here: no server of this profile has tasks",
+        ));
+    }
+    declared(frame, era)
+}
+
+/// The client of a stateless request has to say that it knows the extension.
+fn declared(frame: &Frame, era: &Era) -> Result<(), Fault> {
+    if era.shapes.tasks != Tasks::Extension || declares_extension(frame) {
+        return Ok(());
+    }
+    let message =
+        "tasks need the extension io.modelcontextprotocol/tasks among the request's clientCapabilities";
+    Err(Fault::client(code::MISSING_CAPABILITY, message).with_data(REQUIRED_CAPABILITIES))
+}
+
+/// A task that a stream of notices is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heard {
+    /// Whose it is.
+    pub upstream: UpstreamId,
+    /// The task under both names.
+    pub task: KnownTask,
+}
+
+/// The tasks in the filter of a listen request, at most `max` of them; `wanted` is its `notifications`. What names no
+/// task of this client, or one of a server that is not there, is left out.
+///
+/// # Errors
+/// The fault to answer with: no array of strings, too many, or the client did not declare the extension.
+pub fn heard(
+    frame: &Frame,
+    wanted: &Members,
+    view: &View,
+    ids: TaskIds<'_>,
+    max: usize,
+) -> Result<Vec<Heard>, Fault> {
+    let text = frame.text();
+    let fault =
+        |what: String| Fault::client(code::INVALID_PARAMS, format!("params.notifications.taskIds {what}"));
+    let Some(list) = wanted.unique(text, "taskIds")? else { return Ok(Vec::new()) };
+    declared(frame, view.era())?;
+    let list = Elements::of_value(text, list).ok_or_else(|| fault("must be an array".to_owned()))?;
+    if list.len() > max {
+        return Err(fault(format!("has more than {max} entries")));
+    }
+    let mut found: Vec<Heard> = Vec::new();
+    for span in list.iter() {
+        let shown = frame.string(span).ok_or_else(|| fault("must hold strings".to_owned()))?;
+        let Some((server, real)) = ids.opened(&shown) else { continue };
+        let present = |u: &&crate::catalogue::UpstreamOffer| *u.name == *server && u.offer.is_ok();
+        let Some(owner) = view.upstreams().iter().find(present) else { continue };
+        // A server tells once, whatever the client calls it.
+        if !found.iter().any(|heard| heard.upstream == owner.id && heard.task.real == real) {
+            found.push(Heard { upstream: owner.id, task: KnownTask::new(frame, span, real) });
+        }
+    }
+    Ok(found)
+}

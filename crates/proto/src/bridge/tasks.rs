@@ -1,1 +1,0 @@
-//! Long work between the experiment and the extension.

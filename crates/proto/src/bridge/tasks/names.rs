@@ -1,0 +1,102 @@
+//! The words of tasks: methods, notifications, the extension's name, the key that ties a message to a task.
+//!
+//! Names only; what stands under them is read elsewhere.
+
+use crate::era::{Era, Tasks};
+use crate::json::{Members, Span};
+use crate::mcp::meta;
+use crate::rpc::Frame;
+
+/// The extension's identifier (SEP-2663).
+pub const EXTENSION: &str = "io.modelcontextprotocol/tasks";
+
+/// The key of `_meta` that ties a message to a task, an object with `taskId` (MCP 2025-11-25, tasks).
+pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
+
+/// The notification of the extension about a task, on a listen stream.
+pub const NOTICE: &str = "notifications/tasks";
+
+/// The notification of the experiment about a task (MCP 2025-11-25).
+pub const STATUS_NOTICE: &str = "notifications/tasks/status";
+
+/// The capabilities that a request for a task needs, as the `data` of the error that says so (MCP 2026-07-28, error
+/// -32021).
+pub const REQUIRED_CAPABILITIES: &str =
+    r#"{"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}"#;
+
+/// A client's request about a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TaskMethod {
+    /// How is it? In the extension with its outcome and its questions.
+    Get,
+    /// Its outcome, when there is one (experiment).
+    Result,
+    /// Answers to its questions (extension).
+    Update,
+    /// It is no longer wanted.
+    Cancel,
+    /// Which are there? (experiment)
+    List,
+}
+
+impl TaskMethod {
+    /// The one with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "tasks/get" => Some(Self::Get),
+            "tasks/result" => Some(Self::Result),
+            "tasks/update" => Some(Self::Update),
+            "tasks/cancel" => Some(Self::Cancel),
+            "tasks/list" => Some(Self::List),
+            _ => None,
+        }
+    }
+
+    /// Its name on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Get => "tasks/get",
+            Self::Result => "tasks/result",
+            Self::Update => "tasks/update",
+            Self::Cancel => "tasks/cancel",
+            Self::List => "tasks/list",
+        }
+    }
+
+    /// Whether it exists where tasks are told apart in this way.
+    pub fn is_known(self, tasks: Tasks) -> bool {
+        match tasks {
+            Tasks::None => false,
+            Tasks::Experiment => self != Self::Update,
+            Tasks::Extension => matches!(self, Self::Get | Self::Update | Self::Cancel),
+        }
+    }
+}
+
+/// Whether a server that speaks `era` and declares `capabilities`, a JSON object, runs calls of tools as tasks.
+pub fn offers_tasks(era: &Era, capabilities: &[u8]) -> bool {
+    match era.shapes.tasks {
+        Tasks::None => false,
+        Tasks::Experiment => within(capabilities, &["tasks", "requests", "tools", "call"]),
+        Tasks::Extension => within(capabilities, &["extensions", EXTENSION]),
+    }
+}
+
+/// Whether a stateless request says that its client knows the extension.
+pub fn declares_extension(frame: &Frame) -> bool {
+    let declared = frame.meta(meta::CLIENT_CAPABILITIES).ok().flatten();
+    declared.is_some_and(|span| within(span.of(frame.text()), &["extensions", EXTENSION]))
+}
+
+/// Whether an object has a member under this path that is not null.
+fn within(object: &[u8], path: &[&str]) -> bool {
+    let mut span = Span::new(0, object.len());
+    for key in path {
+        let inner = Members::of_value(object, span).and_then(|members| members.get(object, key));
+        match inner {
+            Some(inner) => span = inner,
+            None => return false,
+        }
+    }
+    span.of(object) != b"null"
+}
