@@ -91,10 +91,17 @@ pub struct Shapes {
     pub structured: Structured,
     /// Whether peers may refuse members that their version does not know, so that those are taken out.
     pub strict: bool,
+    /// Whether content and resources have `annotations`, and resources a `size`.
+    pub annotations: bool,
     /// How users are asked.
     pub elicitation: Elicitation,
     /// Whether sampling may use tools, and its content be an array.
     pub sampling_tools: bool,
+    /// Whether a server says which model it would like.
+    pub model_preferences: bool,
+    /// The only reasons for which a model may have stopped, the usual one first, and one must be given; empty where
+    /// any will do.
+    pub stop_reasons: &'static [&'static str],
     /// Whether `roots/list` exists.
     pub roots: bool,
     /// Whether a server declares that it completes arguments.

@@ -1,0 +1,122 @@
+//! Error objects: codes that mean something else, or nothing, in the other era. The message and the data of the server
+//! are kept.
+
+use std::ops::RangeInclusive;
+
+use bytes::Bytes;
+
+use super::edit::{Draft, inner, is_array, is_object, string};
+use crate::era::Era;
+use crate::json::quote;
+use crate::mcp::Method;
+use crate::rpc::{Frame, code};
+
+/// Codes that only the specification may give a meaning to (MCP 2026-07-28, errors).
+const RESERVED: RangeInclusive<i32> = -32099..=-32020;
+
+/// URLs must be visited first (MCP 2025-11-25 only).
+const URL_ELICITATION_REQUIRED: i32 = -32042;
+
+/// What drafts of 2026-07-28 used instead of [`code::MISSING_CAPABILITY`] and [`code::UNSUPPORTED_VERSION`].
+const DRAFT_MISSING_CAPABILITY: i32 = -32003;
+const DRAFT_UNSUPPORTED_VERSION: i32 = -32004;
+
+/// The error object that answers `method`, as `to` understands it; `request` is what was asked, where that is at hand.
+pub fn error(method: &str, error: &Bytes, request: Option<&Frame>, from: &Era, to: &Era) -> Bytes {
+    if from == to {
+        return error.clone();
+    }
+    let Some(mut draft) = Draft::of(error) else {
+        let said = String::from_utf8_lossy(error);
+        let message = quote(&format!("the server answered with an error that is none: {said}"));
+        return Bytes::from(format!("{{\"code\":{},\"message\":{message}}}", code::INTERNAL_ERROR));
+    };
+    let Some(code) = draft.get("code").and_then(|code| std::str::from_utf8(code).ok()?.parse().ok()) else {
+        return error.clone();
+    };
+    if let Some(why) = unspeakable(code, draft.get("data"), from, to) {
+        broken(&mut draft, why);
+    } else if code == code::RESOURCE_NOT_FOUND && to.resource_not_found != code {
+        draft.set("code", to.resource_not_found.to_string());
+        name_resource(&mut draft, request);
+    } else if is_resource_not_found(method, code, draft.get("data"), from) && to.resource_not_found != code {
+        draft.set("code", to.resource_not_found.to_string());
+    }
+    draft.finish_or(error)
+}
+
+/// Why this code cannot be said to a peer of `to`.
+fn unspeakable(code: i32, data: Option<&[u8]>, from: &Era, to: &Era) -> Option<&'static str> {
+    let data = data.and_then(Draft::of);
+    let part = |key| data.as_ref().and_then(|data| data.get(key));
+    let meaning = match code {
+        DRAFT_MISSING_CAPABILITY if part("requiredCapabilities").is_some_and(is_object) => {
+            code::MISSING_CAPABILITY
+        }
+        DRAFT_UNSUPPORTED_VERSION if part("supported").is_some_and(is_array) => code::UNSUPPORTED_VERSION,
+        code => code,
+    };
+    match meaning {
+        URL_ELICITATION_REQUIRED if to.shapes.url_error => None,
+        URL_ELICITATION_REQUIRED => {
+            Some("the server wants the user to visit URLs first, which cannot be asked here")
+        }
+        code::HEADER_MISMATCH => Some("the server refused the headers of the gateway's request"),
+        code::UNSUPPORTED_VERSION => {
+            Some("the server does not speak the protocol version that the gateway asked in")
+        }
+        code::MISSING_CAPABILITY if to.has_sessions() => {
+            Some("the server needs something of the client that this client did not declare")
+        }
+        // Whoever needs it says what: then it means the same.
+        code::MISSING_CAPABILITY if part("requiredCapabilities").is_some_and(is_object) => None,
+        code if RESERVED.contains(&code) && !to.has_sessions() && from.has_sessions() => {
+            Some("the server failed with a code that has no meaning here")
+        }
+        _ => None,
+    }
+}
+
+/// An internal error that says why, then what the server said.
+fn broken(error: &mut Draft<'_>, why: &str) {
+    let mut message = quote(why);
+    message.pop();
+    let mut message = message.into_bytes();
+    if let Some(said) = error.get("message").and_then(inner).filter(|said| !said.is_empty()) {
+        message.extend_from_slice(b": ");
+        message.extend_from_slice(said);
+    }
+    message.push(b'"');
+    error.set("code", code::INTERNAL_ERROR.to_string());
+    error.set("message", message);
+}
+
+/// Whether an error of an era without a code of its own for it says that a resource does not exist.
+fn is_resource_not_found(method: &str, code: i32, data: Option<&[u8]>, from: &Era) -> bool {
+    method == Method::ResourcesRead.name()
+        && code == from.resource_not_found
+        && data.and_then(Draft::of).is_some_and(|data| data.get("uri").and_then(string).is_some())
+}
+
+/// Adds to the error's data the URI that was asked for, where it does not say one.
+fn name_resource(error: &mut Draft<'_>, request: Option<&Frame>) {
+    let asked = request.and_then(|request| {
+        let uri = request.params()?.members.get(request.text(), "uri")?;
+        inner(uri.of(request.text()))?;
+        Some(uri.share(request.text()))
+    });
+    let Some(uri) = asked else { return };
+    match error.get("data").map(|data| (data, Draft::of(data))) {
+        Some((_, Some(data))) if data.get("uri").and_then(string).is_some() => {}
+        Some((_, Some(mut data))) => {
+            data.set("uri", uri);
+            if let Some(data) = data.finish() {
+                error.set("data", data);
+            }
+        }
+        Some((data, None)) if data != b"null" => {
+            error.set("data", [b"{\"uri\":", &*uri, b",\"said\":", data, b"}"].concat());
+        }
+        _ => error.set("data", [b"{\"uri\":", &*uri, b"}"].concat()),
+    }
+}

@@ -1,0 +1,110 @@
+//! Notifications, both ways: which have a place in the other era, and what they say there.
+
+use bytes::Bytes;
+
+use super::edit::{Draft, string};
+use crate::era::{Asks, Elicitation, Era, Tasks};
+use crate::json::quote;
+use crate::mcp::{Notice, meta};
+use crate::rpc::Frame;
+
+/// A URL was visited (2025-11-25).
+const ELICITATION_COMPLETE: &str = "notifications/elicitation/complete";
+/// The folders that are open have changed (2024-10-07 to 2025-11-25).
+const ROOTS_CHANGED: &str = "notifications/roots/list_changed";
+/// A task has changed: in the experiment, and in the extension.
+const TASK_STATUS: &str = "notifications/tasks/status";
+const TASK: &str = "notifications/tasks";
+
+/// What a server says, for a client of `to`; `None` when that has no place for it.
+pub fn notification(frame: &Frame, from: &Era, to: &Era) -> Option<Bytes> {
+    if from == to {
+        return Some(frame.text().clone());
+    }
+    let method = frame.method();
+    let has_place = match &*method {
+        ELICITATION_COMPLETE => to.shapes.elicitation == Elicitation::UrlWithId,
+        _ => match Notice::from_name(&method) {
+            // A server withdraws its questions by it, and ends listen streams: each only where there are some.
+            Some(Notice::Cancelled) => {
+                to.shapes.cancellation && from.asks == Asks::Requests && to.asks == Asks::Requests
+            }
+            Some(Notice::Acknowledged) => !to.has_sessions(),
+            _ => has_tasks(&method, to),
+        },
+    };
+    has_place.then(|| said(frame, from, to))
+}
+
+/// What a client says, for a server of `to`; `None` when that has no place for it.
+pub fn client_notification(frame: &Frame, from: &Era, to: &Era) -> Option<Bytes> {
+    if from == to {
+        return Some(frame.text().clone());
+    }
+    let method = frame.method();
+    let has_place = match &*method {
+        ROOTS_CHANGED => to.shapes.roots && to.asks == Asks::Requests,
+        _ => match Notice::from_name(&method) {
+            Some(Notice::Initialized) => to.has_sessions(),
+            Some(Notice::Cancelled) => to.shapes.cancellation,
+            // How far it is with the answer to a server's question.
+            Some(Notice::Progress) => from.asks == Asks::Requests && to.asks == Asks::Requests,
+            _ => has_tasks(&method, to),
+        },
+    };
+    has_place.then(|| said(frame, from, to))
+}
+
+/// Whether a notification is not about tasks, or about such as `to` has.
+fn has_tasks(method: &str, to: &Era) -> bool {
+    match method {
+        TASK_STATUS => to.shapes.tasks == Tasks::Experiment,
+        TASK => to.shapes.tasks == Tasks::Extension,
+        _ => true,
+    }
+}
+
+fn said(frame: &Frame, from: &Era, to: &Era) -> Bytes {
+    let Some(mut message) = Draft::of(frame.text()) else { return frame.text().clone() };
+    let notice = Notice::from_name(&frame.method());
+    message.rewrite("params", |params| {
+        let mut params = Draft::of(params)?;
+        match notice {
+            Some(Notice::Message) => level(&mut params, from, to),
+            Some(Notice::Progress) if to.shapes.strict => params.remove("message"),
+            _ => {}
+        }
+        if to.has_sessions() && !from.has_sessions() {
+            params.remove_within("_meta", ENVELOPE);
+        }
+        params.finish()
+    });
+    message.finish_or(frame.text())
+}
+
+/// What only messages without a session say of themselves.
+const ENVELOPE: &[&str] = &[
+    meta::SUBSCRIPTION_ID,
+    meta::PROTOCOL_VERSION,
+    meta::CLIENT_CAPABILITIES,
+    meta::CLIENT_INFO,
+    meta::LOG_LEVEL,
+    meta::SERVER_INFO,
+];
+
+/// Rewrites a member `level` that `to` does not know.
+pub(super) fn level(params: &mut Draft<'_>, from: &Era, to: &Era) {
+    if let Some(known) = params.get("level").and_then(string).and_then(|level| nearest(&level, from, to)) {
+        params.set("level", quote(known));
+    }
+}
+
+/// The level of `to` that is nearest below one of `from` that it does not know.
+fn nearest(level: &str, from: &Era, to: &Era) -> Option<&'static str> {
+    if to.shapes.levels.contains(&level) {
+        return None;
+    }
+    let at = from.shapes.levels.iter().position(|known| *known == level)?;
+    let below = from.shapes.levels[..at].iter().rev();
+    below.copied().find(|known| to.shapes.levels.contains(known))
+}

@@ -1,0 +1,75 @@
+//! What a server asks of a client, and what the client answers.
+
+use bytes::Bytes;
+
+use super::edit::{Draft, Element, each};
+use super::{elicitation, sampling};
+use crate::era::{Asks, Era, Tasks};
+use crate::mcp::{Method, meta};
+
+/// Why a question cannot be asked in a client's era: a sentence for the server's people.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unaskable(pub String);
+
+/// The params of a server's question, a JSON object, as a client of `to` takes them. `mint` gives an id of our
+/// own to the visit of a URL, where `to` wants one and the server gave none.
+///
+/// # Errors
+/// [`Unaskable`] when the era cannot ask this.
+pub fn question(
+    method: &str,
+    params: &Bytes,
+    from: &Era,
+    to: &Era,
+    mint: &mut dyn FnMut() -> String,
+) -> Result<Bytes, Unaskable> {
+    if from == to {
+        return Ok(params.clone());
+    }
+    let Some(mut draft) = Draft::of(params) else {
+        return Err(Unaskable("the params of the question are not a JSON object".to_owned()));
+    };
+    match Method::from_name(method) {
+        Some(Method::Elicit) => elicitation::question(&mut draft, to, mint)?,
+        Some(Method::CreateMessage) => sampling::question(&mut draft, from, to)?,
+        Some(Method::RootsList) if !to.shapes.roots => {
+            return Err(Unaskable(format!("protocol version {to} has no roots")));
+        }
+        _ => {}
+    }
+    if to.shapes.tasks != Tasks::Experiment {
+        draft.remove("task");
+    }
+    if to.asks == Asks::InputRequired {
+        // Nobody reports how far an answer is.
+        draft.remove_within("_meta", &[meta::PROGRESS_TOKEN]);
+    }
+    Ok(draft.finish_or(params))
+}
+
+/// The client's answer to a question as the server takes it: `from` is the client's era, `to` the server's.
+pub fn answer(method: &str, result: &Bytes, from: &Era, to: &Era) -> Bytes {
+    if from == to {
+        return result.clone();
+    }
+    let Some(mut draft) = Draft::of(result) else { return result.clone() };
+    if from.typed_results && !to.typed_results {
+        draft.remove("resultType");
+        draft.remove_within("_meta", &[meta::CLIENT_INFO, meta::PROTOCOL_VERSION, meta::CLIENT_CAPABILITIES]);
+    }
+    match Method::from_name(method) {
+        Some(Method::CreateMessage) => sampling::answer(&mut draft, to),
+        Some(Method::RootsList) if to.shapes.strict => draft.rewrite("roots", |roots| {
+            each(roots, |_, root| {
+                let changed = Draft::of(root).and_then(|mut root| {
+                    root.remove("_meta");
+                    root.finish()
+                });
+                Element::from(changed)
+            })
+        }),
+        _ => {}
+    }
+    draft.finish_or(result)
+}

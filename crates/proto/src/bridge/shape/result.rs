@@ -1,0 +1,136 @@
+//! Results of a client's requests: the data by the method, and what else the eras want in every result.
+
+use bytes::Bytes;
+
+use super::edit::{Draft, Element, each, is, is_array};
+use super::{Listed, content, item, tool_result};
+use crate::era::Era;
+use crate::mcp::{Method, meta};
+
+/// What the gateway says of itself where an upstream did not.
+#[derive(Debug, Clone, Copy)]
+pub struct Own<'a> {
+    /// Its name and version: a JSON object.
+    pub server_info: &'a str,
+}
+
+/// The result of `method` as `to` wants it. For `resources/templates/list` from an era that has the templates in the
+/// list of resources, `result` is that of `resources/list`.
+///
+/// Results that ask for input, and those of tasks, are not translated here.
+///
+/// # Errors
+/// A reason for people, when `result` is no object, or of a type that nobody declared.
+pub fn result(method: &str, result: &Bytes, from: &Era, to: &Era, own: &Own<'_>) -> Result<Bytes, String> {
+    if from == to {
+        return Ok(result.clone());
+    }
+    let mut draft = Draft::of(result).ok_or("the result is not a JSON object")?;
+    let known = Method::from_name(method);
+    if from.typed_results {
+        untype(&mut draft, known, to)?;
+    }
+    match known {
+        Some(Method::ToolsCall) => tool_result::rewrite(&mut draft, to),
+        Some(Method::PromptsGet) => prompt(&mut draft, to),
+        Some(Method::ResourcesRead) => read(&mut draft, to),
+        Some(Method::ToolsList) => list(&mut draft, Listed::Tool, from, to),
+        Some(Method::PromptsList) => list(&mut draft, Listed::Prompt, from, to),
+        Some(Method::ResourcesList) => list(&mut draft, Listed::Resource, from, to),
+        Some(Method::TemplatesList) => list(&mut draft, Listed::Template, from, to),
+        _ => {}
+    }
+    if to.typed_results && !from.typed_results {
+        dress(&mut draft, known, own);
+    }
+    Ok(draft.finish_or(result))
+}
+
+/// Whether results of this request say how long they may be kept (MCP 2026-07-28, caching).
+fn is_cacheable(method: Option<Method>) -> bool {
+    matches!(
+        method,
+        Some(
+            Method::Discover
+                | Method::ToolsList
+                | Method::PromptsList
+                | Method::ResourcesList
+                | Method::TemplatesList
+                | Method::ResourcesRead
+        )
+    )
+}
+
+/// Takes out what only results with types have.
+fn untype(result: &mut Draft<'_>, method: Option<Method>, to: &Era) -> Result<(), String> {
+    if let Some(kind) = result.get("resultType")
+        && !is(Some(kind), "complete")
+    {
+        let kind = String::from_utf8_lossy(kind);
+        return Err(format!("a result of type {kind} is unknown in protocol version {to}"));
+    }
+    if !to.typed_results {
+        result.remove("resultType");
+        if is_cacheable(method) {
+            result.remove_all(&["ttlMs", "cacheScope"]);
+        }
+        result.remove_within("_meta", &[meta::SERVER_INFO]);
+    }
+    Ok(())
+}
+
+/// Adds what results with types must have. Nothing is promised of how long they hold.
+fn dress(result: &mut Draft<'_>, method: Option<Method>, own: &Own<'_>) {
+    result.set("resultType", "\"complete\"");
+    if is_cacheable(method) {
+        result.set("ttlMs", "0");
+        result.set("cacheScope", "\"private\"");
+    }
+    let info = || Bytes::copy_from_slice(own.server_info.as_bytes());
+    match result.get("_meta").and_then(Draft::of) {
+        Some(found) if found.get(meta::SERVER_INFO).is_some() => {}
+        Some(mut found) => {
+            found.set(meta::SERVER_INFO, info());
+            if let Some(found) = found.finish() {
+                result.set("_meta", found);
+            }
+        }
+        None => result.set("_meta", format!("{{\"{}\":{}}}", meta::SERVER_INFO, own.server_info)),
+    }
+}
+
+fn prompt(result: &mut Draft<'_>, to: &Era) {
+    let (known, shapes) = (to.shapes.prompt_content, to.shapes);
+    if content::passes(known, shapes) {
+        return;
+    }
+    result.rewrite("messages", |messages| {
+        each(messages, |index, message| {
+            let Some(mut message) = Draft::of(message) else { return Element::Same };
+            message.rewrite("content", |block| content::block(index, block, known, shapes));
+            Element::from(message.finish())
+        })
+    });
+}
+
+fn read(result: &mut Draft<'_>, to: &Era) {
+    if to.shapes.strict {
+        result.rewrite("contents", |contents| each(contents, |_, one| Element::from(content::contents(one))));
+    }
+}
+
+/// A list, and what stands beside it: templates among resources, the next page.
+fn list(result: &mut Draft<'_>, kind: Listed, from: &Era, to: &Era) {
+    item::list(result, kind, to);
+    match kind {
+        Listed::Template if from.shapes.templates_in_resources => result.remove("resources"),
+        Listed::Resource if !to.shapes.templates_in_resources => result.remove("resourceTemplates"),
+        Listed::Resource if result.get("resourceTemplates").is_some_and(is_array) => {
+            item::list(result, Listed::Template, to);
+        }
+        _ => {}
+    }
+    if !to.shapes.pages {
+        result.remove("nextCursor");
+    }
+}

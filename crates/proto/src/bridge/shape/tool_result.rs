@@ -1,0 +1,173 @@
+//! The result of `tools/call`: content, structured content, and the `toolResult` of the first versions.
+
+use std::borrow::Cow;
+
+use super::content;
+use super::edit::{Draft, elements, inner, is, is_array, is_object, string};
+use crate::era::{Era, Structured};
+use crate::json::{MAX_DEPTH, Scanner, quote_into, unquote};
+
+/// Rewrites the data of a tool's result for `to`.
+pub(super) fn rewrite(result: &mut Draft<'_>, to: &Era) {
+    let shapes = to.shapes;
+    let first = result.get("toolResult");
+    let own = result.get("content").filter(|content| is_array(content));
+    let mut content = match (own, first) {
+        (Some(own), _) => Cow::Borrowed(own),
+        // Both sides know it, and there is nothing beside it.
+        (None, Some(_)) if shapes.tool_result => return,
+        (None, Some(first)) => Cow::Owned(hoist(result, first)),
+        (None, None) => Cow::Owned(b"[]".to_vec()),
+    };
+    if !shapes.tool_result {
+        result.remove("toolResult");
+    }
+    if let Some(blocks) = content::blocks(&content, shapes.tool_content, shapes) {
+        content = Cow::Owned(blocks.into());
+    }
+    let lost = result.get("structuredContent").filter(|value| !fits(value, shapes.structured));
+    if let Some(value) = lost {
+        result.remove("structuredContent");
+        if value != b"null" && !says(&content, value) {
+            content = Cow::Owned(with_text(&content, value));
+        }
+    }
+    if shapes.tool_result && first.is_none() {
+        let value = lost.filter(|value| *value != b"null").map_or_else(|| summary(&content), <[u8]>::to_vec);
+        result.set("toolResult", value);
+    }
+    if let Cow::Owned(content) = content {
+        result.set("content", content);
+    }
+}
+
+/// The content of a result that has only `toolResult`: the one that stands in it, or its JSON as text.
+fn hoist(result: &mut Draft<'_>, first: &[u8]) -> Vec<u8> {
+    let object = Draft::of(first);
+    let part = |key| object.as_ref().and_then(|object| object.get(key));
+    let Some(content) = part("content").filter(|content| is_array(content)) else {
+        return match inner(first) {
+            Some(_) => text_only(first),
+            None => with_text(b"[]", first),
+        };
+    };
+    if let (None, Some(failed @ (b"true" | b"false"))) = (result.get("isError"), part("isError")) {
+        result.set("isError", failed.to_vec());
+    }
+    content.to_vec()
+}
+
+/// Whether structured content can stand in a result of an era that allows this.
+fn fits(value: &[u8], structured: Structured) -> bool {
+    match structured {
+        Structured::None => false,
+        Structured::Object => is_object(value),
+        Structured::Any => true,
+    }
+}
+
+/// The content (an array) with one more block, whose text is the JSON `value`.
+fn with_text(content: &[u8], value: &[u8]) -> Vec<u8> {
+    let inside = content.strip_suffix(b"]").unwrap_or(b"[");
+    let mut out = Vec::with_capacity(content.len() + value.len() + 40);
+    out.extend_from_slice(inside);
+    if elements(content).next().is_some() {
+        out.push(b',');
+    }
+    let text = content::text_block(&String::from_utf8_lossy(value));
+    out.extend_from_slice(text.as_bytes());
+    out.push(b']');
+    out
+}
+
+/// One block, whose text is the JSON string `text`.
+fn text_only(text: &[u8]) -> Vec<u8> {
+    [b"[{\"type\":\"text\",\"text\":", text, b"}]"].concat()
+}
+
+/// What `toolResult` says of content: its text, or all of it where there is something else.
+fn summary(content: &[u8]) -> Vec<u8> {
+    let mut out = b"\"".to_vec();
+    for (index, block) in elements(content).enumerate() {
+        let block = Draft::of(block).filter(|block| is(block.get("type"), "text"));
+        let Some(text) = block.and_then(|block| block.get("text")).and_then(inner) else {
+            return [b"{\"content\":", content, b"}"].concat();
+        };
+        if index > 0 {
+            out.extend_from_slice(b"\\n");
+        }
+        out.extend_from_slice(text);
+    }
+    out.push(b'"');
+    out
+}
+
+/// Whether a text block of the content says the JSON `value`, however that is spelled; a string may stand for itself.
+fn says(content: &[u8], value: &[u8]) -> bool {
+    let mut wanted = None;
+    elements(content).any(|block| {
+        let Some(block) = Draft::of(block).filter(|block| is(block.get("type"), "text")) else {
+            return false;
+        };
+        let Some(text) = block.get("text").and_then(string) else { return false };
+        let text = text.trim();
+        if string(value).is_some_and(|plain| plain.trim() == text) {
+            return true;
+        }
+        // Nothing else than JSON of the same kind is worth reading.
+        if text.as_bytes().first() != value.first() {
+            return false;
+        }
+        let json = Scanner::new(text.as_bytes(), MAX_DEPTH).is_ok_and(|scanner| scanner.document().is_ok());
+        json && canonical(text.as_bytes()) == *wanted.get_or_insert_with(|| canonical(value))
+    })
+}
+
+/// A value in a spelling that only depends on its meaning, but for numbers.
+fn canonical(value: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(value.len());
+    write_canonical(&mut out, value);
+    out
+}
+
+fn write_canonical(out: &mut Vec<u8>, value: &[u8]) {
+    if let Some(written) = inner(value) {
+        out.extend_from_slice(&canonical_string(written));
+        return;
+    }
+    if let Some(object) = Draft::of(value) {
+        let mut members: Vec<(Vec<u8>, &[u8])> =
+            object.entries().map(|(key, value, _)| (canonical_string(key), value)).collect();
+        members.sort_by(|a, b| a.0.cmp(&b.0));
+        out.push(b'{');
+        for (key, value) in members {
+            out.extend_from_slice(&key);
+            out.push(b':');
+            write_canonical(out, value);
+            out.push(b',');
+        }
+        out.push(b'}');
+        return;
+    }
+    if is_array(value) {
+        out.push(b'[');
+        for element in elements(value) {
+            write_canonical(out, element);
+            out.push(b',');
+        }
+        out.push(b']');
+        return;
+    }
+    out.extend_from_slice(value);
+}
+
+/// A string as written between its quotes, in the one spelling of its meaning.
+fn canonical_string(written: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(written.len() + 2);
+    match unquote(written) {
+        Some(text) => quote_into(&mut out, &text),
+        // A lone surrogate has no other spelling worth minding.
+        None => out.extend_from_slice(written),
+    }
+    out
+}
