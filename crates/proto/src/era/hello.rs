@@ -1,17 +1,21 @@
 //! How peers introduce themselves: `initialize` and `server/discover`, read and written.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 
 use super::{CacheHint, Era, Lifecycle, by_version, results};
-use crate::json::{Elements, Members, Span, quote};
+use crate::json::{Elements, Members, Span, Splice, quote, unquote};
 use crate::mcp::{Method, Notice, meta};
 use crate::rpc::{Frame, Id, Kind, RpcError, code, result_response};
 
 /// What a client says of itself in `initialize`.
 #[derive(Debug, Clone)]
 pub struct ClientHello {
-    /// The version that it asks for.
+    /// The version that it asks for; of a number the digits as written.
     pub version: String,
+    /// The same as it came, JSON: a string, or a number as MCP "1" has it.
+    pub version_json: Bytes,
     /// Its params as they came, to be shown to an upstream that serves this client alone.
     pub params: Bytes,
     /// Its capabilities as they came: a JSON object.
@@ -47,6 +51,17 @@ pub enum HelloFault {
     NotSpoken(&'static str),
 }
 
+/// The longest version that a client can ask for, in bytes as written. It stands in answers and in the log.
+const MAX_VERSION: usize = 256;
+
+/// The version at `span`: a string, or a number as MCP "1" has it.
+fn version_at(frame: &Frame, span: Span) -> Option<Cow<'_, str>> {
+    match span.of(frame.text()) {
+        number @ [b'-' | b'0'..=b'9', ..] => std::str::from_utf8(number).ok().map(Cow::Borrowed),
+        _ => frame.string(span),
+    }
+}
+
 /// Reads the params of `initialize`.
 ///
 /// # Errors
@@ -55,10 +70,11 @@ pub fn client_hello(frame: &Frame) -> Result<ClientHello, HelloFault> {
     let text = frame.text();
     let params = frame.params().ok_or(HelloFault::Member("params", "is required"))?;
     let get = |key| params.unique(text, key).map_err(|_| HelloFault::Member(key, "stands twice"));
-    let version = get("protocolVersion")?
-        .and_then(|span| frame.string(span))
-        .ok_or(HelloFault::Member("protocolVersion", "is required and must be a string"))?
-        .into_owned();
+    let asked = get("protocolVersion")?
+        .filter(|span| span.len() <= MAX_VERSION)
+        .and_then(|span| Some((span, version_at(frame, span)?)));
+    let (version_span, version) =
+        asked.ok_or(HelloFault::Member("protocolVersion", "is required and must be a short string"))?;
     let capabilities = get("capabilities")?
         .ok_or(HelloFault::Member("capabilities", "is required and must be an object"))?;
     let members = Members::of_value(text, capabilities)
@@ -68,7 +84,8 @@ pub fn client_hello(frame: &Frame) -> Result<ClientHello, HelloFault> {
     // Copied, because a session keeps them, and a slice would keep the whole buffer that they came in.
     let own = |span: Span| Bytes::copy_from_slice(span.of(text));
     Ok(ClientHello {
-        version,
+        version: version.into_owned(),
+        version_json: own(version_span),
         params: own(params.members.span()),
         capabilities: own(capabilities),
         can_be_asked,
@@ -107,14 +124,14 @@ pub fn server_hello(frame: &Frame, asked: &'static Era) -> Result<ServerHello, H
         instructions: result
             .get(text, "instructions")
             .and_then(|span| frame.string(span))
-            .map(std::borrow::Cow::into_owned),
+            .map(Cow::into_owned),
     })
 }
 
 fn answered_version(frame: &Frame, result: &Members) -> Result<&'static Era, HelloFault> {
     let version = result
         .get(frame.text(), "protocolVersion")
-        .and_then(|span| frame.string(span))
+        .and_then(|span| version_at(frame, span))
         .ok_or(HelloFault::Member("protocolVersion", "is missing in the answer"))?;
     by_version(&version)
         .filter(|era| era.lifecycle == Lifecycle::Handshake)
@@ -143,12 +160,12 @@ pub fn refused_but_supported(frame: &Frame, asked: &Era) -> bool {
     listed.is_some_and(|list| list.iter().any(|span| frame.string(span).is_some_and(|v| v == asked.version)))
 }
 
-/// An `initialize` request; `params` is a JSON object whose version is replaced by that of `era`.
+/// An `initialize` request; `params` is a JSON object whose version is replaced by what `era` offers to servers.
 pub fn initialize_request(id: &Id, era: &Era, params: &Bytes) -> Bytes {
-    let version = quote(era.version);
+    let version = quote(era.offered);
     let params = match Members::of_document(params, crate::json::MAX_DEPTH) {
         Ok(members) => {
-            let mut splice = crate::json::Splice::new(params);
+            let mut splice = Splice::new(params);
             match members.get(params, "protocolVersion") {
                 Some(span) => splice.replace(span, version.as_bytes()),
                 None => splice.set(&members, b"protocolVersion", version.as_bytes()),
@@ -185,20 +202,53 @@ pub fn own_meta(era: &Era, capabilities: &str, client_info: &str) -> String {
     )
 }
 
-/// The answer to `initialize`.
+/// The answer to `initialize`. `asked` is the version that the client asked for as it wrote it, JSON: one that means
+/// `era` is answered in the client's own spelling.
 pub fn initialize_result(
     id: &Id,
     era: &Era,
+    asked: &[u8],
     capabilities: &str,
     server_info: &str,
     instructions: Option<&str>,
 ) -> Bytes {
-    let result = format!(
-        "{{\"protocolVersion\":{},\"capabilities\":{capabilities},\"serverInfo\":{server_info}{}}}",
-        quote(era.version),
-        instructions_member(instructions),
-    );
-    result_response(id, result.as_bytes())
+    let mut result = b"{\"protocolVersion\":".to_vec();
+    if means(asked, era) {
+        result.extend_from_slice(asked);
+    } else {
+        result.extend_from_slice(era.version_json().as_bytes());
+    }
+    result.extend_from_slice(b",\"capabilities\":");
+    result.extend_from_slice(capabilities.as_bytes());
+    result.extend_from_slice(b",\"serverInfo\":");
+    result.extend_from_slice(&identity(server_info.as_bytes(), era));
+    let instructions = instructions.filter(|_| era.shapes.instructions);
+    result.extend_from_slice(instructions_member(instructions).as_bytes());
+    result.push(b'}');
+    result_response(id, &result)
+}
+
+/// Whether a version as written, a JSON string or number, means `era`.
+fn means(asked: &[u8], era: &Era) -> bool {
+    let inside = asked.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
+    unquote(inside.unwrap_or(asked))
+        .and_then(|version| by_version(&version))
+        .is_some_and(|found| found == era)
+}
+
+/// The name and version of a peer, a JSON object, as an era takes it: what it may refuse is left out.
+pub fn identity(info: &[u8], era: &Era) -> Bytes {
+    if !era.shapes.strict {
+        return Bytes::copy_from_slice(info);
+    }
+    let Ok(members) = Members::of_document(info, crate::json::MAX_DEPTH) else {
+        return Bytes::copy_from_slice(info);
+    };
+    let mut splice = Splice::new(info);
+    for key in ["title", "description", "icons", "websiteUrl"] {
+        splice.remove(&members, key.as_bytes());
+    }
+    splice.finish()
 }
 
 /// The result of `server/discover`, as an object without its request's id.

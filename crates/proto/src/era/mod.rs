@@ -22,7 +22,7 @@ pub use detect::{EraFault, Spoken, detect};
 pub use envelope::{Envelope, Mirrored, check_notification, read_envelope};
 pub use hello::{
     ClientHello, HelloFault, ServerHello, client_hello, discover_request, discover_result,
-    initialize_request, initialize_result, initialized, own_meta, refused_but_supported, server_hello,
+    identity, initialize_request, initialize_result, initialized, own_meta, refused_but_supported, server_hello,
 };
 pub use results::{
     CacheHint, CacheScope, acknowledged, complete, is_input_required, listen_result, notice, says_complete,

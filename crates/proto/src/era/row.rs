@@ -118,6 +118,8 @@ pub struct Shapes {
     pub cancellation: bool,
     /// Whether capabilities have `extensions`.
     pub extensions: bool,
+    /// Whether a server that introduces itself may add instructions.
+    pub instructions: bool,
     /// Tasks.
     pub tasks: Tasks,
     /// Whether a server may refuse a call with the error that names URLs to visit first.
@@ -134,6 +136,10 @@ pub struct Era {
     pub aliases: &'static [&'static str],
     /// Whether the version is written as a JSON number.
     pub numeric: bool,
+    /// The version string that a server is asked for on behalf of a client of this era. Not its own where that is older
+    /// than what servers have types for: those refuse a number and may refuse a version that was never published, while
+    /// the old ones answer with their own version whatever they are asked for.
+    pub offered: &'static str,
     /// How peers meet.
     pub lifecycle: Lifecycle,
     /// How HTTP carries it.

@@ -15,8 +15,12 @@ fn eras_are_in_order_and_found() {
     for era in ERAS {
         assert_eq!(by_version(era.version), Some(era));
     }
+    for alias in ["1", "1.0", "1.0.0"] {
+        assert_eq!(by_version(alias), Some(&V1));
+    }
     assert_eq!(by_version("2024-01-01"), None);
     assert_eq!(negotiate("2025-06-18"), &V2025_06_18);
+    assert_eq!(negotiate("1.0"), &V1);
     assert_eq!(negotiate("2026-07-28"), &V2025_11_25);
     assert_eq!(negotiate("nonsense"), &V2025_11_25);
 }
@@ -105,8 +109,15 @@ fn log_levels_are_checked() {
 fn introductions_are_read_back() {
     let id = Id::number(4);
     let answer = frame(
-        std::str::from_utf8(&initialize_result(&id, &V2025_06_18, "{\"tools\":{}}", "{}", Some("x\n")))
-            .unwrap(),
+        std::str::from_utf8(&initialize_result(
+            &id,
+            &V2025_06_18,
+            b"\"2025-06-18\"",
+            "{\"tools\":{}}",
+            "{}",
+            Some("x\n"),
+        ))
+        .unwrap(),
     );
     let hello = server_hello(&answer, &V2025_11_25).unwrap();
     assert_eq!((hello.era, hello.instructions.as_deref()), (&V2025_06_18, Some("x\n")));
@@ -126,6 +137,75 @@ fn introductions_are_read_back() {
     let answer = crate::rpc::result_response(&id, &result);
     let hello = server_hello(&frame(std::str::from_utf8(&answer).unwrap()), &V2026_07_28).unwrap();
     assert_eq!(hello.info.as_ref(), b"{\"name\":\"g\"}");
+}
+
+#[test]
+fn versions_are_numbers_and_strings_and_come_back_as_they_were_asked_for() {
+    let ask = |version: &str| {
+        frame(&format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":{version},"capabilities":{{}}}}}}"#
+        ))
+    };
+    for (written, era, answered) in [
+        ("1", &V1, "1"),
+        ("\"1\"", &V1, "\"1\""),
+        ("\"1.0\"", &V1, "\"1.0\""),
+        ("\"1.0\\u002e0\"", &V1, "\"1.0\\u002e0\""),
+        ("\"2024-10-07\"", &V2024_10_07, "\"2024-10-07\""),
+        ("2", &V2025_11_25, "\"2025-11-25\""),
+        ("\"2.0\"", &V2025_11_25, "\"2025-11-25\""),
+        ("\"2026-07-28\"", &V2025_11_25, "\"2025-11-25\""),
+    ] {
+        let hello = client_hello(&ask(written)).unwrap();
+        assert_eq!((negotiate(&hello.version), hello.version_json.as_ref()), (era, written.as_bytes()));
+        let answer = initialize_result(&Id::number(1), era, &hello.version_json, "{}", "{}", None);
+        let text = std::str::from_utf8(&answer).unwrap();
+        assert!(text.contains(&format!("\"protocolVersion\":{answered},")), "{text}");
+        assert_eq!(server_hello(&frame(text), &V2025_11_25).unwrap().era, era);
+    }
+    // Where less was agreed on than was asked for, the agreed one is named as its era writes it.
+    let less = initialize_result(&Id::number(1), &V1, b"\"2025-11-25\"", "{}", "{}", None);
+    assert!(less.windows(20).any(|at| at == b"\"protocolVersion\":1,"), "{less:?}");
+    for bad in ["[]", "null", "true", &format!("\"{}\"", "9".repeat(300))] {
+        assert!(matches!(client_hello(&ask(bad)), Err(HelloFault::Member("protocolVersion", _))), "{bad}");
+    }
+    let unknown = frame(r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":7}}"#);
+    assert_eq!(server_hello(&unknown, &V2025_11_25).unwrap_err(), HelloFault::Version("7".to_owned()));
+}
+
+#[test]
+fn servers_are_asked_for_a_version_that_all_of_them_can_read() {
+    for (era, offered) in [
+        (&V1, "2024-11-05"),
+        (&V2024_10_07, "2024-11-05"),
+        (&V2024_11_05, "2024-11-05"),
+        (&V2025_06_18, "2025-06-18"),
+    ] {
+        let params = Bytes::from_static(br#"{"protocolVersion":1,"capabilities":{}}"#);
+        let asked = initialize_request(&Id::number(1), era, &params);
+        assert_eq!(client_hello(&frame(std::str::from_utf8(&asked).unwrap())).unwrap().version, offered);
+    }
+}
+
+#[test]
+fn old_peers_hear_nothing_that_their_version_has_no_place_for() {
+    let info =
+        r#"{"name":"n","title":"T","odd":1e2,"icons":[{}],"version":"1","websiteUrl":"u","description":"d"}"#;
+    assert_eq!(identity(info.as_bytes(), &V2025_11_25).as_ref(), info.as_bytes());
+    assert_eq!(identity(info.as_bytes(), &V1).as_ref(), br#"{"name":"n","odd":1e2,"version":"1"}"#);
+    let hello = |era| {
+        initialize_result(&Id::number(1), era, b"0", "{}", r#"{"title":"T","name":"n"}"#, Some("Be kind."))
+    };
+    for (era, bare, silent) in [
+        (&V1, true, true),
+        (&V2024_10_07, true, true),
+        (&V2024_11_05, true, false),
+        (&V2025_03_26, false, false),
+    ] {
+        let text = hello(era);
+        let has = |part: &[u8]| memchr::memmem::find(&text, part).is_some();
+        assert_eq!((!has(b"title"), !has(b"instructions")), (bare, silent), "{era}");
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ pub static ROW: Era = Era {
     version: "1",
     aliases: &["1.0", "1.0.0"],
     numeric: true,
+    offered: "2024-11-05",
     lifecycle: Lifecycle::Handshake,
     web: Web::EventStream,
     batches: false,
@@ -62,6 +63,7 @@ static SHAPES: Shapes = Shapes {
     levels: &["debug", "info", "warning", "error"],
     cancellation: false,
     extensions: false,
+    instructions: false,
     tasks: Tasks::None,
     url_error: false,
 };

@@ -11,6 +11,7 @@ pub static ROW: Era = Era {
     version: "2024-10-07",
     aliases: &[],
     numeric: false,
+    offered: "2024-11-05",
     lifecycle: Lifecycle::Handshake,
     web: Web::EventStream,
     batches: false,
@@ -49,6 +50,7 @@ static SHAPES: Shapes = Shapes {
     levels: SYSLOG_LEVELS,
     cancellation: false,
     extensions: false,
+    instructions: false,
     tasks: Tasks::None,
     url_error: false,
 };

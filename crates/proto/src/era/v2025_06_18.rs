@@ -11,6 +11,7 @@ pub static ROW: Era = Era {
     version: "2025-06-18",
     aliases: &[],
     numeric: false,
+    offered: "2025-06-18",
     lifecycle: Lifecycle::Handshake,
     web: Web::Streamable,
     batches: false,
@@ -49,6 +50,7 @@ static SHAPES: Shapes = Shapes {
     levels: SYSLOG_LEVELS,
     cancellation: true,
     extensions: false,
+    instructions: true,
     tasks: Tasks::None,
     url_error: false,
 };

@@ -11,6 +11,7 @@ pub static ROW: Era = Era {
     version: "2026-07-28",
     aliases: &[],
     numeric: false,
+    offered: "2026-07-28",
     lifecycle: Lifecycle::Stateless,
     web: Web::Streamable,
     batches: false,
@@ -68,6 +69,7 @@ static SHAPES: Shapes = Shapes {
     levels: SYSLOG_LEVELS,
     cancellation: true,
     extensions: true,
+    instructions: true,
     tasks: Tasks::Extension,
     url_error: false,
 };

@@ -204,7 +204,7 @@ impl Client {
                 return self.refuse(&fault, Some(id)).await;
             }
         };
-        let era = negotiate(&hello.version);
+        let (era, asked) = (negotiate(&hello.version), hello.version_json.clone());
         let face = || Face::Pipe(self.lines.clone());
         let birth = Birth { id: "stdio".into(), profile: self.profile, era, hello, face: face() };
         let (newborn, view) = match Session::introduce(&self.shard, birth, face).await {
@@ -212,7 +212,8 @@ impl Client {
             Err(fault) => return self.refuse(&fault, Some(id)).await,
         };
         let info = &self.shard.gateway.snapshot.profiles[self.profile].server_info;
-        let text = initialize_result(id, newborn.kind.era, view.capabilities(), info, view.instructions());
+        let text =
+            initialize_result(id, newborn.kind.era, &asked, view.capabilities(), info, view.instructions());
         self.shard.gateway.sessions.add(&newborn);
         if let Ok(mut own) = self.session.lock() {
             *own = Some(newborn.keep());

@@ -124,7 +124,7 @@ async fn handshake(shard: &Shard, profile: usize, frame: Frame) -> Response<Body
     let Ok(session_id) = seal::random_id() else {
         return refuse(&Fault::gateway("the operating system gives no random numbers").with_status(500));
     };
-    let era = negotiate(&hello.version);
+    let (era, asked) = (negotiate(&hello.version), hello.version_json.clone());
     let face = || Face::Http(Streams::new(&gateway.snapshot.limits));
     let birth = Birth { id: session_id.clone().into(), profile, era, hello, face: face() };
     let (newborn, view) = match Session::introduce(shard, birth, face).await {
@@ -132,7 +132,8 @@ async fn handshake(shard: &Shard, profile: usize, frame: Frame) -> Response<Body
         Err(fault) => return refuse(&fault),
     };
     let info = &gateway.snapshot.profiles[profile].server_info;
-    let text = initialize_result(id, newborn.kind.era, view.capabilities(), info, view.instructions());
+    let text =
+        initialize_result(id, newborn.kind.era, &asked, view.capabilities(), info, view.instructions());
     if !gateway.sessions.add(&newborn) {
         return refuse(&Fault::gateway("too many sessions are open here; try again soon").with_status(503));
     }

@@ -1,0 +1,118 @@
+//! What clients and servers can do, said in another era's words.
+//!
+//! What neither era knows stays as it is, `experimental` too. What only one of them knows is left out: the other could
+//! not be held to it.
+
+use bytes::Bytes;
+
+use crate::era::{Elicitation, Era, Shapes, Tasks};
+use crate::json::{MAX_DEPTH, Members, Splice};
+
+/// The extension for long work (SEP-2663).
+const TASKS: &str = "io.modelcontextprotocol/tasks";
+
+/// What a server of the experiment declares that runs calls as tasks (MCP 2025-11-25, tasks: capabilities).
+const EXPERIMENT: &[u8] = br#"{"cancel":{},"requests":{"tools":{"call":{}}}}"#;
+
+/// A client's capabilities, a JSON object, as a server of another era takes them. What is no object is as good as none.
+pub fn client_capabilities(capabilities: &[u8], from: &Era, to: &Era) -> Bytes {
+    let Ok(all) = Members::of_document(capabilities, MAX_DEPTH) else { return Bytes::from_static(b"{}") };
+    let mut splice = Splice::new(capabilities);
+    if from != to {
+        let (have, want) = (from.shapes, to.shapes);
+        // Tasks of clients cannot be carried over, and those of servers need no word of the client's here.
+        splice.remove(&all, b"tasks");
+        if !have.roots || !want.roots {
+            splice.remove(&all, b"roots");
+        } else if let Some(roots) = inside(capabilities, &all, "roots").filter(|_| !to.has_sessions()) {
+            // A server without a session has nobody to hear of changes from.
+            splice.remove(&roots, b"listChanged");
+        }
+        if let Some(sampling) = inside(capabilities, &all, "sampling")
+            && !(have.sampling_tools && want.sampling_tools)
+        {
+            splice.remove(&sampling, b"tools").remove(&sampling, b"context");
+        }
+        elicitation(&mut splice, capabilities, &all, have, want);
+        extensions(&mut splice, capabilities, &all, have, want);
+    }
+    splice.finish()
+}
+
+/// A server's capabilities, a JSON object, as a client of another era takes them. What is no object is as good as none.
+pub fn server_capabilities(capabilities: &[u8], from: &Era, to: &Era) -> Bytes {
+    let Ok(all) = Members::of_document(capabilities, MAX_DEPTH) else { return Bytes::from_static(b"{}") };
+    let mut splice = Splice::new(capabilities);
+    if from != to {
+        let (have, want) = (from.shapes, to.shapes);
+        let has = |name| all.get(capabilities, name).is_some();
+        if !want.completions_declared {
+            splice.remove(&all, b"completions");
+        } else if !have.completions_declared && (has("prompts") || has("resources")) {
+            // It had no way to say so, and completes arguments of these if it does.
+            splice.set(&all, b"completions", b"{}");
+        }
+        splice.remove(&all, b"tasks");
+        extensions(&mut splice, capabilities, &all, have, want);
+        match want.tasks {
+            Tasks::Experiment if runs_tasks(capabilities, &all, have) => {
+                splice.set(&all, b"tasks", EXPERIMENT);
+            }
+            Tasks::Extension if runs_tasks(capabilities, &all, have) => {
+                match inside(capabilities, &all, "extensions") {
+                    Some(inner) => splice.set(&inner, TASKS.as_bytes(), b"{}"),
+                    None => splice.set(&all, b"extensions", br#"{"io.modelcontextprotocol/tasks":{}}"#),
+                };
+            }
+            _ => {}
+        }
+    }
+    splice.finish()
+}
+
+fn inside(text: &[u8], object: &Members, key: &str) -> Option<Members> {
+    Members::of_value(text, object.get(text, key)?)
+}
+
+/// How a user may be asked. Before modes had names there was the form only.
+fn elicitation(splice: &mut Splice<'_>, text: &[u8], all: &Members, have: &Shapes, want: &Shapes) {
+    let modes = |shapes: &Shapes| shapes.elicitation > Elicitation::PlainForm;
+    let inner = inside(text, all, "elicitation");
+    let has = |mode| inner.as_ref().is_some_and(|inner| inner.get(text, mode).is_some());
+    let never = have.elicitation == Elicitation::None || want.elicitation == Elicitation::None;
+    if never || (modes(have) && !modes(want) && has("url") && !has("form")) {
+        splice.remove(all, b"elicitation");
+    } else if let Some(inner) = inner.as_ref().filter(|_| modes(have) != modes(want)) {
+        splice.remove(inner, b"url").remove(inner, b"form");
+        if modes(want) {
+            splice.set(inner, b"form", b"{}");
+        }
+    }
+}
+
+/// Whether a server runs calls as tasks, however it says so.
+fn runs_tasks(text: &[u8], all: &Members, have: &Shapes) -> bool {
+    let path: &[&str] = match have.tasks {
+        Tasks::None => return false,
+        Tasks::Experiment => &["tasks", "requests", "tools", "call"],
+        Tasks::Extension => &["extensions", TASKS],
+    };
+    let mut at = Some(all.span());
+    for key in path {
+        at = at.and_then(|span| Members::of_value(text, span)?.get(text, key));
+    }
+    at.is_some()
+}
+
+/// Extensions pass as they are, also through eras that have no place for them, unless peers of that era may refuse what
+/// they do not know. Long work is the exception: it is the gateway that carries it over.
+fn extensions(splice: &mut Splice<'_>, text: &[u8], all: &Members, have: &Shapes, want: &Shapes) {
+    let Some(inner) = inside(text, all, "extensions") else { return };
+    let tasks = inner.get(text, TASKS).is_some();
+    let kept = have.tasks == Tasks::Extension && want.tasks == Tasks::Extension;
+    if want.strict || (tasks && !kept && inner.len() == 1) {
+        splice.remove(all, b"extensions");
+    } else if tasks && !kept {
+        splice.remove(&inner, TASKS.as_bytes());
+    }
+}

@@ -1,0 +1,120 @@
+//! A client's request as a server of another era takes it: the envelope that says who speaks, and the few parameters
+//! that not every era has. It must not know whom the request is for.
+
+use bytes::Bytes;
+
+use crate::era::{Era, Tasks};
+use crate::json::{Splice, quote, unquote};
+use crate::mcp::{Method, meta};
+use crate::rpc::{Frame, Params};
+
+/// What a request says of its client in eras where each does (MCP 2026-07-28, base protocol: `_meta`).
+#[derive(Debug, Clone, Copy)]
+pub struct Envelope<'a> {
+    /// What the client can do, a JSON object in the words of the server's era.
+    pub capabilities: &'a [u8],
+    /// Its name and version, a JSON object.
+    pub client_info: &'a [u8],
+    /// The least severe log message that it wants, a JSON string; none are wanted without.
+    pub level: Option<&'a [u8]>,
+}
+
+/// The members of `_meta` that make up the envelope.
+const ENVELOPE: [&str; 4] =
+    [meta::PROTOCOL_VERSION, meta::CLIENT_CAPABILITIES, meta::CLIENT_INFO, meta::LOG_LEVEL];
+
+/// Parameters that belong to another round of the same request, which is the gateway's own affair between eras.
+const ROUND: [&str; 2] = ["inputResponses", "requestState"];
+
+/// A client's request, said in the server's era. The id, names and tokens in it stay as they are, and so does all that
+/// neither era knows, unknown members of `_meta` too.
+pub fn request(frame: &Frame, from: &Era, to: &Era, envelope: &Envelope<'_>) -> Bytes {
+    if from == to {
+        return frame.text().clone();
+    }
+    let version = quote(to.version);
+    let given = (!to.has_sessions()).then(|| given(&version, envelope));
+    let whole = given.as_ref().map(|members| object(members));
+    let params = whole.as_ref().map(|own| [br#"{"_meta":"#.as_slice(), own, b"}"].concat());
+    let mut splice = Splice::new(frame.text());
+    match frame.params() {
+        Some(found) => {
+            drop_parameters(&mut splice, frame, found, from, to);
+            match (&given, &whole, &found.meta) {
+                (Some(members), _, Some(own)) => {
+                    for key in ENVELOPE {
+                        match members.iter().find(|(name, _)| *name == key) {
+                            Some((_, value)) => splice.set(own, key.as_bytes(), value),
+                            None => splice.remove(own, key.as_bytes()),
+                        };
+                    }
+                }
+                (Some(_), Some(all), None) => {
+                    splice.set(&found.members, b"_meta", all);
+                }
+                _ if !from.has_sessions() => strip(&mut splice, frame, found),
+                _ => {}
+            }
+        }
+        None => {
+            if let Some(params) = &params {
+                splice.set(frame.members(), b"params", params);
+            }
+        }
+    }
+    splice.finish()
+}
+
+/// The members of an envelope for a stateless server.
+fn given<'a>(version: &'a str, envelope: &Envelope<'a>) -> Vec<(&'static str, &'a [u8])> {
+    let mut members = vec![
+        (meta::PROTOCOL_VERSION, version.as_bytes()),
+        (meta::CLIENT_CAPABILITIES, envelope.capabilities),
+        (meta::CLIENT_INFO, envelope.client_info),
+    ];
+    members.extend(envelope.level.map(|level| (meta::LOG_LEVEL, level)));
+    members
+}
+
+fn object(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let each: Vec<Vec<u8>> =
+        members.iter().map(|(key, value)| [b"\"", key.as_bytes(), b"\":", value].concat()).collect();
+    [b"{".as_slice(), &each.join(&b','), b"}"].concat()
+}
+
+/// Parameters that the other era does not have, or that mean something else there.
+fn drop_parameters(splice: &mut Splice<'_>, frame: &Frame, params: &Params, from: &Era, to: &Era) {
+    match Method::from_name(&frame.method()) {
+        Some(Method::ToolsCall) => {
+            if from.shapes.tasks != Tasks::Experiment || to.shapes.tasks != Tasks::Experiment {
+                splice.remove(&params.members, b"task");
+            }
+        }
+        Some(Method::PromptsGet | Method::ResourcesRead) => {}
+        Some(Method::Complete) => {
+            if !to.shapes.completion_context {
+                splice.remove(&params.members, b"context");
+            }
+            return;
+        }
+        _ => return,
+    }
+    if from.asks != to.asks {
+        for key in ROUND {
+            splice.remove(&params.members, key.as_bytes());
+        }
+    }
+}
+
+/// Takes the envelope off, and `_meta` with it when nothing else is in there.
+fn strip(splice: &mut Splice<'_>, frame: &Frame, params: &Params) {
+    let Some(own) = &params.meta else { return };
+    let belongs = |key: &[u8]| unquote(key).is_some_and(|key| ENVELOPE.contains(&key.as_ref()));
+    if own.iter().all(|member| belongs(member.key.of(frame.text()))) {
+        splice.remove(&params.members, b"_meta");
+        return;
+    }
+    for key in ENVELOPE {
+        splice.remove(own, key.as_bytes());
+    }
+}
