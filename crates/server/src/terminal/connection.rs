@@ -13,7 +13,7 @@ use proto::rpc::{Frame, FrameLimits, Id, Kind};
 use tokio::time::{Instant, timeout_at};
 use transport::child::Supervisor;
 use transport::net::Client;
-use transport::up::{EventStream, HttpLink, HttpReply, LinkError, PipeCall, PipeLink, StreamItem, Unasked};
+use transport::up::{EventStream, HttpLink, HttpReply, LinkError, MuxCall, PipeLink, StreamItem, Unasked};
 
 use super::connect::told;
 use super::desk::Desk;
@@ -81,7 +81,7 @@ impl Ask {
 enum Source {
     Whole(Option<Box<Frame>>),
     Events(Box<EventStream>),
-    Pipe(PipeCall),
+    Pipe(MuxCall),
 }
 
 impl Connection {

@@ -1,6 +1,7 @@
 //! How a link to an upstream fails, in words for the one who waits for its answer.
 
 use std::fmt::Display;
+use std::sync::Arc;
 
 use proto::era::HelloFault;
 
@@ -34,6 +35,12 @@ pub enum LinkError {
     /// The answer's stream ended before the answer.
     #[error("closed its stream before it answered")]
     Closed,
+    /// The event stream that answers come on broke.
+    #[error("lost its event stream: {0}")]
+    Broken(Arc<str>),
+    /// There is no event stream (HTTP+SSE) where one was looked for, or none that says where messages go.
+    #[error("cannot be spoken to over HTTP+SSE: {0}")]
+    EventStream(String),
     /// The answer did not come in time.
     #[error("did not answer within {0} s")]
     Late(u64),

@@ -372,7 +372,7 @@ fn is_answer(text: &Bytes, limits: FrameLimits) -> bool {
 }
 
 /// The beginning of a body for an error message: printable text only.
-fn excerpt(text: &[u8]) -> String {
+pub(super) fn excerpt(text: &[u8]) -> String {
     let head: String =
         String::from_utf8_lossy(&text[..text.len().min(200)]).chars().filter(|c| !c.is_control()).collect();
     head.trim().to_owned()

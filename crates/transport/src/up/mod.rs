@@ -6,24 +6,35 @@
 //! | `events` | an upstream's event stream, resumed when it breaks |
 //! | `long` | an answer too long to be held, passed on as it comes |
 //! | `messages` | the messages in a body or an event, be it an array of them |
-//! | `pipe` | a child's stdin and stdout, shared by many exchanges |
+//! | `mux` | one stream of messages that many exchanges share |
+//! | `pipe` | a child's stdin and stdout, shared that way |
+//! | `sse` | HTTP+SSE: one event stream, shared that way, and a POST a message |
+//! | `endpoint` | where those POSTs may go |
 //! | `session_gone` | whether a refusal means that the session is forgotten |
 //! | `error` | how a link can fail |
 //!
 //! A link moves messages and tells them apart by their ids; what they mean for a client is the engine's business. It
 //! must not know profiles, clients or sessions of clients.
 
+mod endpoint;
 mod error;
 mod events;
 mod http;
 mod long;
 mod messages;
+mod mux;
 mod pipe;
 mod session_gone;
+mod sse;
 
 pub use error::LinkError;
 pub use events::{EventStream, StreamItem};
 pub use http::{HttpLimits, HttpLink, HttpReply, HttpTarget, read_hello};
 pub use long::LongReply;
 pub use messages::messages;
-pub use pipe::{PipeCall, PipeItem, PipeLink, Unasked};
+pub use mux::{MuxCall, MuxFault, Unasked};
+pub use pipe::PipeLink;
+pub use sse::SseLink;
+
+#[cfg(test)]
+mod tests;
