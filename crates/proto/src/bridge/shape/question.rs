@@ -32,7 +32,7 @@ pub fn question(
     };
     match Method::from_name(method) {
         Some(Method::Elicit) => elicitation::question(&mut draft, to, mint)?,
-        Some(Method::CreateMessage) => sampling::question(&mut draft, from, to)?,
+        Some(Method::CreateMessage) => sampling::question(&mut draft, to)?,
         Some(Method::RootsList) if !to.shapes.roots => {
             return Err(Unaskable(format!("protocol version {to} has no roots")));
         }

@@ -9,7 +9,7 @@ use crate::era::Era;
 use crate::json::quote;
 
 /// Rewrites the params of `sampling/createMessage` for a client of `to`.
-pub(super) fn question(params: &mut Draft<'_>, from: &Era, to: &Era) -> Result<(), Unaskable> {
+pub(super) fn question(params: &mut Draft<'_>, to: &Era) -> Result<(), Unaskable> {
     if !to.shapes.sampling_tools {
         if params.get("tools").is_some_and(|tools| elements(tools).next().is_some()) {
             return Err(Unaskable(format!("a model cannot use tools in protocol version {to}")));
@@ -19,12 +19,12 @@ pub(super) fn question(params: &mut Draft<'_>, from: &Era, to: &Era) -> Result<(
     if !to.shapes.model_preferences {
         params.remove("modelPreferences");
     }
-    if to.shapes.sampling_tools && !to.shapes.strict {
+    if to.shapes.sampling_tools {
         return Ok(());
     }
     let mut unaskable = None;
     params.rewrite("messages", |messages| {
-        each(messages, |_, message| match plain_message(message, from, to) {
+        each(messages, |_, message| match plain_message(message, to) {
             Ok(element) => element,
             Err(why) => {
                 unaskable.get_or_insert(why);
@@ -35,51 +35,54 @@ pub(super) fn question(params: &mut Draft<'_>, from: &Era, to: &Era) -> Result<(
     unaskable.map_or(Ok(()), Err)
 }
 
-/// A message for an era whose messages hold one block: more blocks are as many messages of the same role.
-fn plain_message(message: &[u8], from: &Era, to: &Era) -> Result<Element, Unaskable> {
+/// A message for an era whose messages hold one block: more blocks are as many messages of the same role, of which the
+/// first one carries whatever else the message has.
+fn plain_message(message: &[u8], to: &Era) -> Result<Element, Unaskable> {
     let Some(mut draft) = Draft::of(message) else { return Ok(Element::Same) };
     if to.shapes.strict {
         draft.remove("_meta");
     }
     let Some(content) = draft.get("content") else { return Ok(draft.finish().into()) };
-    if !is_array(content) || to.shapes.sampling_tools {
-        draft.rewrite("content", |block| content::block(0, block, ALL, to.shapes));
-        askable(content, from, to)?;
+    if !is_array(content) {
+        draft.rewrite("content", |block| content::block(0, block, AS_IT_IS, to.shapes));
+        askable(content, to)?;
         return Ok(draft.finish().into());
     }
-    let mut several = Vec::with_capacity(message.len());
-    for block in elements(content) {
-        askable(block, from, to)?;
-        if !several.is_empty() {
-            several.push(b',');
+    let mut blocks = elements(content);
+    let Some(first) = blocks.next() else { return Ok(Element::Gone) };
+    let block = |block| {
+        askable(block, to)?;
+        let plain = content::block(0, block, AS_IT_IS, to.shapes);
+        Ok(plain.unwrap_or_else(|| Bytes::copy_from_slice(block)))
+    };
+    let role = draft.get("role").filter(|role| role.len() <= MAX_ROLE).unwrap_or(b"\"user\"");
+    draft.set("content", block(first)?);
+    let mut several = draft.finish().unwrap_or_default().to_vec();
+    for next in blocks {
+        for piece in [b",{\"role\":", role, b",\"content\":", &*block(next)?, b"}"] {
+            several.extend_from_slice(piece);
         }
-        let Some(mut one) = Draft::of(message) else { break };
-        if to.shapes.strict {
-            one.remove("_meta");
-        }
-        let plain = content::block(0, block, ALL, to.shapes);
-        one.set("content", plain.unwrap_or_else(|| Bytes::copy_from_slice(block)));
-        several.extend_from_slice(&one.finish().unwrap_or_default());
     }
-    Ok(if several.is_empty() { Element::Gone } else { Element::Changed(several.into()) })
+    Ok(Element::Changed(several.into()))
 }
 
-/// Types are judged by [`askable`]; what is left stays of its type.
-const ALL: &[&str] = &["text", "image", "audio", "resource", "resource_link", "tool_use", "tool_result"];
+/// The longest role that is written more than once, as it was written: there are "user" and "assistant".
+const MAX_ROLE: usize = 32;
+
+/// The types that came later than sampling.
+const LATER: &[&str] = &["audio", "tool_use", "tool_result"];
+
+/// What cannot be asked is not said in another way: a model would answer something else.
+const AS_IT_IS: &[&str] = &["resource_link", "audio", "resource"];
 
 /// Whether a block is of a type that a client of `to` can give to its model, or of one that nobody knows.
-fn askable(block: &[u8], from: &Era, to: &Era) -> Result<(), Unaskable> {
-    let kind = Draft::of(block).and_then(|block| block.get("type").and_then(string));
-    match kind {
-        Some(kind) if lacks(&kind, from, to) => {
+fn askable(block: &[u8], to: &Era) -> Result<(), Unaskable> {
+    match Draft::of(block).and_then(|block| block.get("type").and_then(string)) {
+        Some(kind) if LATER.contains(&&*kind) && !to.shapes.sampling_content.contains(&&*kind) => {
             Err(Unaskable(format!("protocol version {to} has no content of type {kind} for a model")))
         }
         _ => Ok(()),
     }
-}
-
-fn lacks(kind: &str, from: &Era, to: &Era) -> bool {
-    from.shapes.sampling_content.contains(&kind) && !to.shapes.sampling_content.contains(&kind)
 }
 
 /// Rewrites the answer of a model for a server of `to`.
@@ -104,16 +107,15 @@ pub(super) fn answer(result: &mut Draft<'_>, to: &Era) {
 /// One block of several: all their text, or else the first of another type; an empty text of none.
 fn single(content: &[u8]) -> Vec<u8> {
     let mut text = b"{\"type\":\"text\",\"text\":\"".to_vec();
-    let mut blocks = elements(content).enumerate().peekable();
-    if let (Some((_, only)), 1) = (blocks.peek().copied(), elements(content).take(2).count()) {
-        return only.to_vec();
-    }
-    for (index, block) in blocks {
+    let mut before: Option<&[u8]> = None;
+    let mut blocks = elements(content).peekable();
+    while let Some(block) = blocks.next() {
         let found = Draft::of(block).filter(|block| is(block.get("type"), "text"));
-        let Some(said) = found.and_then(|block| block.get("text")).and_then(inner) else {
+        let said = found.and_then(|block| block.get("text")).and_then(inner);
+        let (Some(said), true) = (said, before.is_some() || blocks.peek().is_some()) else {
             return block.to_vec();
         };
-        if index > 0 {
+        if before.replace(block).is_some() {
             text.extend_from_slice(b"\\n");
         }
         text.extend_from_slice(said);

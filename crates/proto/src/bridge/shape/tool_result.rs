@@ -104,6 +104,7 @@ fn summary(content: &[u8]) -> Vec<u8> {
 
 /// Whether a text block of the content says the JSON `value`, however that is spelled; a string may stand for itself.
 fn says(content: &[u8], value: &[u8]) -> bool {
+    let plain = string(value);
     let mut wanted = None;
     elements(content).any(|block| {
         let Some(block) = Draft::of(block).filter(|block| is(block.get("type"), "text")) else {
@@ -111,7 +112,7 @@ fn says(content: &[u8], value: &[u8]) -> bool {
         };
         let Some(text) = block.get("text").and_then(string) else { return false };
         let text = text.trim();
-        if string(value).is_some_and(|plain| plain.trim() == text) {
+        if plain.as_ref().is_some_and(|plain| plain.trim() == text) {
             return true;
         }
         // Nothing else than JSON of the same kind is worth reading.
@@ -119,55 +120,42 @@ fn says(content: &[u8], value: &[u8]) -> bool {
             return false;
         }
         let json = Scanner::new(text.as_bytes(), MAX_DEPTH).is_ok_and(|scanner| scanner.document().is_ok());
-        json && canonical(text.as_bytes()) == *wanted.get_or_insert_with(|| canonical(value))
+        json && plainly_spelled(text.as_bytes()) == *wanted.get_or_insert_with(|| plainly_spelled(value))
     })
 }
 
-/// A value in a spelling that only depends on its meaning, but for numbers.
-fn canonical(value: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(value.len());
-    write_canonical(&mut out, value);
+/// A value without white space, its strings each in the one spelling of its meaning.
+fn plainly_spelled(json: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(quote) = memchr::memchr(b'"', rest) {
+        let (between, string) = rest.split_at(quote);
+        push_dense(&mut out, between);
+        let end = end_of_string(string);
+        match unquote(&string[1..end]) {
+            Some(text) => quote_into(&mut out, &text),
+            // A lone surrogate has no other spelling worth minding.
+            None => out.extend_from_slice(&string[..end]),
+        }
+        rest = string.get(end + 1..).unwrap_or_default();
+    }
+    push_dense(&mut out, rest);
     out
 }
 
-fn write_canonical(out: &mut Vec<u8>, value: &[u8]) {
-    if let Some(written) = inner(value) {
-        out.extend_from_slice(&canonical_string(written));
-        return;
-    }
-    if let Some(object) = Draft::of(value) {
-        let mut members: Vec<(Vec<u8>, &[u8])> =
-            object.entries().map(|(key, value, _)| (canonical_string(key), value)).collect();
-        members.sort_by(|a, b| a.0.cmp(&b.0));
-        out.push(b'{');
-        for (key, value) in members {
-            out.extend_from_slice(&key);
-            out.push(b':');
-            write_canonical(out, value);
-            out.push(b',');
-        }
-        out.push(b'}');
-        return;
-    }
-    if is_array(value) {
-        out.push(b'[');
-        for element in elements(value) {
-            write_canonical(out, element);
-            out.push(b',');
-        }
-        out.push(b']');
-        return;
-    }
-    out.extend_from_slice(value);
+fn push_dense(out: &mut Vec<u8>, text: &[u8]) {
+    out.extend(text.iter().filter(|b| !b.is_ascii_whitespace()));
 }
 
-/// A string as written between its quotes, in the one spelling of its meaning.
-fn canonical_string(written: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(written.len() + 2);
-    match unquote(written) {
-        Some(text) => quote_into(&mut out, &text),
-        // A lone surrogate has no other spelling worth minding.
-        None => out.extend_from_slice(written),
+/// Where the closing quote of the string stands that `text` starts with.
+fn end_of_string(text: &[u8]) -> usize {
+    let mut at = 1;
+    while let Some(found) = text.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        at += found;
+        if text[at] == b'"' {
+            return at;
+        }
+        at += 2;
     }
-    out
+    text.len()
 }
