@@ -7,6 +7,9 @@
 //! | [`mask`] | secrets that nobody may see |
 //! | [`terminal`] | the client behind `list`, `call`, `read`, `prompt` and `ping` |
 
+// Whether a future may change threads is told from all that is nested in it.
+#![recursion_limit = "256"]
+
 mod cli;
 mod gateway;
 mod mask;

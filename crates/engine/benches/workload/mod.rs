@@ -83,7 +83,12 @@ impl Call {
         };
         let mut exchange = Exchange::begin(Start {
             frame,
-            era,
+            client: era,
+            server: era,
+            capabilities: b"{}",
+            capabilities_upstream: b"{}",
+            level: None,
+            client_info: "{}",
             route,
             key: KEY,
             binding: BINDING,
@@ -125,6 +130,10 @@ impl Sealer for NoSeal {
 
     fn open(&self, _: &str, _: &[u8]) -> Option<Vec<u8>> {
         panic!("nothing is opened")
+    }
+
+    fn fresh_key(&self) -> u64 {
+        panic!("nothing is sent twice")
     }
 }
 

@@ -56,7 +56,8 @@ impl Gather {
         let has = |kind: &ListKind| {
             announced.as_ref().is_some_and(|m| m.get(&hello.capabilities, kind.capability()).is_some())
         };
-        let todo = ListKind::ALL.into_iter().filter(has).map(|kind| (kind, None)).collect();
+        let asked = |kind: &ListKind| hello.era.knows(kind.method()) && has(kind);
+        let todo = ListKind::ALL.into_iter().filter(asked).map(|kind| (kind, None)).collect();
         let offer = Offer { hello, cache: CacheHint::NONE, notes: Vec::new(), lists: Default::default() };
         let client_info = client_info.to_owned();
         Self { limits, client_info, todo, pages: 0, entries: 0, seen: HashSet::new(), hint: None, offer }
@@ -95,18 +96,25 @@ impl Gather {
             let message = error.message.and_then(|m| answer.string(m)).unwrap_or_default().into_owned();
             return Err(GatherFault::Refused { method, code: error.code, message });
         }
-        let result = answer.payload().and_then(|span| Members::of_value(text, span));
-        let list = result.as_ref().and_then(|r| r.get(text, kind.member()));
-        let (Some(result), Some(items)) = (result, list.and_then(|span| Elements::of_value(text, span)))
-        else {
-            return Err(GatherFault::NoList(method, kind.member()));
+        let fault = GatherFault::NoList(method, kind.member());
+        let Some(result) = answer.payload().and_then(|span| Members::of_value(text, span)) else {
+            return Err(fault);
         };
-        for span in items.iter() {
-            self.take(kind, span.of(text));
+        let list = |kind: ListKind| Elements::of_value(text, result.get(text, kind.member())?);
+        let era = self.era();
+        let both = kind == ListKind::Resources && era.shapes.templates_in_resources;
+        match list(kind) {
+            Some(items) => items.iter().for_each(|span| self.take(kind, span.of(text))),
+            // Where one answer has both, either may be missing (MCP "1", `ListResourcesResult`).
+            None if both => {}
+            None => return Err(fault),
         }
-        let hint = CacheHint::of_result(text, &result);
+        if let Some(templates) = list(ListKind::Templates).filter(|_| both) {
+            templates.iter().for_each(|span| self.take(ListKind::Templates, span.of(text)));
+        }
+        let hint = if era.typed_results { CacheHint::of_result(text, &result) } else { CacheHint::NONE };
         self.hint = Some(self.hint.map_or(hint, |h| h.and(hint)));
-        let next = result.get(text, "nextCursor").filter(|span| span.of(text)[0] == b'"');
+        let next = result.get(text, "nextCursor").filter(|span| era.shapes.pages && span.of(text)[0] == b'"');
         self.turn(kind, next.map(|span| String::from_utf8_lossy(span.of(text)).into_owned()));
         Ok(())
     }

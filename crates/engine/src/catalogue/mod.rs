@@ -6,9 +6,11 @@
 //!  profile rules ───────────────────────┘
 //! ```
 //!
-//! Pure: links feed pages in, and a view is built anew when an offer changes. It must not know transports.
+//! Pure: links feed pages in, and a view is built anew when an offer changes. What an upstream of another era lists is
+//! said in the words of the clients' era then, once for all of them. It must not know transports.
 
 mod arguments;
+mod assemble;
 mod capabilities;
 mod gather;
 mod item;
@@ -16,6 +18,7 @@ mod mirrored;
 mod names;
 mod offer;
 mod pages;
+mod part;
 mod template;
 mod validator;
 mod view;

@@ -9,6 +9,9 @@ use super::{Item, ListKind};
 /// How many items a page holds.
 const PAGE: usize = 2000;
 
+/// An item as it is laid out: with the text that stands in the place of its key.
+pub(super) type Shown<'p> = (&'p Item, Option<String>);
+
 /// One list of a view, cut into pages.
 #[derive(Debug, Clone)]
 pub struct Pages {
@@ -18,20 +21,32 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Lays out `items` (each with the text that stands in the place of its key) for clients of `era`.
+    /// Lays out `lists` for clients of `era`. What stands
+    /// behind the first list is in full on its first page.
     pub fn lay_out(
-        kind: ListKind,
-        items: &[(&Item, Option<String>)],
+        lists: &[(ListKind, &[Shown<'_>])],
         era: &Era,
         cache: CacheHint,
         server_info: &str,
     ) -> Self {
+        let Some(((kind, items), others)) = lists.split_first() else {
+            return Self { digest: 0, pages: Vec::new() };
+        };
+        let page_size = if era.shapes.pages { PAGE } else { items.len().max(1) };
         let mut digest = std::hash::DefaultHasher::new();
-        let count = items.len().div_ceil(PAGE).max(1);
+        let count = items.len().div_ceil(page_size).max(1);
         let pages = (0..count)
             .map(|page| {
-                let end = items.len().min((page + 1) * PAGE);
-                let members = members(kind, &items[page * PAGE..end], page + 1 < count, page + 1);
+                let end = items.len().min((page + 1) * page_size);
+                let mut members = Vec::new();
+                add_list(&mut members, *kind, &items[page * page_size..end]);
+                for (kind, items) in others.iter().filter(|_| page == 0) {
+                    members.push(b',');
+                    add_list(&mut members, *kind, items);
+                }
+                if page + 1 < count {
+                    members.extend_from_slice(format!(",\"nextCursor\":\"p{}\"", page + 1).as_bytes());
+                }
                 std::hash::Hash::hash(&members, &mut digest);
                 complete(era, &members, Some(cache), server_info)
             })
@@ -51,9 +66,8 @@ impl Pages {
     }
 }
 
-fn members(kind: ListKind, items: &[(&Item, Option<String>)], more: bool, next: usize) -> Vec<u8> {
-    let size: usize = items.iter().map(|(item, _)| item.text.len() + 40).sum();
-    let mut out = Vec::with_capacity(size + 64);
+fn add_list(out: &mut Vec<u8>, kind: ListKind, items: &[Shown<'_>]) {
+    out.reserve(items.iter().map(|(item, _)| item.text.len() + 40).sum::<usize>() + 64);
     out.extend_from_slice(format!("\"{}\":[", kind.member()).as_bytes());
     for (at, (item, key)) in items.iter().enumerate() {
         if at > 0 {
@@ -61,14 +75,10 @@ fn members(kind: ListKind, items: &[(&Item, Option<String>)], more: bool, next: 
         }
         match key {
             None => out.extend_from_slice(&item.text),
-            Some(key) => rename(&mut out, &item.text, item.key_span, key),
+            Some(key) => rename(out, &item.text, item.key_span, key),
         }
     }
     out.push(b']');
-    if more {
-        out.extend_from_slice(format!(",\"nextCursor\":\"p{next}\"").as_bytes());
-    }
-    out
 }
 
 fn rename(out: &mut Vec<u8>, text: &[u8], span: Span, key: &str) {

@@ -9,6 +9,8 @@ use proto::rpc::{Frame, FrameLimits, Id};
 use super::*;
 use crate::config::{Naming, Profile};
 
+mod mixed;
+
 fn hello(era: &'static Era) -> ServerHello {
     ServerHello {
         era,
@@ -142,7 +144,7 @@ fn tools_with_bad_header_annotations_are_left_out() {
 
 #[test]
 fn an_absent_upstream_is_named_and_disturbs_nobody() {
-    let gone = Absence { reason: "connection refused".to_owned(), retry: true, speaks: None };
+    let gone = Absence { reason: "connection refused".to_owned(), retry: true };
     let here = offer(&V2025_11_25, [r#"{"name":"x"}"#, "", "", ""]);
     let view = view(
         &V2025_11_25,
@@ -160,7 +162,8 @@ fn long_lists_are_paged() {
         .map(|n| Item::read(ListKind::Tools, Bytes::from(format!(r#"{{"name":"t{n}"}}"#))).unwrap())
         .collect();
     let shown: Vec<_> = items.iter().map(|i| (i, None)).collect();
-    let pages = Pages::lay_out(ListKind::Tools, &shown, &V2026_07_28, CacheHint::NONE, "{}");
+    let lists: [(ListKind, &[_]); 1] = [(ListKind::Tools, &shown)];
+    let pages = Pages::lay_out(&lists, &V2026_07_28, CacheHint::NONE, "{}");
     let text = |cursor| std::str::from_utf8(pages.page(cursor).unwrap()).unwrap();
     assert!(text(None).contains(r#""nextCursor":"p1""#) && text(None).contains("\"t1999\""));
     assert!(text(Some("p2")).contains("\"t4499\"") && !text(Some("p2")).contains("nextCursor"));

@@ -4,15 +4,21 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use proto::era::{CacheHint, CacheScope, Era, discover_result};
+use proto::era::{CacheHint, Era, discover_result};
 
-use super::capabilities::{declares, merge, names, names_extension};
-use super::mirrored::{MirroredParam, annotated};
-use super::names::{SEPARATOR, clashes, prefixed};
+use super::assemble::{Assembly, instructions};
+use super::capabilities::{declares, names, names_extension};
+use super::mirrored::MirroredParam;
+use super::names::SEPARATOR;
+use super::pages::Shown;
+use super::part::Part;
 use super::template::covers;
 use super::validator::LazyValidator;
-use super::{Item, ListKind, Offer, Pages};
-use crate::config::{NameRules, Naming, Profile};
+use super::{ListKind, Offer, Pages};
+use crate::config::Profile;
+
+/// The capability of completing arguments, for which not every era has a word.
+const COMPLETIONS: &str = "completions";
 
 /// An upstream's place in the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -25,8 +31,6 @@ pub struct Absence {
     pub reason: String,
     /// Whether it may be there when it is tried again.
     pub retry: bool,
-    /// The era that it speaks instead, when that is why.
-    pub speaks: Option<&'static Era>,
 }
 
 /// One upstream's part in a view.
@@ -60,11 +64,15 @@ pub struct ViewSpec<'a> {
 pub struct ToolEntry {
     /// Whose it is.
     pub upstream: UpstreamId,
+    /// What its server speaks.
+    pub upstream_era: &'static Era,
     /// Its name there, a JSON string; `None` when it is the public one.
     pub real_name: Option<Bytes>,
-    /// Arguments that requests mirror in headers.
+    /// Arguments that requests mirror in headers, where the era of client or server has such.
     pub mirrored: Vec<MirroredParam>,
-    validator: LazyValidator,
+    /// Whether clients are to send those headers, too.
+    pub checks_headers: bool,
+    pub(super) validator: LazyValidator,
 }
 
 impl ToolEntry {
@@ -105,36 +113,49 @@ pub struct View {
 }
 
 impl View {
-    /// Merges offers, in the order of the profile's servers.
+    /// Merges offers, in the order of the profile's servers, and says them in the words of the clients' era.
     pub fn build(spec: ViewSpec<'_>, upstreams: Vec<UpstreamOffer>) -> Self {
-        let mut b = Builder { spec, upstreams: &upstreams, notes: Vec::new() };
-        let (tools, tool_items) = b.tools();
-        let (prompts, prompt_items) = b.prompts();
-        let (resources, resource_items) = b.uris(ListKind::Resources);
-        let (templates, template_items) = b.uris(ListKind::Templates);
-        let notes = b.notes;
-        let cache = present(&upstreams)
-            .map(|(_, offer)| offer.cache)
-            .reduce(CacheHint::and)
-            .unwrap_or(CacheHint { ttl_ms: 0, scope: CacheScope::Private });
-        let pages = |kind, items: &[_]| Pages::lay_out(kind, items, spec.era, cache, spec.server_info);
-        let capabilities = capabilities(&upstreams);
-        let instructions = instructions(spec.profile, &upstreams);
+        let mut notes = Vec::new();
+        let parts = Part::all(&upstreams, spec.era, &mut notes);
+        let mut all = Assembly { spec, parts: &parts, notes };
+        let (tools, tool_items) = all.tools();
+        let (prompts, prompt_items) = all.prompts();
+        let (resources, resource_items) = all.uris(ListKind::Resources);
+        let (templates, template_items) = all.uris(ListKind::Templates);
+        let capabilities = all.capabilities(&upstreams);
+        let notes = all.notes;
+        let cache =
+            parts.iter().map(|part| part.offer.cache).reduce(CacheHint::and).unwrap_or(CacheHint::NONE);
+        let pages =
+            |lists: &[(ListKind, &[Shown<'_>])]| Pages::lay_out(lists, spec.era, cache, spec.server_info);
+        let alone = |kind, items: &[Shown<'_>]| pages(&[(kind, items)]);
+        let resource_pages = if spec.era.shapes.templates_in_resources {
+            pages(&[(ListKind::Resources, &resource_items), (ListKind::Templates, &template_items)])
+        } else {
+            alone(ListKind::Resources, &resource_items)
+        };
+        let mut declared = names(&capabilities);
+        if !spec.era.shapes.completions_declared && parts.iter().any(Part::may_complete) {
+            declared.push(COMPLETIONS.to_owned());
+        }
+        let instructions = instructions(spec.profile, &parts, upstreams.len());
         let discover =
             discover_result(spec.era, &capabilities, spec.server_info, instructions.as_deref(), cache);
+        let pages = [
+            alone(ListKind::Tools, &tool_items),
+            alone(ListKind::Prompts, &prompt_items),
+            resource_pages,
+            alone(ListKind::Templates, &template_items),
+        ];
+        drop(parts);
         Self {
             era: spec.era,
-            pages: [
-                pages(ListKind::Tools, &tool_items),
-                pages(ListKind::Prompts, &prompt_items),
-                pages(ListKind::Resources, &resource_items),
-                pages(ListKind::Templates, &template_items),
-            ],
+            pages,
             resources: resources.into_iter().collect(),
             tools,
             prompts,
             templates,
-            declared: names(&capabilities),
+            declared,
             capabilities,
             instructions,
             discover,
@@ -211,7 +232,7 @@ impl View {
         &self.capabilities
     }
 
-    /// Whether a capability, or a flag of it, is declared.
+    /// Whether a capability, or a flag of it, is declared, or may be there without a word for it.
     pub fn declares(&self, name: &str, flag: Option<&str>) -> bool {
         self.declared.iter().any(|declared| declared == name)
             && (flag.is_none() || declares(self.capabilities.as_bytes(), name, flag))
@@ -227,9 +248,20 @@ impl View {
         &self.discover
     }
 
+    /// The era that a present upstream speaks.
+    pub fn upstream_era(&self, upstream: UpstreamId) -> Option<&'static Era> {
+        present(&self.upstreams).find(|(u, _)| u.id == upstream).map(|(_, offer)| offer.hello.era)
+    }
+
     /// All upstreams of the profile, with what they offer or why not.
     pub fn upstreams(&self) -> &[UpstreamOffer] {
         &self.upstreams
+    }
+
+    /// Whether an upstream that is there declares a capability, or a flag of it.
+    pub fn upstream_declares(&self, id: UpstreamId, name: &str, flag: Option<&str>) -> bool {
+        let mut own = present(&self.upstreams).filter(|(upstream, _)| upstream.id == id);
+        own.any(|(_, offer)| declares(&offer.hello.capabilities, name, flag))
     }
 
     /// Whether any upstream is there.
@@ -253,135 +285,4 @@ impl View {
 
 fn present(upstreams: &[UpstreamOffer]) -> impl Iterator<Item = (&UpstreamOffer, &Offer)> + Clone {
     upstreams.iter().filter_map(|u| Some((u, u.offer.as_deref().ok()?)))
-}
-
-/// The merged capabilities. Lists of the gateway can change whenever a server comes or goes, whatever it says itself.
-fn capabilities(upstreams: &[UpstreamOffer]) -> String {
-    let own = present(upstreams).map(|(_, offer)| offer.hello.capabilities.as_ref());
-    let awaited = upstreams.iter().any(|u| u.offer.as_ref().is_err_and(|absence| absence.retry));
-    let declared = |name: &str| awaited || own.clone().any(|text| declares(text, name, None));
-    let changing: Vec<String> = ["tools", "prompts", "resources"]
-        .into_iter()
-        .filter(|name| declared(name))
-        .map(|name| format!("\"{name}\":{{\"listChanged\":true}}"))
-        .collect();
-    let changing = format!("{{{}}}", changing.join(","));
-    merge(std::iter::once(changing.as_bytes()).chain(own.clone()))
-}
-
-fn instructions(profile: &Profile, upstreams: &[UpstreamOffer]) -> Option<String> {
-    let own = profile.instructions.as_ref().map(|text| text.expose().to_owned());
-    let said: Vec<(&str, &str)> =
-        present(upstreams).filter_map(|(u, o)| Some((&*u.name, o.hello.instructions.as_deref()?))).collect();
-    let theirs = match said.as_slice() {
-        [] => None,
-        [(_, only)] if upstreams.len() == 1 => Some((*only).to_owned()),
-        many => {
-            Some(many.iter().map(|(name, text)| format!("# {name}\n{text}")).collect::<Vec<_>>().join("\n\n"))
-        }
-    };
-    match (own, theirs) {
-        (Some(own), Some(theirs)) => Some(format!("{own}\n\n{theirs}")),
-        (own, theirs) => own.or(theirs),
-    }
-}
-
-/// Items as they are laid out: with the text that stands in the place of their key.
-type Shown<'a> = Vec<(&'a Item, Option<String>)>;
-
-struct Builder<'a> {
-    spec: ViewSpec<'a>,
-    upstreams: &'a [UpstreamOffer],
-    notes: Vec<String>,
-}
-
-impl<'a> Builder<'a> {
-    /// The items of a list with their public names, by the rules of the profile.
-    fn named(&mut self, kind: ListKind, rules: &NameRules) -> Vec<(&'a UpstreamOffer, &'a Item, String)> {
-        let all: Vec<(&UpstreamOffer, &Item)> = present(self.upstreams)
-            .flat_map(|(u, o)| o.list(kind).iter().map(move |item| (u, item)))
-            .collect();
-        let clashing = clashes(all.iter().map(|(u, item)| (&*u.name, item.key.as_str())));
-        let mut taken: HashMap<String, Arc<str>> = HashMap::new();
-        let mut named = Vec::with_capacity(all.len());
-        for (upstream, item) in all {
-            let plain = self.spec.profile.names == Naming::Plain && !clashing.contains(item.key.as_str());
-            let name = if plain { item.key.clone() } else { prefixed(&upstream.name, &item.key) };
-            if !rules.admits(&name) {
-                continue;
-            }
-            let shown = rules.shown_name(&name).to_owned();
-            if let Some(other) = taken.get(&shown) {
-                self.notes.push(format!(
-                    "{}: {:?} of {} is left out, its name {shown:?} belongs to {other}; rename one of them",
-                    kind.member(),
-                    item.key,
-                    upstream.name
-                ));
-                continue;
-            }
-            taken.insert(shown.clone(), upstream.name.clone());
-            named.push((upstream, item, shown));
-        }
-        named
-    }
-
-    fn tools(&mut self) -> (HashMap<String, ToolEntry>, Shown<'a>) {
-        let (mut entries, mut shown) = (HashMap::new(), Vec::new());
-        for (upstream, item, name) in self.named(ListKind::Tools, &self.spec.profile.tools) {
-            let schema = item.member("inputSchema");
-            let checked = self.spec.era.mirrored_headers;
-            let mirrored = match annotated(schema.as_deref().filter(|_| checked).unwrap_or_default()) {
-                Ok(mirrored) => mirrored,
-                // Only HTTP has headers: over a pipe the tool is as good as any.
-                Err(_) if !upstream.over_http => Vec::new(),
-                Err(why) => {
-                    self.notes.push(format!("tool {:?} of {} is left out: {why}", item.key, upstream.name));
-                    continue;
-                }
-            };
-            let (real_name, key) = renamed(item, &name);
-            let validator = LazyValidator::new(schema, self.spec.schema_bytes);
-            entries.insert(name, ToolEntry { upstream: upstream.id, real_name, mirrored, validator });
-            shown.push((item, key));
-        }
-        (entries, shown)
-    }
-
-    fn prompts(&mut self) -> (HashMap<String, PromptEntry>, Shown<'a>) {
-        let (mut entries, mut shown) = (HashMap::new(), Vec::new());
-        for (upstream, item, name) in self.named(ListKind::Prompts, &self.spec.profile.prompts) {
-            let (real_name, key) = renamed(item, &name);
-            entries.insert(name, PromptEntry { upstream: upstream.id, real_name });
-            shown.push((item, key));
-        }
-        (entries, shown)
-    }
-
-    /// Resources or templates: URIs stay as they are, and of two alike the first server's counts.
-    fn uris(&mut self, kind: ListKind) -> (Vec<(String, UpstreamId)>, Shown<'a>) {
-        let mut taken: HashMap<&str, &str> = HashMap::new();
-        let (mut owners, mut shown) = (Vec::new(), Vec::new());
-        for (upstream, offer) in present(self.upstreams) {
-            for item in offer.list(kind).iter().filter(|item| self.spec.profile.resources.admits(&item.key)) {
-                if let Some(other) = taken.get(item.key.as_str()) {
-                    let (key, name) = (&item.key, &upstream.name);
-                    self.notes.push(format!("{key} of {name} is left out: {other} has the same URI"));
-                    continue;
-                }
-                taken.insert(&item.key, &upstream.name);
-                owners.push((item.key.clone(), upstream.id));
-                shown.push((item, None));
-            }
-        }
-        (owners, shown)
-    }
-}
-
-/// The name for the upstream and the key for the list, where the public name is another one.
-fn renamed(item: &Item, public: &str) -> (Option<Bytes>, Option<String>) {
-    if item.key == public {
-        return (None, None);
-    }
-    (Some(item.key_span.share(&item.text)), Some(public.to_owned()))
 }

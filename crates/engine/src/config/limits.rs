@@ -149,6 +149,8 @@ limits! {
     schema_bytes: usize = "schemaBytes" Bytes 256 * KIB, KIB, 16 * MIB;
     #[doc = " How long a question to a client may wait for its answer."]
     request_state_lifetime: Duration = "requestStateLifetime" Time 10 * MINUTE, SECOND, 24 * HOUR;
+    #[doc = " Calls of clients without a session that wait, in all, while their client is asked something by a server with sessions."]
+    parked_calls: usize = "parkedCalls" Count 1000, 1, 100_000;
     #[doc = " How long calls in flight may go on after Dragoman was told to stop."]
     drain_timeout: Duration = "drainTimeout" Time 10 * SECOND, 0, 10 * MINUTE;
     #[doc = " How many client connections may be open."]

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use proto::bridge::input::Question;
 use proto::rpc::Frame;
 
-use super::Outbound;
+use super::{Outbound, Ticket};
 
 /// How long an exchange may take.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +38,8 @@ pub enum Event {
     /// The upstream's question has been answered, by the client or in its place. Where the shell does not see that, the
     /// upstream's next message says so as well.
     Answered,
+    /// The client's reply to the question with this number, which a [`Step::Put`] had.
+    Replied(usize, Box<Frame>),
     /// The deadline has passed.
     Expired,
 }
@@ -50,6 +53,14 @@ pub enum Step {
     Relay(Bytes),
     /// Put this question of the upstream to the client, on the stream of its request.
     Ask(Box<Frame>),
+    /// Put this question, which the upstream's result had, to the client, on the stream of its request.
+    Put(Question),
+    /// Tell the upstream that its question cannot be put to the client, and why.
+    Refuse(Box<Frame>, String),
+    /// Send this to the upstream; it is a response to a question of its own.
+    Tell(Bytes),
+    /// Answer the client with this, and keep the exchange under the ticket until the client comes back with answers.
+    Park(Ticket, Answer),
     /// The upstream takes a question back: tell the client, under the id that it knows.
     Withdraw(Box<Frame>),
     /// Tell the upstream that the request is over.

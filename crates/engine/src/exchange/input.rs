@@ -8,13 +8,16 @@ use serde_json::Value;
 
 use crate::fault::Fault;
 
-/// Authenticated encryption with the gateway's key; the shell provides it, as it needs randomness.
+/// What an exchange needs of the process around it: authenticated encryption with the gateway's key, and fresh ids.
 pub trait Sealer {
     /// Seals `plain` for whoever shows the same `bound` again; the text is safe in JSON and headers.
     fn seal(&self, plain: &[u8], bound: &[u8]) -> String;
 
     /// Opens what [`Sealer::seal`] sealed; `None` for anything else.
     fn open(&self, sealed: &str, bound: &[u8]) -> Option<Vec<u8>>;
+
+    /// A number that nothing else in the process has: the id of another request to an upstream.
+    fn fresh_key(&self) -> u64;
 }
 
 /// What a sealed state is bound to, besides the request itself.
@@ -72,15 +75,67 @@ fn canonical(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// The upstream's state behind the one of a client's retry, a JSON string; `None` when the request carries none.
+/// What a client's state stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum State {
+    /// The upstream's own, a JSON string as written.
+    Upstream(String),
+    /// A request that waits for answers.
+    Parked(Ticket),
+    /// The user was sent to pages that had to be visited first.
+    Visited,
+}
+
+/// Which parked request a state belongs to, and which of its rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Ticket {
+    /// The key under which the request first went to its upstream.
+    pub key: u64,
+    /// The round that is to be answered.
+    pub round: u32,
+}
+
+const PARKED: u8 = b'p';
+const VISITED: u8 = b'v';
+
+/// The parked request that a client's retry belongs to; `None` for any other request.
 ///
 /// # Errors
 /// Invalid params for a state that is not ours, was altered, is too old, or belongs to somebody or something else.
-pub(super) fn unwrap_state(
+pub fn parked(
     frame: &Frame,
+    era: &Era,
     sealer: &dyn Sealer,
     binding: Binding<'_>,
-) -> Result<Option<String>, Fault> {
+) -> Result<Option<Ticket>, Fault> {
+    Ok(match state_of(frame, era, sealer, binding)? {
+        Some(State::Parked(ticket)) => Some(ticket),
+        _ => None,
+    })
+}
+
+/// The refusal of a retry whose request waits no more.
+pub fn no_longer_open() -> Fault {
+    Fault::client(
+        code::INVALID_PARAMS,
+        "params.requestState belongs to a request that waits no more: it was answered already, took too long, or the \
+         gateway was started again meanwhile; send the request without requestState and inputResponses",
+    )
+}
+
+/// What the state of a client's retry stands for; `None` when the request carries none.
+///
+/// # Errors
+/// Invalid params for a state that is not ours, was altered, is too old, or belongs to somebody or something else.
+pub(super) fn state_of(
+    frame: &Frame,
+    era: &Era,
+    sealer: &dyn Sealer,
+    binding: Binding<'_>,
+) -> Result<Option<State>, Fault> {
+    if !may_ask(era, frame) {
+        return Ok(None);
+    }
     let Some(span) = frame.param("requestState")? else { return Ok(None) };
     let refuse = |why: &str| Fault::client(code::INVALID_PARAMS, format!("params.requestState {why}"));
     let given = frame.string(span).ok_or_else(|| refuse("must be a string"))?;
@@ -92,14 +147,45 @@ pub(super) fn unwrap_state(
     if binding.now_ms >= expiry {
         return Err(refuse("is too old; send the request without it"));
     }
-    Ok(Some(String::from_utf8_lossy(state).into_owned()))
+    Ok(Some(match state {
+        [VISITED] => State::Visited,
+        [PARKED, ticket @ ..] => State::Parked(Ticket::read(ticket).ok_or_else(|| refuse("is too short"))?),
+        _ => State::Upstream(String::from_utf8_lossy(state).into_owned()),
+    }))
+}
+
+impl Ticket {
+    fn read(text: &[u8]) -> Option<Self> {
+        let (key, round) = text.split_at_checked(8)?;
+        Some(Self {
+            key: u64::from_be_bytes(key.try_into().ok()?),
+            round: u32::from_be_bytes(round.try_into().ok()?),
+        })
+    }
+
+    /// The state that this ticket is shown as to the client of `frame`.
+    pub(super) fn seal(self, frame: &Frame, sealer: &dyn Sealer, binding: Binding<'_>) -> String {
+        let mut state = vec![PARKED];
+        state.extend_from_slice(&self.key.to_be_bytes());
+        state.extend_from_slice(&self.round.to_be_bytes());
+        sealed(&state, frame, sealer, binding)
+    }
+}
+
+/// The state of a client that is sent to pages first.
+pub(super) fn visited(frame: &Frame, sealer: &dyn Sealer, binding: Binding<'_>) -> String {
+    sealed(&[VISITED], frame, sealer, binding)
 }
 
 /// Wraps the upstream's state, a JSON string as written, for the client; the result is a JSON string too.
 pub(super) fn wrap_state(state: &[u8], frame: &Frame, sealer: &dyn Sealer, binding: Binding<'_>) -> String {
+    quote(&sealed(state, frame, sealer, binding))
+}
+
+fn sealed(state: &[u8], frame: &Frame, sealer: &dyn Sealer, binding: Binding<'_>) -> String {
     let mut plain = binding.now_ms.saturating_add(binding.lifetime_ms).to_be_bytes().to_vec();
     plain.extend_from_slice(state);
-    quote(&sealer.seal(&plain, &bound(frame, binding)))
+    sealer.seal(&plain, &bound(frame, binding))
 }
 
 /// Whether requests of this method may be answered with a question.

@@ -2,17 +2,20 @@
 //!
 //! ```text
 //!  frame ─► dispatch ─► Local (answered from the view)
-//!                   └─► Route ─► Exchange::begin ─► poll ─► Send, Relay, Ask, Cancel, Answer, End
+//!                   └─► Route ─► Exchange::begin ─► poll ─► Send, Relay, Ask, Put, Park, Cancel, Answer, End
 //!                                        ▲           │
-//!                                        └── feed ◄──┘ what the upstream or the clock brought
+//!                                        └── feed ◄──┘ what the upstream, the client or the clock brought
 //! ```
 //!
 //! The shell owns the loop; an exchange is tested by replaying events. It must not know sockets or sessions.
 
+mod bridged;
+mod cross;
 mod dispatch;
 mod event;
 mod input;
 mod outbound;
+mod prepare;
 mod run;
 
 #[cfg(test)]
@@ -20,6 +23,6 @@ mod tests;
 
 pub use dispatch::{Dispatch, Route, dispatch};
 pub use event::{Answer, Event, LinkFailure, Step, Timeouts};
-pub use input::{Binding, Sealer};
+pub use input::{Binding, Sealer, Ticket, no_longer_open, parked};
 pub use outbound::{Headers, Mirror, Outbound};
 pub use run::{Exchange, ProgressToken, Start};

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use proto::codec::headers::encode_value;
+use proto::era::Era;
 use proto::json::Span;
 use proto::mcp::Method;
 use proto::rpc::{Frame, code};
@@ -16,6 +17,8 @@ use crate::fault::Fault;
 pub struct Outbound {
     /// For whom.
     pub upstream: UpstreamId,
+    /// The era whose words it is in.
+    pub era: &'static Era,
     /// Our own id of it, which is also its progress token: unique in the process.
     pub key: u64,
     /// The message.

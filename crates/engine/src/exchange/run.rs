@@ -1,26 +1,37 @@
 //! The state machine of one forwarded request.
 
-use std::io::Write;
 use std::time::Instant;
 
 use bytes::Bytes;
-use proto::era::{Era, InvalidArguments, complete, is_input_required, says_complete};
-use proto::json::{Span, Splice, quote};
+use proto::era::{Era, is_input_required, says_complete};
+use proto::json::Splice;
 use proto::mcp::{Notice, meta};
-use proto::rpc::{Frame, Id, IdSwap, Kind, RpcError, code, result_response};
+use proto::rpc::{Frame, Id, IdSwap, Kind, RpcError, result_response};
 use smallvec::SmallVec;
 
-use super::input::{may_ask, unwrap_state, wrap_state};
+use super::cross::Cross;
+use super::input::{may_ask, wrap_state};
 use super::outbound::{Headers, check_param_headers};
-use super::{Answer, Binding, Event, LinkFailure, Mirror, Outbound, Route, Sealer, Step, Timeouts};
+use super::prepare::{check_arguments, digits, outbound};
+use super::{Answer, Binding, Event, LinkFailure, Route, Sealer, Step, Timeouts};
 use crate::fault::Fault;
 
 /// What an exchange starts with.
 pub struct Start<'a> {
     /// The client's request.
     pub frame: Frame,
-    /// The era that both sides speak.
-    pub era: &'static Era,
+    /// The client's era.
+    pub client: &'static Era,
+    /// The upstream's era.
+    pub server: &'static Era,
+    /// What the client can do, in its own words: a JSON object. It matters only between different eras.
+    pub capabilities: &'a [u8],
+    /// The same in the upstream's words.
+    pub capabilities_upstream: &'a [u8],
+    /// The level of log messages that the client's session asked for, a JSON string.
+    pub level: Option<&'a [u8]>,
+    /// Who the gateway is towards upstreams, a JSON object.
+    pub client_info: &'a str,
     /// Where it goes.
     pub route: Route<'a>,
     /// Our own id for it: unique in the process.
@@ -69,19 +80,25 @@ impl ProgressToken {
 /// One forwarded request, from its first step to its last.
 #[derive(Debug)]
 pub struct Exchange {
-    request: Frame,
-    era: &'static Era,
-    id: Id,
-    key: u64,
-    token: Option<Bytes>,
+    pub(super) request: Frame,
+    pub(super) era: &'static Era,
+    /// What is needed besides when the upstream speaks another era.
+    pub(super) cross: Option<Box<Cross>>,
+    pub(super) id: Id,
+    pub(super) key: u64,
+    pub(super) token: Option<Bytes>,
     timeouts: Timeouts,
-    started: Instant,
+    pub(super) started: Instant,
     heard: Instant,
     /// Whether the upstream waits for an answer of the client, and so has nothing to say itself.
-    asking: bool,
+    pub(super) asking: bool,
+    /// When something is to be done that waits: questions go to the client together, a retry takes its time.
+    pub(super) wake: Option<Instant>,
+    /// How often the client was asked by a result.
+    pub(super) round: u32,
     /// What is to be done, soonest first; seldom more than one.
-    steps: SmallVec<[Step; 2]>,
-    open: bool,
+    pub(super) steps: SmallVec<[Step; 2]>,
+    pub(super) open: bool,
 }
 
 impl Exchange {
@@ -90,12 +107,15 @@ impl Exchange {
     /// # Errors
     /// The fault to answer with, when nothing is sent.
     pub fn begin(start: Start<'_>) -> Result<Self, Fault> {
-        let Start { frame, era, route, key, now, .. } = &start;
+        let Start { frame, route, key, now, .. } = &start;
         let id = frame.id().cloned().ok_or_else(|| Fault::gateway("only requests are forwarded"))?;
         let arguments = frame.param("arguments")?;
         let mut steps = SmallVec::new();
         let mut open = true;
-        if let (Some(tool), Some(headers)) = (route.tool, start.headers) {
+        let mut cross = None;
+        if let (Some(tool), Some(headers)) = (route.tool, start.headers)
+            && start.client.mirrored_headers
+        {
             check_param_headers(frame, tool, arguments, headers)?;
         }
         match check_arguments(&start, arguments)? {
@@ -104,20 +124,27 @@ impl Exchange {
                 steps.push(Step::Answer(Answer { status: 200, body, ok: false }));
                 open = false;
             }
-            None => steps.push(Step::Send(outbound(&start)?)),
+            None => {
+                let (out, said) = outbound(&start)?;
+                cross = said.map(|said| Box::new(Cross::new(&start, said, out.mirror.clone())));
+                steps.push(Step::Send(out));
+            }
         }
         let token = frame.meta(meta::PROGRESS_TOKEN)?.map(|span| span.share(frame.text()));
-        let (era, key, now) = (*era, *key, *now);
+        let (key, now) = (*key, *now);
         Ok(Self {
             timeouts: start.timeouts,
             request: start.frame,
-            era,
+            era: start.client,
+            cross,
             id,
             key,
             token,
             started: now,
             heard: now,
             asking: false,
+            wake: None,
+            round: 0,
             steps,
             open,
         })
@@ -131,7 +158,8 @@ impl Exchange {
     /// When [`Event::Expired`] is due. While the upstream waits for the client, only the time in all counts.
     pub fn deadline(&self) -> Instant {
         let overall = self.started + self.timeouts.overall;
-        if self.asking { overall } else { overall.min(self.heard + self.timeouts.idle) }
+        let due = if self.asking { overall } else { overall.min(self.heard + self.timeouts.idle) };
+        self.wake.map_or(due, |wake| due.min(wake))
     }
 
     /// The id that the client gave the request.
@@ -147,7 +175,7 @@ impl Exchange {
     /// Whether an answer that begins with `head` may be passed on unread: then the exchange is over, and the answer's id
     /// has to be exchanged as the result says.
     pub fn pass(&mut self, head: &[u8]) -> Option<IdSwap> {
-        if may_ask(self.era, &self.request) && !says_complete(head) {
+        if self.cross.is_some() || (may_ask(self.era, &self.request) && !says_complete(head)) {
             return None;
         }
         self.open = false;
@@ -167,18 +195,21 @@ impl Exchange {
                 self.fail(&fault);
             }
             Event::Cancelled(notice) => {
+                self.give_up();
                 self.cancel_upstream(notice.as_deref());
                 self.steps.push(Step::End);
                 self.open = false;
             }
             Event::Answered => self.hear(now, false),
+            Event::Replied(index, frame) => self.replied(index, &frame, sealer, binding, now),
+            Event::Expired if self.wake.is_some_and(|wake| now >= wake) => self.wake(sealer, binding, now),
             Event::Expired if now >= self.deadline() => self.expire(binding.server, now),
             Event::Expired => {}
         }
     }
 
     /// The upstream showed a sign of life, or has had its answer: from now on it is its turn, unless it is `asking`.
-    fn hear(&mut self, now: Instant, asking: bool) {
+    pub(super) fn hear(&mut self, now: Instant, asking: bool) {
         self.heard = now;
         self.asking = asking;
     }
@@ -197,6 +228,9 @@ impl Exchange {
                 if frame.id().is_some_and(|id| id.as_number() != Some(self.key)) {
                     return;
                 }
+                if self.cross.is_some() {
+                    return self.translated(&frame, sealer, binding, now);
+                }
                 let answer = self.answer(&frame, status, sealer, binding);
                 self.steps.push(Step::Answer(answer));
                 self.open = false;
@@ -209,14 +243,14 @@ impl Exchange {
                             self.steps.push(Step::Relay(text));
                         }
                     }
-                    Some(Notice::Cancelled) => self.steps.push(Step::Withdraw(frame)),
-                    _ => self.steps.push(Step::Relay(frame.text().clone())),
+                    Some(Notice::Cancelled) => self.taken_back(frame),
+                    _ => match &self.cross {
+                        None => self.steps.push(Step::Relay(frame.text().clone())),
+                        Some(cross) => self.steps.extend(cross.notification(&frame).map(Step::Relay)),
+                    },
                 }
             }
-            Kind::Request => {
-                self.hear(now, true);
-                self.steps.push(Step::Ask(frame));
-            }
+            Kind::Request => self.asked(frame, now),
         }
     }
 
@@ -258,6 +292,7 @@ impl Exchange {
 
     fn expire(&mut self, server: &str, now: Instant) {
         let waited = now.duration_since(self.started).as_secs();
+        self.give_up();
         self.cancel_upstream(None);
         let message = format!(
             "server {server:?} did not answer {:?} within {waited} s; it may be overloaded or stuck (raise its `timeout` \
@@ -267,7 +302,7 @@ impl Exchange {
         self.fail(&Fault::upstream(server, false, message));
     }
 
-    fn fail(&mut self, fault: &Fault) {
+    pub(super) fn fail(&mut self, fault: &Fault) {
         let status = fault.http_status(self.era);
         self.steps.push(Step::Answer(Answer { status, body: fault.response(Some(&self.id)), ok: false }));
         self.open = false;
@@ -275,6 +310,9 @@ impl Exchange {
 
     /// Tells the upstream under our own id; the client's notification keeps its other members.
     fn cancel_upstream(&mut self, notice: Option<&Frame>) {
+        if !self.is_upstream() {
+            return;
+        }
         let known = notice.and_then(|n| Some((n, n.param("requestId").ok().flatten()?)));
         let text = match known {
             Some((notice, span)) => {
@@ -289,55 +327,4 @@ impl Exchange {
         };
         self.steps.push(Step::Cancel(text));
     }
-}
-
-/// A key of ours as JSON; no number of 64 bits has more digits than there is room for.
-fn digits(key: u64) -> SmallVec<[u8; 20]> {
-    let mut digits = SmallVec::new();
-    // Writing to memory cannot fail.
-    let _ = write!(digits, "{key}");
-    digits
-}
-
-/// Checks a call's arguments. A misfit is either the fault or the tool result to answer with, as the era has it.
-fn check_arguments(start: &Start<'_>, arguments: Option<Span>) -> Result<Option<Bytes>, Fault> {
-    let Some(tool) = start.route.tool else { return Ok(None) };
-    // Some clients write null where they have none to send.
-    let arguments = arguments.map(|span| span.of(start.frame.text())).filter(|text| *text != b"null");
-    if arguments.is_some_and(|text| text[0] != b'{') {
-        return Err(Fault::client(code::INVALID_PARAMS, "params.arguments must be an object"));
-    }
-    let Err(misfit) = tool.check(arguments) else { return Ok(None) };
-    match start.era.invalid_arguments {
-        InvalidArguments::Error => Err(Fault::client(code::INVALID_PARAMS, misfit.to_string())),
-        InvalidArguments::ToolResult => {
-            let text = quote(&misfit.to_string());
-            let members = format!("\"content\":[{{\"type\":\"text\",\"text\":{text}}}],\"isError\":true");
-            Ok(Some(complete(start.era, members.as_bytes(), None, start.server_info)))
-        }
-    }
-}
-
-/// The request as its upstream gets it: our id, the real name, our progress token, the upstream's own state.
-fn outbound(start: &Start<'_>) -> Result<Outbound, Fault> {
-    let Start { frame, era, route, key, .. } = start;
-    let key_text = digits(*key);
-    let state = if may_ask(era, frame) { unwrap_state(frame, start.sealer, start.binding)? } else { None };
-    let mut splice = Splice::new(frame.text());
-    if let Some(span) = frame.id_span() {
-        splice.replace(span, &key_text);
-    }
-    if let Some((span, real)) = &route.rename {
-        splice.replace(*span, real);
-    }
-    if let Some(span) = frame.meta(meta::PROGRESS_TOKEN)? {
-        splice.replace(span, &key_text);
-    }
-    if let (Some(state), Some(span)) = (&state, frame.param("requestState")?) {
-        splice.replace(span, state.as_bytes());
-    }
-    let real = route.rename.as_ref().map(|(_, real)| real.as_ref());
-    let mirror =
-        era.mirrored_headers.then(|| Mirror::of_request(frame, route.method.clone(), real, route.tool));
-    Ok(Outbound { upstream: route.upstream, key: *key, body: splice.finish(), mirror })
 }

@@ -53,6 +53,10 @@ impl Sealer for Plain {
         })
     }
 
+    fn fresh_key(&self) -> u64 {
+        78
+    }
+
     fn open(&self, sealed: &str, bound: &[u8]) -> Option<Vec<u8>> {
         let bytes: Option<Vec<u8>> = (0..sealed.len() / 2)
             .map(|i| u8::from_str_radix(sealed.get(i * 2..i * 2 + 2)?, 16).ok())
@@ -73,7 +77,12 @@ fn begin(view: &View, text: &str, principal: &str, now_ms: u64, now: Instant) ->
     let Dispatch::Forward(route) = dispatch(&frame, view, "{}")? else { panic!("not forwarded") };
     Exchange::begin(Start {
         frame,
-        era: view.era(),
+        client: view.era(),
+        server: view.era(),
+        capabilities: b"{}",
+        capabilities_upstream: b"{}",
+        level: None,
+        client_info: "{}",
         route,
         key: 77,
         binding: binding(principal, now_ms),

@@ -4,15 +4,17 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use proto::bridge::input::Question;
 use proto::json::Splice;
 use proto::mcp::meta;
-use proto::rpc::{Frame, Id};
+use proto::rpc::{Frame, FrameLimits, Id};
 
 /// A question that waits for the client's answer; `L` names the link that it came from.
 #[derive(Debug)]
 struct Open<L> {
     link: L,
     id: Id,
+    method: Box<str>,
     token: Option<Bytes>,
     expires: Instant,
 }
@@ -22,6 +24,8 @@ struct Open<L> {
 pub struct Asked<L> {
     /// The link.
     pub link: L,
+    /// The method of the question.
+    pub method: Box<str>,
     /// The message under the link's own id or token.
     pub text: Bytes,
 }
@@ -32,6 +36,9 @@ pub enum AskFault {
     /// It has no id.
     #[error("the question has no id")]
     NoId,
+    /// Its params are deeper than messages may be.
+    #[error("the question cannot be read")]
+    Unreadable,
     /// Too many wait already.
     #[error("{0} questions already wait for this client's answers")]
     Full(usize),
@@ -73,8 +80,29 @@ impl<L: Clone + PartialEq> Asks<L> {
         if let Some(span) = token_span {
             splice.replace(span, own.as_bytes());
         }
-        self.open.insert(self.next, Open { link, id, token, expires: now + self.lifetime });
+        let method = frame.method().into();
+        self.open.insert(self.next, Open { link, id, method, token, expires: now + self.lifetime });
         Ok(splice.finish())
+    }
+
+    /// Puts a question that a server's result had, as a request of this session.
+    ///
+    /// # Errors
+    /// [`AskFault`] when it cannot be put.
+    pub fn put(
+        &mut self,
+        link: L,
+        question: &Question,
+        limits: FrameLimits,
+        now: Instant,
+    ) -> Result<Bytes, AskFault> {
+        let method = question.method.name();
+        let mut text =
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"{method}\",\"params\":").into_bytes();
+        text.extend_from_slice(&question.params);
+        text.push(b'}');
+        let frame = Frame::parse(Bytes::from(text), limits).map_err(|_| AskFault::Unreadable)?;
+        self.ask(link, &frame, now)
     }
 
     /// Takes the client's answer; `None` when nothing waits for it (answered before, withdrawn, or never asked).
@@ -82,7 +110,7 @@ impl<L: Clone + PartialEq> Asks<L> {
         let ask = self.open.remove(&frame.id()?.as_number()?)?;
         let mut splice = Splice::new(frame.text());
         splice.replace(frame.id_span()?, ask.id.json());
-        Some(Asked { text: splice.finish(), link: ask.link })
+        Some(Asked { text: splice.finish(), method: ask.method, link: ask.link })
     }
 
     /// Takes the client's progress on a question.
@@ -92,7 +120,7 @@ impl<L: Clone + PartialEq> Asks<L> {
         let ask = self.open.get(&own)?;
         let mut splice = Splice::new(frame.text());
         splice.replace(span, ask.token.as_ref()?);
-        Some(Asked { link: ask.link.clone(), text: splice.finish() })
+        Some(Asked { link: ask.link.clone(), method: ask.method.clone(), text: splice.finish() })
     }
 
     /// Withdraws a question that its link cancels: the notification as the client has to see it.
@@ -125,8 +153,6 @@ impl<L: Clone + PartialEq> Asks<L> {
 
 #[cfg(test)]
 mod tests {
-    use proto::rpc::FrameLimits;
-
     use super::*;
 
     /// When the replayed events begin; the rest of the time is counted from it.

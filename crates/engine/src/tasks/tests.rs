@@ -19,6 +19,10 @@ use crate::exchange::Sealer;
 struct Plain(std::cell::Cell<u8>);
 
 impl Sealer for Plain {
+    fn fresh_key(&self) -> u64 {
+        78
+    }
+
     fn seal(&self, plain: &[u8], bound: &[u8]) -> String {
         self.0.set(self.0.get() + 1);
         let all = [&[self.0.get()], plain, b"|", bound].concat();
@@ -55,7 +59,7 @@ fn offer(id: u32, name: &str, era: &'static Era, capabilities: &'static str) -> 
 }
 
 fn absent(id: u32, name: &str, retry: bool) -> UpstreamOffer {
-    let absence = Absence { reason: "does not answer".to_owned(), retry, speaks: None };
+    let absence = Absence { reason: "does not answer".to_owned(), retry };
     UpstreamOffer { id: UpstreamId(id), name: name.into(), over_http: true, offer: Err(absence) }
 }
 

@@ -46,6 +46,14 @@ pub enum HelloFault {
     /// The server answered with a version that is not known here.
     #[error("it speaks protocol version {0}, which is not known here")]
     Version(String),
+    /// The server speaks another version than the one that was insisted on.
+    #[error("it speaks protocol version {speaks}, not {asked}")]
+    Other {
+        /// The version that was insisted on.
+        asked: &'static str,
+        /// The version that it answered with.
+        speaks: &'static str,
+    },
     /// The server does not speak the stateless version that it was asked for.
     #[error("it does not speak protocol version {0}")]
     NotSpoken(&'static str),

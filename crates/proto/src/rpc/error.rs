@@ -23,6 +23,8 @@ pub mod code {
     pub const SESSION_NOT_FOUND: i32 = -32001;
     /// A resource that does not exist, before stateless MCP.
     pub const RESOURCE_NOT_FOUND: i32 = -32002;
+    /// The user has to visit pages first (MCP 2025-11-25 only).
+    pub const URL_ELICITATION_REQUIRED: i32 = -32042;
     /// A mirrored header is missing or unlike the body.
     pub const HEADER_MISMATCH: i32 = -32020;
     /// The request needs a capability that the client did not declare.

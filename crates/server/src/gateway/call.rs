@@ -6,18 +6,20 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use engine::Fault;
-use engine::exchange::{Answer, Event, Exchange, Headers, LinkFailure, Outbound, Route, Start, Step};
-use proto::era::Era;
-use proto::rpc::{Frame, code, error_response};
-use tokio::sync::oneshot;
+use engine::exchange::{Answer, Event, Exchange, LinkFailure, Outbound, Step, Ticket};
+use proto::bridge::input::Question;
+use proto::rpc::{Frame, FrameLimits, Id, code, error_response};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep_until;
 use transport::net::Body;
 use transport::up::LinkError;
 
-use super::deliver::deliver;
-use super::link::{Item, LinkRef, OpenLink, Reply, Source};
-use super::session::Session;
-use super::upstream::{Kind, Upstream};
+use super::caller::Caller;
+use super::deliver::{Way, deliver};
+use super::lease::Lease;
+use super::link::{Asker, Inbound, OpenLink};
+use super::reply::{Item, Reply, Source};
+use super::upstream::Upstream;
 use super::{ANYONE, Shard};
 
 /// What comes out of a call, step by step.
@@ -31,114 +33,49 @@ pub(crate) enum Progress {
     Relay(Bytes),
     /// The upstream closed its stream and will be asked again, after so many milliseconds.
     Paused(Option<u64>),
+    /// The client is asked by this answer; the call waits for it under the ticket ([`Call::park`]).
+    Park(Ticket, Answer),
     /// Over, without an answer.
     End,
 }
 
-/// Who calls.
-pub(crate) enum Caller {
-    /// A client of a handshake era, in its session.
-    Session(Arc<Session>),
-    /// A stateless client of this kind.
-    Stateless(Kind),
-}
-
-impl Caller {
-    fn era(&self) -> &'static Era {
-        match self {
-            Self::Session(session) => session.kind.era,
-            Self::Stateless(kind) => kind.era,
-        }
-    }
-}
-
 /// A running call.
 pub(crate) struct Call {
-    shard: Shard,
-    exchange: Exchange,
-    upstream: Arc<Upstream>,
-    caller: Caller,
-    link: Option<Arc<OpenLink>>,
-    source: Option<Source>,
-    cancelled: Option<oneshot::Receiver<Option<Frame>>>,
-    over: bool,
+    pub(super) shard: Shard,
+    pub(super) exchange: Exchange,
+    pub(super) upstream: Arc<Upstream>,
+    pub(super) caller: Caller,
+    pub(super) link: Option<Arc<OpenLink>>,
+    pub(super) source: Option<Source>,
+    pub(super) cancelled: Option<oneshot::Receiver<Option<Frame>>>,
+    pub(super) over: bool,
     /// Whether the client takes an answer while it is still coming.
-    takes_long: bool,
+    pub(super) takes_long: bool,
+    /// A link that is this call's alone, and the log level that it is to be told.
+    pub(super) lease: Option<(Lease, Option<Bytes>)>,
+    /// What reaches it beside its own stream, and where that is sent; only between different eras.
+    pub(super) mail: Option<Box<Mail>>,
+}
+
+/// A letter box of a call.
+pub(super) struct Mail {
+    pub(super) number: u64,
+    pub(super) sender: mpsc::Sender<Inbound>,
+    pub(super) inbox: mpsc::Receiver<Inbound>,
 }
 
 /// A call on its way to its next [`Progress`].
 pub(crate) type Running = Pin<Box<dyn Future<Output = (Box<Call>, Progress)> + Send>>;
 
-/// What a call begins with.
-pub(crate) struct Request<'a> {
-    pub(crate) frame: Frame,
-    pub(crate) route: Route<'a>,
-    pub(crate) headers: Option<&'a dyn Headers>,
-    pub(crate) server_info: &'a str,
-}
-
 enum Happened {
     Replied(Result<Reply, LinkError>),
     Came(Result<Item, LinkError>),
+    Mail(Inbound),
     Cancelled(Option<Box<Frame>>),
     Late,
 }
 
 impl Call {
-    /// Checks a request and makes it ready to go.
-    ///
-    /// # Errors
-    /// The fault to answer with.
-    pub(crate) fn begin(shard: &Shard, caller: Caller, request: Request<'_>) -> Result<Self, Fault> {
-        let gateway = &shard.gateway;
-        let upstream = gateway.upstream(request.route.upstream).clone();
-        let (era, cancelled) = match &caller {
-            Caller::Stateless(kind) => (kind.era, None),
-            Caller::Session(session) => {
-                let cancelled =
-                    request.frame.id().and_then(|id| session.begin_call(id)).ok_or_else(|| {
-                        let message = "a request with this id is open, or too many are; wait for an answer";
-                        Fault::client(code::INVALID_REQUEST, message)
-                    })?;
-                (session.kind.era, Some(cancelled))
-            }
-        };
-        let id = request.frame.id().cloned();
-        let exchange = Exchange::begin(Start {
-            frame: request.frame,
-            era,
-            route: request.route,
-            key: gateway.next_key(),
-            binding: gateway.binding(ANYONE, &upstream.spec.name, era),
-            sealer: &gateway.seal,
-            headers: request.headers,
-            timeouts: upstream.spec.timeouts,
-            server_info: request.server_info,
-            now: Instant::now(),
-        });
-        let exchange = match exchange {
-            Ok(exchange) => exchange,
-            Err(fault) => {
-                if let (Caller::Session(session), Some(id)) = (&caller, &id) {
-                    session.end_call(id);
-                }
-                return Err(fault);
-            }
-        };
-        let shard = shard.clone();
-        Ok(Self {
-            shard,
-            exchange,
-            upstream,
-            caller,
-            link: None,
-            source: None,
-            cancelled,
-            over: false,
-            takes_long: false,
-        })
-    }
-
     /// Lets a stateless request be cancelled by a notification, where there is no stream of its own to close.
     pub(crate) fn cancel_by(&mut self, cancelled: oneshot::Receiver<Option<Frame>>) {
         self.cancelled = Some(cancelled);
@@ -169,6 +106,18 @@ impl Call {
                         }
                         self.feed(Event::Answered);
                     }
+                    Step::Put(question) => {
+                        if let Some(text) = self.put(&question) {
+                            return Progress::Relay(text);
+                        }
+                    }
+                    Step::Refuse(question, why) => {
+                        if let Some(link) = &self.link {
+                            Box::pin(refuse_question(&self.shard, link, &question, &why)).await;
+                        }
+                    }
+                    Step::Tell(text) => Box::pin(self.tell(text)).await,
+                    Step::Park(ticket, answer) => return Progress::Park(ticket, answer),
                     Step::Withdraw(notice) => {
                         if let Some(text) = self.withdraw(&notice) {
                             return Progress::Relay(text);
@@ -193,13 +142,14 @@ impl Call {
             }
             let limits = self.shard.gateway.frame_limits();
             let deadline = self.exchange.deadline();
-            let Some(source) = &mut self.source else {
+            if self.source.is_none() && !self.exchange.is_waiting() {
                 self.feed(Event::Failed(LinkFailure { message: "gave no answer".to_owned(), retry: false }));
                 continue;
-            };
+            }
             let happened = tokio::select! {
-                item = source.next(&self.shard.client, limits) => Happened::Came(item),
+                item = next(&mut self.source, &self.shard, limits) => Happened::Came(item),
                 notice = cancellation(&mut self.cancelled) => Happened::Cancelled(notice),
+                mail = letter(&mut self.mail) => Happened::Mail(mail),
                 () = sleep_until(deadline.into()) => Happened::Late,
             };
             if let Some(progress) = self.take(happened) {
@@ -220,23 +170,26 @@ impl Call {
                 let message = self.upstream.told(&e);
                 self.feed(Event::Failed(LinkFailure { message, retry: e.not_executed() }));
             }
+            Happened::Mail(Inbound::Frame(frame)) => self.feed(Event::Frame(frame, None)),
+            Happened::Mail(Inbound::Reply(index, frame)) => self.feed(Event::Replied(index, frame)),
             Happened::Cancelled(notice) => self.feed(Event::Cancelled(notice)),
             Happened::Late => self.feed(Event::Expired),
         }
         None
     }
 
-    fn feed(&mut self, event: Event) {
+    pub(super) fn feed(&mut self, event: Event) {
         let gateway = &self.shard.gateway;
         let binding = gateway.binding(ANYONE, self.upstream.name(), self.caller.era());
-        self.exchange.feed(event, &gateway.seal, binding, Instant::now());
+        self.exchange.feed(event, &**gateway, binding, Instant::now());
     }
 
     async fn send(&mut self, outbound: Outbound) -> Option<Progress> {
         let deadline = self.exchange.deadline();
-        let Self { shard, upstream, caller, link, cancelled, exchange, .. } = self;
+        let Self { shard, upstream, caller, link, cancelled, exchange, lease, mail, .. } = self;
+        let way = Way { upstream, caller, lease: lease.as_ref(), mail: mail.as_deref() };
         let happened = tokio::select! {
-            reply = deliver(shard, upstream, caller, link, outbound, exchange.token()) => Happened::Replied(reply),
+            reply = deliver(shard, way, link, outbound, exchange.token()) => Happened::Replied(reply),
             notice = cancellation(cancelled) => Happened::Cancelled(notice),
             () = sleep_until(deadline.into()) => Happened::Late,
         };
@@ -251,7 +204,8 @@ impl Call {
                 Err(e) => Progress::Answer(self.failed(&e)),
             });
         }
-        let (limits, era) = (self.shard.gateway.frame_limits(), self.caller.era());
+        let limits = self.shard.gateway.frame_limits();
+        let era = self.link.as_ref().map_or(self.caller.era(), |link| link.era);
         let happened = tokio::select! {
             text = long.read() => {
                 Happened::Replied(text.and_then(|text| Reply::of(text, Some(200), era, limits)))
@@ -279,7 +233,7 @@ impl Call {
         let link = self.link.as_ref()?;
         let refusal = match &self.caller {
             Caller::Session(session) if link.own => {
-                match session.asks.lock().ask(LinkRef(link.clone()), question, Instant::now()) {
+                match session.asks.lock().ask(Asker::Link(link.clone()), question, Instant::now()) {
                     Ok(text) => return Some(text),
                     Err(fault) => fault.to_string(),
                 }
@@ -290,10 +244,38 @@ impl Call {
         None
     }
 
+    /// Puts a question that an upstream's result had to the client: the text for the client's stream, if it can be asked.
+    fn put(&mut self, question: &Question) -> Option<Bytes> {
+        let limits = self.shard.gateway.frame_limits();
+        let refusal = match (&self.caller, &self.mail) {
+            (Caller::Session(session), Some(mail)) => {
+                let asker = Asker::Call(mail.number, question.index, mail.sender.clone());
+                match session.asks.lock().put(asker, question, limits, Instant::now()) {
+                    Ok(text) => return Some(text),
+                    Err(fault) => fault.to_string(),
+                }
+            }
+            _ => "this client cannot be asked".to_owned(),
+        };
+        let refusal = error_response(Some(&Id::number(0)), code::INTERNAL_ERROR, &refusal, None);
+        if let Ok(frame) = Frame::parse(refusal, limits) {
+            self.feed(Event::Replied(question.index, Box::new(frame)));
+        }
+        None
+    }
+
+    /// Sends its upstream a response to a question.
+    async fn tell(&self, text: Bytes) {
+        let Some(link) = &self.link else { return };
+        if let Err(e) = link.notify(&self.shard.client, text).await {
+            tracing::warn!(server = %self.upstream.name(), "a client's answer was not taken: {}", self.upstream.told(&e));
+        }
+    }
+
     /// Takes an upstream's question back: the text for the client's stream, if the client was asked.
     fn withdraw(&self, notice: &Frame) -> Option<Bytes> {
         let Caller::Session(session) = &self.caller else { return None };
-        session.asks.lock().withdraw(&LinkRef(self.link.clone()?), notice)
+        session.asks.lock().withdraw(&Asker::Link(self.link.clone()?), notice)
     }
 
     async fn tell_cancelled(&mut self, notice: Bytes) {
@@ -305,6 +287,23 @@ impl Call {
         {
             tracing::debug!(server = %self.upstream.name(), "a cancellation was not taken: {}", self.upstream.told(&e));
         }
+    }
+}
+
+/// The next message of the upstream, when one may come.
+async fn next(source: &mut Option<Source>, shard: &Shard, limits: FrameLimits) -> Result<Item, LinkError> {
+    match source {
+        Some(source) => source.next(&shard.client, limits).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What reaches the call beside its own stream.
+async fn letter(mail: &mut Option<Box<Mail>>) -> Inbound {
+    let Some(mail) = mail else { return std::future::pending().await };
+    match mail.inbox.recv().await {
+        Some(letter) => letter,
+        None => std::future::pending().await,
     }
 }
 
@@ -321,33 +320,5 @@ pub(crate) async fn refuse_question(shard: &Shard, link: &OpenLink, question: &F
     let text = error_response(question.id(), code::METHOD_NOT_FOUND, why, None);
     if let Err(e) = link.notify(&shard.client, text).await {
         tracing::debug!(server = %link.upstream.name(), "a refusal was not taken: {}", link.upstream.told(&e));
-    }
-}
-
-impl Drop for Call {
-    fn drop(&mut self) {
-        if let Caller::Session(session) = &self.caller {
-            session.end_call(self.exchange.id());
-        }
-        let Some(link) = self.link.take() else { return };
-        if let Some(token) = self.exchange.token() {
-            link.forget_progress(token.key);
-        }
-        // The client is gone. Where that means that it wants no answer, its upstream is told.
-        if self.over || !link.era.disconnect_cancels || !link.hears_cancellation() {
-            return;
-        }
-        self.feed(Event::Cancelled(None));
-        let notices: Vec<Bytes> = std::iter::from_fn(|| self.exchange.poll())
-            .filter_map(|step| if let Step::Cancel(notice) = step { Some(notice) } else { None })
-            .collect();
-        let shard = self.shard.clone();
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move {
-                for notice in notices {
-                    let _ = link.notify(&shard.client, notice).await;
-                }
-            });
-        }
     }
 }

@@ -2,65 +2,101 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use engine::exchange::{Outbound, ProgressToken};
+use proto::mcp::Method;
 use transport::up::LinkError;
 
 use super::Shard;
-use super::call::Caller;
-use super::link::{OpenLink, Reply};
+use super::call::Mail;
+use super::caller::Caller;
+use super::lease::Lease;
+use super::link::OpenLink;
+use super::reply::Reply;
+use super::requests::tell_level;
 use super::upstream::Upstream;
 
+/// Where a call's request goes, and for whom.
+#[derive(Clone, Copy)]
+pub(super) struct Way<'a> {
+    pub(super) upstream: &'a Arc<Upstream>,
+    pub(super) caller: &'a Caller,
+    pub(super) lease: Option<&'a (Lease, Option<Bytes>)>,
+    pub(super) mail: Option<&'a Mail>,
+}
+
 /// Sends a request over the caller's link; once more over a new one when it certainly was not taken.
-pub(crate) async fn deliver(
+pub(super) async fn deliver(
     shard: &Shard,
-    upstream: &Arc<Upstream>,
-    caller: &Caller,
+    way: Way<'_>,
     used: &mut Option<Arc<OpenLink>>,
     outbound: Outbound,
     token: Option<ProgressToken>,
 ) -> Result<Reply, LinkError> {
     let limits = shard.gateway.frame_limits();
     // Nearly always the link is open. Opening is boxed, since its room would else be moved about with every call.
-    let link = match ready(upstream, caller) {
+    let link = match way.ready() {
         Some(link) => link,
-        None => Box::pin(open(shard, upstream, caller)).await?,
+        None => Box::pin(way.open(shard)).await?,
     };
-    use_link(used, &link, caller, token.as_ref());
+    way.check(&link, &outbound)?;
+    way.enter(used, &link, token.as_ref());
+    if let Some((_, Some(level))) = way.lease {
+        Box::pin(tell_own_level(shard, &link, level)).await;
+    }
     match link.send(&shard.client, outbound.clone(), limits).await {
         Err(LinkError::SessionGone) => {
-            tracing::info!(server = %upstream.name(), "the session is gone; opening another");
+            tracing::info!(server = %way.upstream.name(), "the session is gone; opening another");
             link.bury();
-            let link = Box::pin(open(shard, upstream, caller)).await?;
-            use_link(used, &link, caller, token.as_ref());
+            let link = Box::pin(way.open(shard)).await?;
+            way.check(&link, &outbound)?;
+            way.enter(used, &link, token.as_ref());
             Box::pin(link.send(&shard.client, outbound, limits)).await
         }
         other => other,
     }
 }
 
-/// Notes which link a call uses, and on it that the call's client wants to hear of its progress.
-fn use_link(
-    used: &mut Option<Arc<OpenLink>>,
-    link: &Arc<OpenLink>,
-    caller: &Caller,
-    token: Option<&ProgressToken>,
-) {
-    if let (Caller::Session(session), Some(token)) = (caller, token) {
-        link.expect_progress(session, token.clone());
-    }
-    *used = Some(link.clone());
-}
-
-fn ready(upstream: &Arc<Upstream>, caller: &Caller) -> Option<Arc<OpenLink>> {
-    match caller {
-        Caller::Session(session) => session.ready_link(upstream),
-        Caller::Stateless(kind) => upstream.shared_link(kind).current(),
+/// Tells an upstream the log level that one call wants, on the link which that call has for itself.
+async fn tell_own_level(shard: &Shard, link: &Arc<OpenLink>, level: &Bytes) {
+    if link.era.knows(Method::SetLevel) && link.note_level(level) {
+        tell_level(shard, link, level).await;
     }
 }
 
-async fn open(shard: &Shard, upstream: &Arc<Upstream>, caller: &Caller) -> Result<Arc<OpenLink>, LinkError> {
-    match caller {
-        Caller::Session(session) => session.link(shard, upstream).await,
-        Caller::Stateless(kind) => upstream.shared_link(kind).get(shard).await,
+impl Way<'_> {
+    fn ready(&self) -> Option<Arc<OpenLink>> {
+        match (self.lease, self.caller) {
+            (Some((lease, _)), _) => lease.cell.current(),
+            (None, Caller::Session(session)) => session.ready_link(self.upstream),
+            (None, Caller::Stateless(kind)) => self.upstream.shared_link(kind).current(),
+        }
+    }
+
+    async fn open(&self, shard: &Shard) -> Result<Arc<OpenLink>, LinkError> {
+        match (self.lease, self.caller) {
+            (Some((lease, _)), _) => lease.cell.get(shard).await,
+            (None, Caller::Session(session)) => session.link(shard, self.upstream).await,
+            (None, Caller::Stateless(kind)) => self.upstream.shared_link(kind).get(shard).await,
+        }
+    }
+
+    /// The request was written for an era that the upstream spoke when it was last asked for its lists.
+    fn check(&self, link: &OpenLink, outbound: &Outbound) -> Result<(), LinkError> {
+        if link.era == outbound.era {
+            return Ok(());
+        }
+        Err(LinkError::OtherEra { expected: outbound.era.version, speaks: link.era.version })
+    }
+
+    /// Notes which link a call uses, and on it who wants to hear of what is said beside the call's own stream.
+    fn enter(&self, used: &mut Option<Arc<OpenLink>>, link: &Arc<OpenLink>, token: Option<&ProgressToken>) {
+        if let (Caller::Session(session), Some(token)) = (self.caller, token) {
+            link.expect_progress(session, token.clone());
+        }
+        if let (Some(_), Some(mail)) = (self.lease, self.mail) {
+            link.set_inbox(Some(mail.sender.clone()));
+        }
+        *used = Some(link.clone());
     }
 }

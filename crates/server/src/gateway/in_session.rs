@@ -5,11 +5,17 @@ use std::sync::Arc;
 use bytes::Bytes;
 use engine::Fault;
 use engine::exchange::{Dispatch, dispatch};
+use engine::session::Asked;
+use proto::bridge::shape;
+use proto::era::Era;
+use proto::json::Splice;
 use proto::mcp::{Method, Notice};
-use proto::rpc::{Frame, result_pieces, result_response};
+use proto::rpc::{Frame, FrameLimits, Kind, result_pieces, result_response};
 
 use super::Shard;
-use super::call::{Call, Caller, Request as CallRequest};
+use super::call::Call;
+use super::caller::{Caller, Request as CallRequest};
+use super::link::{Asker, Inbound};
 use super::session::{Session, Subscription};
 
 /// Passes a client's answer to whoever asked.
@@ -19,9 +25,33 @@ pub(crate) async fn response(shard: &Shard, session: &Arc<Session>, frame: &Fram
         tracing::debug!("an answer to no open question");
         return;
     };
-    if let Err(e) = asked.link.0.notify(&shard.client, asked.text).await {
-        tracing::warn!(server = %asked.link.0.upstream.name(), "a client's answer was not taken: {}", asked.link.0.upstream.told(&e));
+    match asked.link {
+        Asker::Call(_, index, call) => {
+            if let Ok(frame) = Frame::parse(asked.text, shard.gateway.frame_limits()) {
+                // A call that has ended wants no reply.
+                let _ = call.try_send(Inbound::Reply(index, Box::new(frame)));
+            }
+        }
+        Asker::Link(link) => {
+            let text = answered(session.kind.era, link.era, &asked.method, asked.text);
+            if let Err(e) = link.notify(&shard.client, text).await {
+                tracing::warn!(server = %link.upstream.name(), "a client's answer was not taken: {}", link.upstream.told(&e));
+            }
+        }
     }
+}
+
+/// A client's answer in the words of the server that asked.
+fn answered(client: &'static Era, server: &'static Era, method: &str, text: Bytes) -> Bytes {
+    if client == server {
+        return text;
+    }
+    let Ok(frame) = Frame::parse(text.clone(), FrameLimits::default()) else { return text };
+    let Some(span) = frame.payload().filter(|_| frame.kind() == Kind::Response) else { return text };
+    let result = shape::answer(method, &span.share(&text), client, server);
+    let mut splice = Splice::new(&text);
+    splice.replace(span, &result);
+    splice.finish()
 }
 
 /// Takes a client's notification.
@@ -31,11 +61,11 @@ pub(crate) async fn notification(shard: &Shard, session: &Arc<Session>, frame: F
         Some(Notice::Cancelled) => session.cancel(frame),
         Some(Notice::Progress) => {
             let asked = session.asks.lock().progress(&frame);
-            if let Some(asked) = asked {
-                let _ = asked.link.0.notify(&shard.client, asked.text).await;
+            if let Some(Asked { link: Asker::Link(link), text, .. }) = asked {
+                let _ = link.notify(&shard.client, text).await;
             }
         }
-        known => session.broadcast(shard, frame.text(), known.is_none()).await,
+        known => session.broadcast(shard, &frame, known.is_none()).await,
     }
 }
 
@@ -76,6 +106,21 @@ pub(crate) async fn decide(shard: &Shard, session: &Arc<Session>, frame: Frame) 
         Ok(Dispatch::Listen) => refuse(Fault::unknown_method(&frame.method(), "needs no session"), &frame),
         Ok(Dispatch::Forward(route)) => {
             let subscription = subscription(&frame);
+            let server = view.upstream_era(route.upstream).unwrap_or(era);
+            if let Some(change) = &subscription
+                && !server.has_sessions()
+            {
+                let upstream = shard.gateway.upstream(route.upstream);
+                return match change.on && !session.listen_to(shard, upstream, &change.uri).await {
+                    true => refuse(too_many_subscriptions(shard), &frame),
+                    false => {
+                        if !change.on {
+                            session.unsubscribe(&change.uri);
+                        }
+                        Outcome::Done(200, result_response(&id, b"{}"))
+                    }
+                };
+            }
             if let Some(change) = &subscription
                 && !change.on
                 && shard.gateway.sessions.shares_subscription(session, &change.uri)
@@ -83,13 +128,20 @@ pub(crate) async fn decide(shard: &Shard, session: &Arc<Session>, frame: Frame) 
                 session.unsubscribe(&change.uri);
                 return Outcome::Done(200, result_response(&id, b"{}"));
             }
-            let request = CallRequest { frame, route, headers: None, server_info: info };
+            let request = CallRequest { frame, route, server, headers: None, server_info: info };
             match Call::begin(shard, Caller::Session(session.clone()), request) {
                 Ok(begun) => Outcome::Call(Box::new(begun), subscription),
                 Err(fault) => Outcome::Done(fault.http_status(era), fault.response(Some(&id))),
             }
         }
     }
+}
+
+fn too_many_subscriptions(shard: &Shard) -> Fault {
+    let max = shard.gateway.snapshot.limits.subscriptions_per_session;
+    Fault::gateway(format!(
+        "this session listens to {max} resources already (`limits.subscriptionsPerSession` in the configuration)"
+    ))
 }
 
 fn subscription(frame: &Frame) -> Option<Subscription> {

@@ -1,31 +1,24 @@
 //! An open link to an upstream, whatever its transport, and who uses it.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use engine::exchange::{Outbound, ProgressToken};
-use native::NativeServer;
 use parking_lot::Mutex;
 use proto::era::{Era, ServerHello};
 use proto::rpc::{Frame, FrameLimits, Kind as FrameKind};
+use tokio::sync::mpsc;
 use transport::net::Stop;
 use transport::net::client::Client;
-use transport::up::{
-    EventStream, HttpLink, HttpReply, LinkError, LongReply, MuxCall, PipeLink, StreamItem, Unasked, messages,
-};
+use transport::up::{HttpReply, LinkError, Unasked};
 
+use super::reply::{Incoming, Reply, Source, parse};
 use super::session::Session;
 use super::upstream::Upstream;
-
-/// The transport of a link.
-pub(crate) enum Wire {
-    Http(HttpLink),
-    Pipe(PipeLink),
-    Native(Box<dyn NativeServer>),
-}
+use super::wire::Wire;
 
 /// One open link.
 pub(crate) struct OpenLink {
@@ -42,6 +35,10 @@ pub(crate) struct OpenLink {
     /// Who wants to hear of the progress of which open call: an upstream may tell it outside of the call's own answer.
     progress: Mutex<HashMap<u64, (Weak<Session>, ProgressToken)>>,
     unasked: Mutex<Option<Unasked>>,
+    /// Where what belongs to no exchange goes while one call has the link for itself.
+    inbox: Mutex<Option<mpsc::Sender<Inbound>>>,
+    /// The log level that the upstream was last told, where one call at a time has the link.
+    level: Mutex<Option<Bytes>>,
     born: Instant,
     /// Milliseconds after `born` at which a request last went over it.
     used: AtomicU64,
@@ -54,120 +51,29 @@ const NOTICE_TIME: Duration = Duration::from_secs(10);
 
 static NEXT_LINK: AtomicU64 = AtomicU64::new(1);
 
-/// What a request was answered with, at first.
-pub(crate) enum Reply {
-    /// The whole answer, with its HTTP status where there was HTTP.
-    Whole(Box<Frame>, Option<u16>),
-    /// A stream of messages.
-    Source(Source),
-    /// A long answer of which only the beginning has been read.
-    Long(Box<LongReply>),
-}
-
-impl Reply {
-    /// A body that was read to its end; an array of messages is a source of them.
-    pub(crate) fn of(
-        text: Bytes,
-        status: Option<u16>,
-        era: &'static Era,
-        limits: FrameLimits,
-    ) -> Result<Self, LinkError> {
-        if !era.batches {
-            return Ok(Self::Whole(Box::new(parse(text, limits)?), status));
-        }
-        let mut ready = messages(text, era, limits)?;
-        if ready.len() == 1
-            && let Some(only) = ready.pop_front()
-        {
-            return Ok(Self::Whole(only, status));
-        }
-        Ok(Self::Source(Source::Web(Incoming { era, stream: None, ready })))
-    }
-}
-
-/// Where an exchange's messages come from.
-pub(crate) enum Source {
-    Web(Incoming),
-    Pipe(MuxCall),
-}
-
-/// Messages that come over HTTP.
-pub(crate) struct Incoming {
-    era: &'static Era,
-    /// Where more come from, if they do.
-    stream: Option<Box<EventStream>>,
-    /// The rest of the array that came last.
-    ready: VecDeque<Box<Frame>>,
-}
-
-/// What a source brings.
-pub(crate) enum Item {
+/// What reaches a call beside its own stream.
+pub(crate) enum Inbound {
+    /// A message of its upstream.
     Frame(Box<Frame>),
-    /// The upstream closed its stream and has to be asked again; it wishes to wait so many milliseconds.
-    Paused(Option<u64>),
-}
-
-impl Source {
-    /// Lets it go once the answer is there.
-    pub(crate) fn finish(self) {
-        if let Self::Web(Incoming { stream: Some(stream), .. }) = self {
-            stream.finish();
-        }
-    }
-
-    pub(crate) async fn next(&mut self, client: &Client, limits: FrameLimits) -> Result<Item, LinkError> {
-        match self {
-            Self::Pipe(call) => Ok(Item::Frame(call.next().await?)),
-            Self::Web(incoming) => incoming.next(client, limits).await,
-        }
-    }
-}
-
-impl Incoming {
-    pub(crate) fn new(stream: Box<EventStream>, era: &'static Era) -> Self {
-        Self { era, stream: Some(stream), ready: VecDeque::new() }
-    }
-
-    pub(crate) async fn next(&mut self, client: &Client, limits: FrameLimits) -> Result<Item, LinkError> {
-        loop {
-            if let Some(frame) = self.ready.pop_front() {
-                return Ok(Item::Frame(frame));
-            }
-            let stream = self.stream.as_mut().ok_or(LinkError::Closed)?;
-            match stream.next(client).await? {
-                StreamItem::Paused { retry } => return Ok(Item::Paused(retry)),
-                StreamItem::Message(text) if self.era.batches => {
-                    self.ready = messages(text, self.era, limits)?;
-                }
-                StreamItem::Message(text) => return Ok(Item::Frame(Box::new(parse(text, limits)?))),
-            }
-        }
-    }
-}
-
-pub(crate) fn parse(text: Bytes, limits: FrameLimits) -> Result<Frame, LinkError> {
-    Frame::parse(text, limits).map_err(|e| LinkError::NotAMessage(e.to_string()))
+    /// The client's reply to the question with this number.
+    Reply(usize, Box<Frame>),
 }
 
 impl OpenLink {
-    pub(crate) fn new(
-        upstream: Arc<Upstream>,
-        era: &'static Era,
-        wire: Wire,
-        hello: ServerHello,
-        own: bool,
-    ) -> Self {
+    pub(crate) fn new(upstream: Arc<Upstream>, wire: Wire, hello: ServerHello, own: bool) -> Self {
         let id = NEXT_LINK.fetch_add(1, Ordering::Relaxed);
         Self {
             id,
             upstream,
-            era,
+            era: hello.era,
             wire,
             hello,
             own,
             users: Mutex::default(),
             progress: Mutex::default(),
             unasked: Mutex::default(),
+            inbox: Mutex::default(),
+            level: Mutex::default(),
             born: Instant::now(),
             used: AtomicU64::new(0),
             dead: Stop::new(),
@@ -192,6 +98,9 @@ impl OpenLink {
             Wire::Pipe(link) => {
                 Ok(Reply::Source(Source::Pipe(link.call(outbound.key, outbound.body).await?)))
             }
+            Wire::Sse(link) => {
+                Ok(Reply::Source(Source::Pipe(link.call(client, outbound.key, outbound.body).await?)))
+            }
             Wire::Native(server) => {
                 let request = parse(outbound.body, limits)?;
                 let answer = parse(server.answer(&request, self.era), limits)?;
@@ -207,8 +116,9 @@ impl OpenLink {
         outbound: Outbound,
         limits: FrameLimits,
     ) -> Result<Option<Source>, LinkError> {
-        if let Wire::Pipe(link) = &self.wire {
-            return Ok(Some(Source::Pipe(link.own_call(outbound.key, outbound.body).await?)));
+        if matches!(self.wire, Wire::Pipe(_) | Wire::Sse(_)) {
+            let call = self.wire.own_call(client, outbound.key, outbound.body).await?;
+            return Ok(Some(Source::Pipe(call)));
         }
         match self.send(client, outbound, limits).await? {
             Reply::Source(source) => Ok(Some(source)),
@@ -227,8 +137,8 @@ impl OpenLink {
             Wire::Http(link) => {
                 link.answered(client, outbound.body, outbound.key, outbound.mirror.as_ref()).await
             }
-            Wire::Pipe(link) => {
-                let mut call = link.own_call(outbound.key, outbound.body).await?;
+            Wire::Pipe(_) | Wire::Sse(_) => {
+                let mut call = self.wire.own_call(client, outbound.key, outbound.body).await?;
                 loop {
                     let frame = call.next().await?;
                     if matches!(frame.kind(), FrameKind::Response | FrameKind::Error) {
@@ -242,22 +152,15 @@ impl OpenLink {
 
     /// Sends a notification, or an answer to a question.
     pub(crate) async fn notify(&self, client: &Client, text: Bytes) -> Result<(), LinkError> {
-        let sent = async {
-            match &self.wire {
-                Wire::Http(link) => link.notify(client, text).await,
-                Wire::Pipe(link) => link.notify(text).await,
-                Wire::Native(_) => Ok(()),
-            }
-        };
         let late = |_| LinkError::Late(NOTICE_TIME.as_secs());
-        tokio::time::timeout(NOTICE_TIME, sent).await.map_err(late)?
+        tokio::time::timeout(NOTICE_TIME, self.wire.notify(client, text)).await.map_err(late)?
     }
 
     /// Whether a cancellation is told by a notification; where not, closing the request's stream says it.
     pub(crate) fn hears_cancellation(&self) -> bool {
         match &self.wire {
             Wire::Http(_) => !self.era.disconnect_cancels,
-            Wire::Pipe(_) => true,
+            Wire::Pipe(_) | Wire::Sse(_) => self.era.shapes.cancellation,
             Wire::Native(_) => false,
         }
     }
@@ -274,13 +177,12 @@ impl OpenLink {
 
     /// Whether it can still be used.
     pub(crate) fn is_alive(&self) -> bool {
-        !self.dead.is_stopped() && !matches!(&self.wire, Wire::Pipe(pipe) if pipe.is_closed())
+        !self.dead.is_stopped() && !self.wire.is_closed()
     }
 
     /// How a child ended, when it has.
     pub(crate) fn why_gone(&self) -> Option<String> {
-        let Wire::Pipe(pipe) = &self.wire else { return None };
-        pipe.why_closed().map(|why| why.to_string())
+        self.wire.why_closed().map(|why| why.to_string())
     }
 
     fn touch(&self) {
@@ -303,9 +205,32 @@ impl OpenLink {
         self.bury();
         match &self.wire {
             Wire::Http(link) => link.close(client).await,
-            Wire::Pipe(link) => link.stop().await,
-            Wire::Native(_) => {}
+            other => other.stop().await,
         }
+    }
+
+    /// From now on what belongs to no exchange goes to the call that has the link for itself, or to nobody.
+    pub(crate) fn set_inbox(&self, inbox: Option<mpsc::Sender<Inbound>>) {
+        *self.inbox.lock() = inbox;
+    }
+
+    /// Gives a message to the call that has the link for itself; gives it back when there is none, or it is busy.
+    pub(crate) fn deliver(&self, frame: Box<Frame>) -> Option<Box<Frame>> {
+        let inbox = self.inbox.lock().clone();
+        let Some(inbox) = inbox else { return Some(frame) };
+        match inbox.try_send(Inbound::Frame(frame)) {
+            Ok(()) => None,
+            Err(
+                mpsc::error::TrySendError::Full(Inbound::Frame(frame))
+                | mpsc::error::TrySendError::Closed(Inbound::Frame(frame)),
+            ) => Some(frame),
+            Err(_) => None,
+        }
+    }
+
+    /// Notes the log level that the upstream is to be told; `false` when it knows it already.
+    pub(crate) fn note_level(&self, level: &Bytes) -> bool {
+        self.level.lock().replace(level.clone()).as_ref() != Some(level)
     }
 
     /// Notes that a session's calls go over this link, so that it hears what the upstream says unasked.
@@ -339,12 +264,21 @@ impl OpenLink {
     }
 }
 
-/// A link as the other side of a question, told apart by its id.
+/// Who put a question to a client.
 #[derive(Clone)]
-pub(crate) struct LinkRef(pub(crate) Arc<OpenLink>);
+pub(crate) enum Asker {
+    /// An upstream, over this link.
+    Link(Arc<OpenLink>),
+    /// A call whose upstream asks by results: the call's number, that of the question, and where the reply goes.
+    Call(u64, usize, mpsc::Sender<Inbound>),
+}
 
-impl PartialEq for LinkRef {
+impl PartialEq for Asker {
     fn eq(&self, other: &Self) -> bool {
-        self.0.id == other.0.id
+        match (self, other) {
+            (Self::Link(a), Self::Link(b)) => a.id == b.id,
+            (Self::Call(a, ..), Self::Call(b, ..)) => a == b,
+            _ => false,
+        }
     }
 }

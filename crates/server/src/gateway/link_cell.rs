@@ -6,21 +6,14 @@ use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
-use proto::era::{Lifecycle, ServerHello, discover_request, initialize_request};
-use proto::mcp::Method;
-use proto::rpc::{Id, Kind as FrameKind};
-use tracing::Instrument as _;
-use transport::child::Limits as ChildLimits;
 use transport::child::backoff::Backoff;
-use transport::up::{HttpLink, LinkError, PipeLink};
+use transport::up::LinkError;
 
-use super::link::{OpenLink, Wire};
+use super::link::OpenLink;
+use super::opening::Opening;
 use super::session::Session;
-use super::upstream::{Kind, Place, Upstream, mirror};
+use super::upstream::{Kind, Place, Upstream};
 use super::{Shard, pump};
-
-/// How many messages of a child that answer nothing may wait.
-const UNASKED: usize = 256;
 
 /// A link that is opened when it is first needed, and again when it is gone; one opening at a time.
 pub(crate) struct LinkCell {
@@ -28,6 +21,8 @@ pub(crate) struct LinkCell {
     kind: Kind,
     params: Bytes,
     session: Option<Weak<Session>>,
+    /// Whether calls have it for themselves, one after the other.
+    is_leased: bool,
     open: ArcSwapOption<OpenLink>,
     opening: tokio::sync::Mutex<Backoff>,
     openings: AtomicU64,
@@ -48,10 +43,25 @@ impl LinkCell {
             kind,
             params,
             session,
+            is_leased: false,
             open: ArcSwapOption::empty(),
             opening,
             openings: AtomicU64::new(0),
             retired: AtomicBool::new(false),
+        }
+    }
+
+    /// The same, for calls that have it for themselves.
+    pub(super) fn leased(mut self) -> Self {
+        self.is_leased = true;
+        self
+    }
+
+    /// The kind of client whose offers change with what is heard here. Who leases a link sees what all of its era see.
+    fn seen_as(&self) -> Kind {
+        match self.is_leased {
+            true => Kind { era: self.kind.era, capabilities: Bytes::from_static(b"{}") },
+            false => self.kind.clone(),
         }
     }
 
@@ -83,7 +93,14 @@ impl LinkCell {
             backoff.ended(Instant::now(), why);
         }
         self.rest(&backoff).await?;
-        match self.connect(shard).await {
+        let opening = Opening {
+            shard,
+            upstream: &self.upstream,
+            kind: &self.kind,
+            params: &self.params,
+            own: self.session.is_some() || self.is_leased,
+        };
+        match opening.run().await {
             Ok(link) => {
                 backoff.started(Instant::now());
                 let link = Arc::new(link);
@@ -97,11 +114,12 @@ impl LinkCell {
                 if let Some(session) = self.session.as_ref().and_then(Weak::upgrade) {
                     link.add_user(&session);
                 }
-                pump::start(shard, &link, &self.kind, self);
+                let seen_as = self.seen_as();
+                pump::start(shard, &link, &seen_as, self);
                 rejoin(users, shard, &self.upstream);
                 // A server that was gone may have come back with other lists.
                 if before > 0 {
-                    let (offer, shard, link) = (self.upstream.offer(&self.kind), shard.clone(), link.clone());
+                    let (offer, shard, link) = (self.upstream.offer(&seen_as), shard.clone(), link.clone());
                     tokio::spawn(async move { offer.refresh(&shard, &link).await });
                 }
                 Ok(link)
@@ -125,106 +143,6 @@ impl LinkCell {
         }
         tokio::time::sleep(wait).await;
         Ok(())
-    }
-
-    async fn connect(&self, shard: &Shard) -> Result<OpenLink, LinkError> {
-        let Kind { era, .. } = self.kind;
-        let key = shard.gateway.next_key();
-        let request = self.introduction(key);
-        let upstream = self.upstream.clone();
-        let own = self.session.is_some();
-        match &self.upstream.place {
-            Place::EventStreams => Err(LinkError::OtherTransport),
-            Place::Native(native) => {
-                let server = native_server(*native);
-                let hello = server.hello(era);
-                Ok(OpenLink::new(upstream, era, Wire::Native(server), hello, own))
-            }
-            Place::Http(target) => {
-                let link = HttpLink::new(target.clone(), era);
-                let mirror = mirror(era, Method::Discover);
-                let hello = link.introduce(&shard.client, request, key, mirror.as_ref()).await?;
-                let link = OpenLink::new(upstream, era, Wire::Http(link), hello, own);
-                self.same_era(shard, link).await
-            }
-            Place::Child(spec) => {
-                let limits = &shard.gateway.snapshot.limits;
-                let child_limits = ChildLimits {
-                    line_bytes: limits.result.max(limits.line),
-                    stderr_bytes: limits.stderr_ring,
-                    stdin_grace: limits.child_stop_timeout,
-                    term_grace: limits.child_stop_timeout,
-                    ..ChildLimits::default()
-                };
-                let child = shard.gateway.supervisor.spawn(spec, child_limits).await?;
-                let (handle, lines) = child.split();
-                let frames = super::frame_limits(limits);
-                let (pipe, reader, unasked) =
-                    PipeLink::new(handle, lines, frames, limits.calls_per_session * 64, UNASKED);
-                let named = tracing::error_span!("child", server = %self.upstream.name());
-                tokio::spawn(reader.instrument(named));
-                let hello = self.introduce_child(shard, &pipe, request, key).await;
-                let hello = match hello {
-                    Ok(hello) => hello,
-                    Err(e) => {
-                        pipe.stop().await;
-                        return Err(e);
-                    }
-                };
-                let link = OpenLink::new(upstream, era, Wire::Pipe(pipe), hello, own);
-                let link = self.same_era(shard, link).await?;
-                link.keep_unasked(unasked);
-                Ok(link)
-            }
-        }
-    }
-
-    async fn introduce_child(
-        &self,
-        shard: &Shard,
-        pipe: &PipeLink,
-        request: Bytes,
-        key: u64,
-    ) -> Result<ServerHello, LinkError> {
-        let patience = match self.kind.era.lifecycle {
-            Lifecycle::Handshake => shard.gateway.snapshot.opening_time(),
-            // Servers without this method may keep silent on it; those that have it need no time.
-            Lifecycle::Stateless => PROBE.min(shard.gateway.snapshot.opening_time()),
-        };
-        let answer = async {
-            let mut call = pipe.own_call(key, request).await?;
-            loop {
-                let frame = call.next().await?;
-                if matches!(frame.kind(), FrameKind::Response | FrameKind::Error) {
-                    return transport::up::read_hello(&frame, self.kind.era);
-                }
-            }
-        };
-        let hello = tokio::time::timeout(patience, answer)
-            .await
-            .map_err(|_| LinkError::Late(patience.as_secs()))??;
-        if self.kind.era.lifecycle == Lifecycle::Handshake {
-            pipe.notify(proto::era::initialized()).await?;
-        }
-        Ok(hello)
-    }
-
-    /// Refuses a link whose upstream answered in another era.
-    async fn same_era(&self, shard: &Shard, link: OpenLink) -> Result<OpenLink, LinkError> {
-        if link.hello.era == self.kind.era {
-            return Ok(link);
-        }
-        let spoken = link.hello.era;
-        link.close(&shard.client).await;
-        Err(LinkError::OtherEra { asked: self.kind.era.version, speaks: spoken.version })
-    }
-
-    fn introduction(&self, key: u64) -> Bytes {
-        let id = Id::number(key);
-        match self.kind.era.lifecycle {
-            Lifecycle::Handshake => initialize_request(&id, self.kind.era, &self.params),
-            Lifecycle::Stateless => discover_request(&id, self.kind.era, super::CLIENT_INFO),
-        }
     }
 
     /// Whether it should be open although nobody asks for it now.
@@ -280,12 +198,3 @@ fn rejoin(users: Vec<Arc<Session>>, shard: &Shard, upstream: &Arc<Upstream>) {
 
 /// A rest that a caller waits out rather than being refused.
 const SHORT_REST: Duration = Duration::from_secs(1);
-
-/// How long a child may keep silent on a question that it may not know.
-const PROBE: Duration = Duration::from_secs(5);
-
-fn native_server(native: engine::config::Native) -> Box<dyn native::NativeServer> {
-    match native {
-        engine::config::Native::Demo => Box::new(native::Demo),
-    }
-}

@@ -9,19 +9,16 @@ use bytes::Bytes;
 use engine::Fault;
 use engine::catalogue::UpstreamId;
 use proto::codec::sse::KEEP_ALIVE;
-use proto::era::{acknowledged, listen_result, notice, own_meta};
+use proto::era::{acknowledged, listen_result, notice};
 use proto::json::{Elements, Members, Splice, quote};
-use proto::mcp::{Method, Notice, meta};
-use proto::rpc::{Frame, Id, Kind as FrameKind, code};
-use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
+use proto::mcp::{Notice, meta};
+use proto::rpc::{Frame, Id, code};
+use tokio::sync::mpsc;
 use transport::net::{Body, BodySender};
-use transport::up::LinkError;
 
 use super::Shard;
-use super::link::{Item, OpenLink, Source};
 use super::streams::event;
-use super::upstream::{Kind, Upstream, own_request};
+use super::topics::{self, Listening, Told};
 use super::views::ViewCell;
 
 /// How many notices may wait for a slow client.
@@ -32,9 +29,6 @@ const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 
 /// How long an upstream may take to begin to listen.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// The wait before a lost upstream stream is opened again.
-const WAIT: Duration = Duration::from_secs(2);
 
 /// What a client wants to hear of, as far as it is honoured.
 pub(crate) struct Filter {
@@ -98,8 +92,8 @@ impl Filter {
             for span in list.iter() {
                 let uri =
                     frame.string(span).ok_or_else(|| refuse(".resourceSubscriptions must hold strings"))?;
-                if view.declares("resources", Some("subscribe"))
-                    && let Some(owner) = view.resource_owner(&uri)
+                if let Some(owner) = view.resource_owner(&uri)
+                    && view.upstream_declares(owner, "resources", Some("subscribe"))
                 {
                     uris.push((owner, uri.into_owned()));
                 }
@@ -187,31 +181,20 @@ impl Drop for Place {
 pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, filter: Filter, id: &Id, sink: Sink) {
     let mut watch = cell.watch();
     let mut seen = *watch.borrow_and_update();
-    let (acknowledge, is_acknowledged) = watch::channel(false);
-    let (opening, mut opened) = mpsc::channel::<()>(1);
-    let mut upstreams = JoinSet::new();
-    for (owner, uris) in filter.by_owner() {
-        let follow = Follow {
-            shard: shard.clone(),
-            kind: cell.kind.clone(),
-            upstream: shard.gateway.upstream(owner).clone(),
-            uris,
-            id: id.clone(),
-            sink: sink.clone(),
-            acknowledged: is_acknowledged.clone(),
-        };
-        upstreams.spawn(follow.run(opening.clone()));
-    }
-    drop(opening);
+    let (listening, mut heard) = follow(shard, &filter);
     // Whatever changes after the acknowledgement is told, so the upstreams have to listen before it.
+    let settled = async {
+        for one in &listening {
+            one.settled().await;
+        }
+    };
     tokio::select! {
-        _ = tokio::time::timeout(PATIENCE, opened.recv()) => {}
+        _ = tokio::time::timeout(PATIENCE, settled) => {}
         () = sink.gone() => return,
     }
     if !sink.send(acknowledged(id, &filter.honoured())).await {
         return;
     }
-    acknowledge.send_replace(true);
     loop {
         tokio::select! {
             changed = watch.changed() => {
@@ -227,122 +210,64 @@ pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, filter: Filter, id: &I
                 }
                 seen = now;
             }
+            Some(told) = next(&mut heard) => {
+                if !sink.send(told.under(id)).await {
+                    return;
+                }
+            }
             () = sink.gone() => return,
             () = shard.gateway.stop.stopped() => break,
             () = tokio::time::sleep(KEEP_ALIVE_EVERY) => sink.keep_alive().await,
         }
     }
-    upstreams.shutdown().await;
+    drop(listening);
     let _ = sink.send(listen_result(id)).await;
 }
 
-/// A client's listening to resources of one upstream.
-struct Follow {
-    shard: Shard,
-    kind: Kind,
-    upstream: Arc<Upstream>,
-    uris: Vec<String>,
-    id: Id,
-    sink: Sink,
-    acknowledged: watch::Receiver<bool>,
+/// Listens to the resources of a filter at their upstreams.
+fn follow(shard: &Shard, filter: &Filter) -> (Vec<Listening>, Vec<mpsc::Receiver<Told>>) {
+    let join = |(owner, uris)| topics::listen(shard, shard.gateway.upstream(owner), uris);
+    filter.by_owner().into_iter().map(join).unzip()
 }
 
-impl Follow {
-    /// Passes the upstream's notices on. `opening` is let go as soon as the upstream listens, or does not.
-    async fn run(mut self, opening: mpsc::Sender<()>) {
-        let mut opening = Some(opening);
-        let mut missed = false;
-        loop {
-            if let Ok(Some((_listening, mut source))) = self.open().await {
-                let limits = self.shard.gateway.frame_limits();
-                while let Ok(item) = source.next(&self.shard.client, limits).await {
-                    let Item::Frame(frame) = item else { continue };
-                    let said = Notice::from_name(&frame.method());
-                    if frame.kind() != FrameKind::Notification || said == Some(Notice::Cancelled) {
-                        break;
-                    }
-                    drop(opening.take());
-                    if self.acknowledged.wait_for(|done| *done).await.is_err() {
-                        return;
-                    }
-                    let told = match said {
-                        Some(Notice::Acknowledged) => !missed || self.tell_all().await,
-                        _ => self.sink.send(under(&frame, &self.id)).await,
-                    };
-                    if !told {
-                        return;
-                    }
-                    missed = false;
-                }
+/// The next notice of any upstream.
+async fn next(heard: &mut [mpsc::Receiver<Told>]) -> Option<Told> {
+    std::future::poll_fn(|context| {
+        for one in heard.iter_mut() {
+            if let std::task::Poll::Ready(Some(told)) = one.poll_recv(context) {
+                return std::task::Poll::Ready(Some(told));
             }
-            drop(opening.take());
-            missed = true;
-            tokio::select! {
-                () = tokio::time::sleep(WAIT) => {}
-                () = self.sink.gone() => return,
+        }
+        std::task::Poll::Pending
+    })
+    .await
+}
+
+impl Told {
+    /// The notice under the client's own subscription.
+    fn under(&self, id: &Id) -> Bytes {
+        match self {
+            Self::Notice(frame) => under(frame, id),
+            Self::Missed(uri) => {
+                let params =
+                    format!("\"uri\":{},\"_meta\":{{\"{}\":{id}}}", quote(uri), meta::SUBSCRIPTION_ID);
+                notice(Notice::ResourceUpdated.name(), params.as_bytes())
             }
         }
     }
-
-    async fn open(&self) -> Result<Option<(Listening, Source)>, LinkError> {
-        let key = self.shard.gateway.next_key();
-        let envelope = own_meta(self.kind.era, "{}", super::CLIENT_INFO);
-        let uris: Vec<String> = self.uris.iter().map(|uri| quote(uri)).collect();
-        let body = format!(
-            "{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"{}\",\"params\":{{\"notifications\":{{\"resourceSubscriptions\":[{}]}},{envelope}}}}}",
-            Method::Listen.name(),
-            uris.join(",")
-        );
-        let request = own_request(&self.upstream, self.kind.era, key, body.into(), Method::Listen);
-        let link = self.upstream.shared_link(&self.kind).get(&self.shard).await?;
-        let limits = self.shard.gateway.frame_limits();
-        let source = link.open_stream(&self.shard.client, request, limits).await?;
-        let listening = Listening { shard: self.shard.clone(), link, key };
-        Ok(source.map(|source| (listening, source)))
-    }
-
-    /// What was missed while nobody listened is not known: each resource may have changed.
-    async fn tell_all(&self) -> bool {
-        for uri in &self.uris {
-            let uri = quote(uri);
-            let params = format!("\"uri\":{uri},\"_meta\":{{\"{}\":{}}}", meta::SUBSCRIPTION_ID, self.id);
-            if !self.sink.send(notice(Notice::ResourceUpdated.name(), params.as_bytes())).await {
-                return false;
-            }
-        }
-        true
-    }
 }
 
-/// An upstream that listens for a client. It is told when the client does so no more.
-struct Listening {
-    shard: Shard,
-    link: Arc<OpenLink>,
-    key: u64,
-}
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        if !self.link.hears_cancellation() || !self.link.is_alive() {
-            return;
-        }
-        let (shard, link, key) = (self.shard.clone(), self.link.clone(), self.key);
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move {
-                let text = notice(Notice::Cancelled.name(), format!("\"requestId\":{key}").as_bytes());
-                // A child that is gone listens no more either.
-                let _ = link.notify(&shard.client, text).await;
-            });
-        }
-    }
-}
-
-/// An upstream's notice under the client's own subscription.
+/// An upstream's notice under the client's own subscription: in the place of the upstream's, or added where that era has
+/// none.
 fn under(frame: &Frame, id: &Id) -> Bytes {
-    let span = frame.meta(meta::SUBSCRIPTION_ID).ok().flatten();
+    let key = meta::SUBSCRIPTION_ID.as_bytes();
+    let whole = format!("{{\"{}\":{id}}}", meta::SUBSCRIPTION_ID);
     let mut splice = Splice::new(frame.text());
-    if let Some(span) = span {
-        splice.replace(span, id.json());
+    if let Some(params) = frame.params() {
+        match &params.meta {
+            Some(own) => splice.set(own, key, id.json()),
+            None => splice.set(&params.members, b"_meta", whole.as_bytes()),
+        };
     }
     splice.finish()
 }

@@ -6,13 +6,14 @@
 //! | `http/` | clients over Streamable HTTP |
 //! | `stdio` | the one client over stdin and stdout |
 //! | `in_session`, `stateless` | what a message comes to, whichever of the two brought it |
-//! | `session`, `newborn`, `sessions`, `streams` | what a client of a handshake era has here |
-//! | `era_gap` | what a client is told whose protocol version no server speaks |
-//! | `call` | one forwarded request: the engine's exchange, performed |
+//! | `session`, `newborn`, `sessions`, `streams`, `requests` | what a client of a handshake era has here |
+//! | `call`, `caller` | one forwarded request: the engine's exchange, performed |
 //! | `deliver` | over which link its request goes |
-//! | `listen` | streams of notices for stateless clients |
+//! | `parked`, `lease` | calls that wait for a client without a session, and links that such a call has for itself |
+//! | `listen`, `topics` | streams of notices for stateless clients; resources that clients listen to |
 //! | `views`, `offers` | what clients see, kept up to date |
-//! | `upstream`, `link`, `link_cell`, `pump` | links to servers, and what those say unasked |
+//! | `upstream`, `link`, `wire`, `reply`, `link_cell`, `pump` | links to servers, and what those say, asked and unasked |
+//! | `ladder`, `opening` | in which era and over which transport a server is spoken to |
 //! | `memory` | giving it back after a rush |
 //! | `seal` | states and ids that nobody can forge or guess |
 //!
@@ -20,18 +21,24 @@
 //! in `engine`.
 
 mod call;
+mod caller;
 mod deliver;
-mod era_gap;
 mod farewell;
 mod http;
 mod in_session;
+mod ladder;
+mod lease;
 mod link;
 mod link_cell;
 mod listen;
 mod memory;
 mod newborn;
 mod offers;
+mod opening;
+mod parked;
 mod pump;
+mod reply;
+mod requests;
 pub(crate) mod run;
 mod seal;
 mod session;
@@ -39,8 +46,10 @@ mod sessions;
 mod stateless;
 mod stdio;
 mod streams;
+mod topics;
 mod upstream;
 mod views;
+mod wire;
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -51,7 +60,7 @@ use bytes::Bytes;
 use engine::Snapshot;
 use engine::catalogue::UpstreamId;
 use engine::config::Limits;
-use engine::exchange::Binding;
+use engine::exchange::{Binding, Sealer};
 use proto::era::{Asks, Era};
 use proto::rpc::FrameLimits;
 use transport::child::Supervisor;
@@ -59,6 +68,7 @@ use transport::net::Stop;
 use transport::net::client::Client;
 
 use memory::Tidying;
+use parked::Parked;
 use seal::Seal;
 use sessions::Sessions;
 use upstream::{Kind, Upstream};
@@ -78,6 +88,7 @@ pub(crate) struct Gateway {
     views: Views,
     supervisor: Supervisor,
     seal: Seal,
+    parked: Parked,
     keys: AtomicU64,
     listens: AtomicU64,
     tidying: Tidying,
@@ -114,6 +125,7 @@ impl Gateway {
             views: Views::default(),
             supervisor: Supervisor::new(snapshot.limits.children),
             seal: Seal::new().map_err(|_| "the operating system gives no random numbers".to_owned())?,
+            parked: Parked::new(snapshot.limits.parked_calls, snapshot.limits.request_state_lifetime),
             // Keys are also progress tokens, which some servers take for missing when they are 0.
             keys: AtomicU64::new(1),
             listens: AtomicU64::new(0),
@@ -144,6 +156,20 @@ impl Gateway {
         };
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         Binding { principal, server, now_ms: millis(now), lifetime_ms: millis(lifetime) }
+    }
+}
+
+impl Sealer for Gateway {
+    fn seal(&self, plain: &[u8], bound: &[u8]) -> String {
+        self.seal.seal(plain, bound)
+    }
+
+    fn open(&self, sealed: &str, bound: &[u8]) -> Option<Vec<u8>> {
+        self.seal.open(sealed, bound)
+    }
+
+    fn fresh_key(&self) -> u64 {
+        self.next_key()
     }
 }
 

@@ -4,10 +4,8 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use bytes::Bytes;
 use engine::catalogue::{Absence, Gather, GatherLimits, ListKind, Offer, UpstreamOffer};
 use parking_lot::Mutex;
-use proto::era::{Era, Lifecycle, by_version, newest_handshake, newest_stateless};
 use proto::rpc::Id;
 use tokio::sync::watch;
 use transport::up::LinkError;
@@ -15,13 +13,10 @@ use transport::up::LinkError;
 use super::Shard;
 use super::link::OpenLink;
 use super::link_cell::LinkCell;
-use super::upstream::{Kind, Upstream, era_refusal, own_request};
+use super::upstream::{Kind, Upstream, own_request};
 
 /// How long after a failure the next try may begin.
 const RETRY_AFTER: Duration = Duration::from_secs(3);
-
-/// How long an upstream that does not speak the era is not asked again.
-const REFUSED_FOR: Duration = Duration::from_mins(5);
 
 /// After how long lists are fetched anew when the server does not say how long they hold, and at the soonest when it
 /// announces changes: what it said while a stream was broken was heard by nobody.
@@ -29,9 +24,6 @@ const OLD: Duration = Duration::from_mins(5);
 
 /// The shortest such time that a server can ask for.
 const YOUNG: Duration = Duration::from_secs(30);
-
-/// How long an upstream may take to show what it speaks instead.
-const ASIDE: Duration = Duration::from_secs(6);
 
 /// What is known of an offer.
 #[derive(Clone)]
@@ -86,22 +78,10 @@ impl OfferCell {
         let offer = match &**self.state.load() {
             State::Known(offer, _) => Ok(offer.clone()),
             State::Absent(absence, _) => Err(absence.clone()),
-            State::Unknown => {
-                Err(Absence { reason: "is still starting".to_owned(), retry: true, speaks: None })
-            }
+            State::Unknown => Err(Absence { reason: "is still starting".to_owned(), retry: true }),
         };
         let (id, name) = (self.upstream.spec.id, self.upstream.name().clone());
         UpstreamOffer { id, name, over_http: self.upstream.over_http(), offer }
-    }
-
-    /// The era of the offer, if it is known.
-    pub(crate) fn known_era(&self) -> Option<&'static Era> {
-        matches!(&**self.state.load(), State::Known(..)).then_some(self.kind.era)
-    }
-
-    /// Whether the upstream is there, but does not speak this era.
-    pub(crate) fn refused_era(&self) -> bool {
-        matches!(&**self.state.load(), State::Absent(absence, _) if !absence.retry)
     }
 
     /// Whether it was never fetched to an end.
@@ -114,9 +94,7 @@ impl OfferCell {
         match &**self.state.load() {
             State::Unknown => true,
             State::Known(..) => false,
-            State::Absent(absence, at) => {
-                at.elapsed() >= if absence.retry { RETRY_AFTER } else { REFUSED_FOR }
-            }
+            State::Absent(_, at) => at.elapsed() >= RETRY_AFTER,
         }
     }
 
@@ -165,11 +143,7 @@ impl OfferCell {
             if outcome.is_err() && link.is_retired() {
                 return;
             }
-            let speaks = match &outcome {
-                Err(e) => cell.spoken_instead(&shard, e).await,
-                Ok(_) => None,
-            };
-            cell.settle(&shard, outcome, speaks);
+            cell.settle(&shard, outcome);
         });
         done
     }
@@ -203,7 +177,7 @@ impl OfferCell {
         }
         // The old lists are better than none.
         if outcome.is_ok() || !matches!(**self.state.load(), State::Known(..)) {
-            self.settle(shard, outcome, None);
+            self.settle(shard, outcome);
         }
         fetched
     }
@@ -221,7 +195,7 @@ impl OfferCell {
         while let Some(list) = gather.wants() {
             let key = shard.gateway.next_key();
             let Some(body) = gather.request(&Id::number(key)) else { break };
-            let request = own_request(&self.upstream, self.kind.era, key, body, list.method());
+            let request = own_request(&self.upstream, link.era, key, body, list.method());
             let answer = link.ask(&shard.client, request, super::frame_limits(limits));
             let answer = tokio::time::timeout(patience, answer).await;
             let answer = answer.map_err(|_| LinkError::Late(patience.as_secs()))?;
@@ -237,49 +211,21 @@ impl OfferCell {
         Ok(gather.finish())
     }
 
-    /// The era that an upstream speaks which refused this one: what it said, what is known of it, or what it answers to
-    /// when it is asked the other way.
-    async fn spoken_instead(&self, shard: &Shard, error: &LinkError) -> Option<&'static Era> {
-        let refusal = era_refusal(error, self.kind.era)?;
-        if let Some(era) = refusal.speaks.or_else(|| self.upstream.spoken_era()) {
-            return Some(era);
-        }
-        let era = match self.kind.era.lifecycle {
-            Lifecycle::Handshake => newest_stateless(),
-            Lifecycle::Stateless => newest_handshake(),
-        };
-        let other = Kind { era, capabilities: Bytes::from_static(b"{}") };
-        let link = self.upstream.shared_link(&other);
-        let opened = tokio::time::timeout(ASIDE, link.get(shard)).await;
-        match opened {
-            Ok(Ok(_)) => Some(era),
-            Ok(Err(LinkError::OtherEra { speaks, .. })) => by_version(speaks),
-            _ => None,
-        }
-    }
-
-    fn settle(&self, shard: &Shard, outcome: Result<Offer, LinkError>, speaks: Option<&'static Era>) {
+    fn settle(&self, shard: &Shard, outcome: Result<Offer, LinkError>) {
         let name = self.upstream.name();
         let state = match outcome {
             Ok(offer) => {
                 let counts = ListKind::ALL.map(|kind| offer.list(kind).len());
-                tracing::info!(server = %name, era = %self.kind.era, "lists fetched: {} tools, {} prompts, {} resources, {} templates", counts[0], counts[1], counts[2], counts[3]);
+                tracing::info!(server = %name, era = %offer.hello.era, "lists fetched: {} tools, {} prompts, {} resources, {} templates", counts[0], counts[1], counts[2], counts[3]);
                 for note in &offer.notes {
                     tracing::warn!(server = %name, "{note}");
                 }
                 State::Known(Arc::new(offer), Instant::now())
             }
             Err(e) => {
-                let retry = era_refusal(&e, self.kind.era).is_none();
-                let reason = match speaks {
-                    Some(era) => format!(
-                        "speaks protocol version {era} and this client speaks {}; connect with a client that speaks {era}",
-                        self.kind.era
-                    ),
-                    None => self.upstream.told(&e),
-                };
+                let reason = self.upstream.told(&e);
                 tracing::warn!(server = %name, era = %self.kind.era, "{reason}");
-                let absence = Absence { reason, retry, speaks };
+                let absence = Absence { reason, retry: true };
                 State::Absent(absence, Instant::now())
             }
         };

@@ -3,17 +3,22 @@
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use proto::era::{Lifecycle, own_meta};
+use proto::bridge::shape;
+use proto::era::{Lifecycle, Web, own_meta};
+use proto::json::Splice;
 use proto::mcp::{Method, Notice};
-use proto::rpc::{Frame, Kind as FrameKind, result_response};
+use proto::rpc::{Frame, FrameLimits, Kind as FrameKind, result_response};
 use transport::up::{EventStream, LinkError, StreamItem, messages};
 
 use super::Shard;
 use super::call::refuse_question;
-use super::link::{Item, LinkRef, OpenLink, Wire};
+use super::ladder::{Rung, is_refusal};
+use super::link::{Asker, OpenLink};
 use super::link_cell::LinkCell;
+use super::reply::Item;
 use super::session::{Face, Session};
-use super::upstream::{Kind, era_refusal, own_request};
+use super::upstream::{Kind, own_request};
+use super::wire::Wire;
 
 /// The first wait before a lost stream is opened again, and the longest.
 const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
@@ -32,7 +37,7 @@ pub(crate) fn start(shard: &Shard, link: &Arc<OpenLink>, kind: &Kind, cell: &Arc
         });
     }
     match (&link.wire, link.era.lifecycle) {
-        (Wire::Native(_), _) | (Wire::Pipe(_), Lifecycle::Handshake) => {}
+        (Wire::Native(_), _) | (Wire::Pipe(_) | Wire::Sse(_), Lifecycle::Handshake) => {}
         (Wire::Http(_), Lifecycle::Handshake) => {
             tokio::spawn(async move { ear.keep_open(Listening::Standing).await });
         }
@@ -127,7 +132,7 @@ impl Ear {
             let Some(cell) = self.cell.upgrade().filter(|cell| cell.is_wanted()) else { return };
             match cell.get(&self.shard).await {
                 Ok(_) => return,
-                Err(e) if era_refusal(&e, self.kind.era).is_some() => return,
+                Err(e) if is_refusal(&e, Rung { era: self.kind.era, web: Web::Streamable }) => return,
                 Err(_) => wait = (wait * 2).min(WAIT.1),
             }
         }
@@ -228,15 +233,19 @@ impl Ear {
             }
             return;
         }
+        let Some(frame) = link.deliver(frame) else { return };
         let user = link.users().into_iter().next().filter(|_| link.own);
         let Some(session) = user else {
             return refuse_question(&self.shard, link, &frame, "no client can be asked on this connection")
                 .await;
         };
-        let asked = session.asks.lock().ask(LinkRef(link.clone()), &frame, Instant::now());
+        let asked = question_for(&session, link, &frame).and_then(|question| {
+            let asked = session.asks.lock().ask(Asker::Link(link.clone()), &question, Instant::now());
+            asked.map_err(|fault| fault.to_string())
+        });
         match asked {
             Ok(text) => session.tell(text, true),
-            Err(fault) => refuse_question(&self.shard, link, &frame, &fault.to_string()).await,
+            Err(why) => refuse_question(&self.shard, link, &frame, &why).await,
         }
     }
 
@@ -246,17 +255,21 @@ impl Ear {
             Some(changed @ (Notice::ToolsChanged | Notice::PromptsChanged | Notice::ResourcesChanged)) => {
                 self.changed(link, changed).await;
             }
+            // Who listens without a session shares the link of all such clients.
+            Some(Notice::ResourceUpdated) if !self.kind.era.has_sessions() => {
+                link.upstream.topics.publish(link.era, &Arc::from(frame));
+            }
             Some(Notice::ResourceUpdated) => {
                 let uri = frame.param("uri").ok().flatten().and_then(|span| frame.string(span));
                 for user in link.users() {
                     if uri.as_ref().is_some_and(|uri| user.is_subscribed(uri)) {
-                        user.tell(frame.text().clone(), false);
+                        user.hear(link.era, &frame, false);
                     }
                 }
             }
             Some(Notice::Cancelled) => {
                 for user in link.users() {
-                    let withdrawn = user.asks.lock().withdraw(&LinkRef(link.clone()), &frame);
+                    let withdrawn = user.asks.lock().withdraw(&Asker::Link(link.clone()), &frame);
                     if let Some(text) = withdrawn {
                         user.tell(text, true);
                     }
@@ -269,7 +282,11 @@ impl Ear {
                     session.tell(text, false);
                 }
             }
-            _ => pass_on(link, &frame, notice),
+            _ => {
+                if let Some(frame) = link.deliver(frame) {
+                    pass_on(link, &frame, notice);
+                }
+            }
         }
     }
 
@@ -287,6 +304,22 @@ impl Ear {
     }
 }
 
+/// A question in the words of the client that is asked.
+fn question_for(session: &Session, link: &OpenLink, frame: &Frame) -> Result<Frame, String> {
+    let Some(params) = frame.params().filter(|_| link.era != session.kind.era) else {
+        return Ok(frame.clone());
+    };
+    let span = params.members.span();
+    let said =
+        shape::question(&frame.method(), &span.share(frame.text()), link.era, session.kind.era, &mut || {
+            format!("{}-{}", link.id, link.upstream.next_mint())
+        })
+        .map_err(|e| e.to_string())?;
+    let mut splice = Splice::new(frame.text());
+    splice.replace(span, &said);
+    Frame::parse(splice.finish(), FrameLimits::default()).map_err(|e| e.to_string())
+}
+
 /// Passes a notification to every session on the link.
 fn pass_on(link: &OpenLink, frame: &Frame, notice: Option<Notice>) {
     let level = frame.param("level").ok().flatten().and_then(|span| frame.string(span));
@@ -295,7 +328,7 @@ fn pass_on(link: &OpenLink, frame: &Frame, notice: Option<Notice>) {
             && !link.own
             && level.as_ref().is_some_and(|level| !user.wants_level(level));
         if !unwanted {
-            user.tell(frame.text().clone(), false);
+            user.hear(link.era, frame, false);
         }
     }
 }

@@ -158,26 +158,15 @@ fn until_signal(stop: Stop) {
 }
 
 /// Fetches what clients will ask for first, so that they need not wait. A server over HTTP is asked in the newest way
-/// first, as it may refuse to be asked in another; starting a child twice for that would cost more than it is worth.
+/// first, a child in the one that nearly all know: each then finds what the server speaks.
 fn warm(shard: &Shard) {
     for upstream in &shard.gateway.upstreams {
         let (shard, upstream) = (shard.clone(), upstream.clone());
         tokio::spawn(async move {
-            let eras = if upstream.over_http() {
-                [newest_stateless(), newest_handshake()]
-            } else {
-                [newest_handshake(), newest_stateless()]
-            };
-            for era in eras {
-                let kind = Kind { era, capabilities: bytes::Bytes::from_static(b"{}") };
-                let offer = upstream.offer(&kind);
-                let mut done = offer.fetch(&shard, upstream.shared_link(&kind));
-                let fetched =
-                    tokio::time::timeout(shard.gateway.snapshot.opening_time(), done.changed()).await;
-                if fetched.is_err() || !offer.refused_era() {
-                    return;
-                }
-            }
+            let era = if upstream.over_http() { newest_stateless() } else { newest_handshake() };
+            let kind = Kind { era, capabilities: bytes::Bytes::from_static(b"{}") };
+            let mut done = upstream.offer(&kind).fetch(&shard, upstream.shared_link(&kind));
+            let _ = tokio::time::timeout(shard.gateway.snapshot.opening_time(), done.changed()).await;
         });
     }
 }
@@ -187,7 +176,7 @@ fn sweep(shard: Shard) {
         let stop = shard.gateway.stop.clone();
         for second in 1_u64.. {
             tokio::select! {
-                () = tokio::time::sleep(Duration::from_secs(1)) => shard.gateway.tidying.tick(),
+                () = tokio::time::sleep(Duration::from_secs(1)) => tick(&shard),
                 () = stop.stopped() => return shard.gateway.sessions.hang_up(),
             }
             if second % SWEEP == 0 {
@@ -195,6 +184,11 @@ fn sweep(shard: Shard) {
             }
         }
     });
+}
+
+fn tick(shard: &Shard) {
+    shard.gateway.tidying.tick();
+    shard.gateway.parked.sweep();
 }
 
 async fn tidy_up(shard: &Shard) {

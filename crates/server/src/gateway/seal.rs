@@ -3,7 +3,6 @@
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use engine::exchange::Sealer;
 
 /// The operating system gave no random numbers.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
@@ -27,10 +26,9 @@ impl Seal {
         let key = UnboundKey::new(&AES_256_GCM, &key).map_err(|_| NoRandomness)?;
         Ok(Self(LessSafeKey::new(key)))
     }
-}
 
-impl Sealer for Seal {
-    fn seal(&self, plain: &[u8], bound: &[u8]) -> String {
+    /// Seals `plain` for whoever shows the same `bound` again.
+    pub(crate) fn seal(&self, plain: &[u8], bound: &[u8]) -> String {
         let mut nonce = [0; NONCE_LEN];
         let mut text = plain.to_vec();
         // Without randomness nothing can be sealed, and an empty text opens nothing: the client starts over.
@@ -46,7 +44,8 @@ impl Sealer for Seal {
         BASE64_URL_SAFE_NO_PAD.encode(out)
     }
 
-    fn open(&self, sealed: &str, bound: &[u8]) -> Option<Vec<u8>> {
+    /// Opens what was sealed for the same `bound`; `None` for anything else.
+    pub(crate) fn open(&self, sealed: &str, bound: &[u8]) -> Option<Vec<u8>> {
         let bytes = BASE64_URL_SAFE_NO_PAD.decode(sealed).ok()?;
         let (nonce, text) = bytes.split_at_checked(NONCE_LEN)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;

@@ -1,6 +1,6 @@
 //! A client's session, in the eras that have them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -10,6 +10,7 @@ use engine::catalogue::UpstreamId;
 use engine::config::{Affinity, Limits};
 use engine::session::Asks;
 use parking_lot::Mutex;
+use proto::bridge::shape;
 use proto::era::{ClientHello, Era};
 use proto::mcp::Method;
 use proto::rpc::{Frame, Id};
@@ -17,10 +18,13 @@ use tokio::sync::{mpsc, oneshot};
 use transport::up::LinkError;
 
 use super::Shard;
-use super::link::{LinkRef, OpenLink};
+use super::call::Mail;
+use super::link::{Asker, OpenLink};
 use super::link_cell::LinkCell;
+use super::requests::{request, tell_level};
 use super::streams::Streams;
-use super::upstream::{Kind, Upstream, own_request};
+use super::topics::{self, Listening};
+use super::upstream::{Kind, Upstream};
 use super::views::ViewCell;
 
 /// How many questions may wait for one client.
@@ -54,16 +58,19 @@ pub(crate) struct Session {
     pub(crate) kind: Kind,
     pub(crate) face: Face,
     params: Bytes,
+    /// All of the client's capabilities, as it wrote them.
+    pub(crate) capabilities: Bytes,
     can_be_asked: bool,
     view: OnceLock<Arc<ViewCell>>,
     links: Mutex<HashMap<UpstreamId, Arc<Used>>>,
     /// Raised while `links` is locked, and never lowered.
     ended: AtomicBool,
-    pub(crate) asks: Mutex<Asks<LinkRef>>,
+    pub(crate) asks: Mutex<Asks<Asker>>,
     calls: Mutex<HashMap<Id, oneshot::Sender<Option<Frame>>>>,
     max_calls: usize,
     level: Mutex<Option<Bytes>>,
-    subscriptions: Mutex<HashSet<String>>,
+    /// What the client listens to; with what keeps that open where the upstream has no sessions.
+    subscriptions: Mutex<HashMap<String, Option<Listening>>>,
     born: Instant,
     /// Milliseconds after `born` at which it was last used.
     used: AtomicU64,
@@ -81,13 +88,15 @@ pub(crate) struct Birth {
 impl Session {
     pub(crate) fn new(birth: Birth, limits: &Limits) -> Arc<Self> {
         let Birth { id, profile, era, hello, face } = birth;
-        let capabilities = if hello.can_be_asked { hello.capabilities } else { Bytes::from_static(b"{}") };
+        let capabilities =
+            if hello.can_be_asked { hello.capabilities.clone() } else { Bytes::from_static(b"{}") };
         Arc::new(Self {
             id,
             profile,
             kind: Kind { era, capabilities },
             face,
             params: hello.params,
+            capabilities: hello.capabilities,
             can_be_asked: hello.can_be_asked,
             view: OnceLock::new(),
             links: Mutex::default(),
@@ -139,7 +148,7 @@ impl Session {
             let own = match upstream.spec.affinity {
                 Affinity::Shared => false,
                 Affinity::Session => true,
-                Affinity::Auto => self.can_be_asked && !upstream.is_native(),
+                Affinity::Auto => self.can_be_asked && upstream.may_ask_by_requests(),
             };
             let cell = if own {
                 upstream.own_link(&self.kind, self.params.clone(), self)
@@ -172,13 +181,13 @@ impl Session {
         let owner = self.view()?.view().resource_owner(uri)?;
         let links = self.links.lock();
         let used = links.get(&owner).filter(|used| !used.cell.is_own())?;
-        let link = used.cell.current()?;
+        let link = used.cell.current().filter(|link| link.era.has_sessions())?;
         (used.joined.load(Ordering::Acquire) == link.id).then_some((owner, link))
     }
 
     /// Ends the subscriptions on shared links that no other session has.
     fn leave_resources(&self, shard: &Shard) {
-        let uris: Vec<String> = self.subscriptions.lock().drain().collect();
+        let uris: Vec<String> = self.subscriptions.lock().drain().map(|(uri, _)| uri).collect();
         let alone = |uri: &String| !shard.gateway.sessions.shares_subscription(self, uri);
         let left: Vec<_> = uris
             .into_iter()
@@ -212,13 +221,16 @@ impl Session {
         Ok(link)
     }
 
-    /// Tells a link that is new to this session what the session has asked for before.
+    /// Tells a link that is new to this session what the session has asked for before. Where there are no sessions, each
+    /// request says it.
     async fn tell_state(&self, shard: &Shard, link: &Arc<OpenLink>) {
-        let level = self.level.lock().clone();
-        if let Some(level) = level {
-            set_level(shard, link, &level).await;
+        if !link.era.has_sessions() {
+            return;
         }
-        let uris: Vec<String> = self.subscriptions.lock().iter().cloned().collect();
+        if let Some(level) = self.level() {
+            tell_level(shard, link, &level).await;
+        }
+        let uris: Vec<String> = self.subscriptions.lock().keys().cloned().collect();
         let view = self.view.get().map(|cell| cell.view());
         for uri in uris {
             if view.as_ref().and_then(|v| v.resource_owner(&uri)) == Some(link.upstream.spec.id) {
@@ -233,8 +245,28 @@ impl Session {
         *self.level.lock() = Some(level.clone());
         let open: Vec<Arc<OpenLink>> =
             self.links.lock().values().filter_map(|used| used.cell.current()).collect();
-        for link in open {
-            set_level(shard, &link, &level).await;
+        for link in open.iter().filter(|link| link.era.has_sessions()) {
+            tell_level(shard, link, &level).await;
+        }
+    }
+
+    /// The log level that the client asked for, a JSON string.
+    pub(crate) fn level(&self) -> Option<Bytes> {
+        self.level.lock().clone()
+    }
+
+    /// Forgets the questions that a call put whose answers nobody waits for any more.
+    pub(super) fn forget_questions(&self, mail: &Mail) {
+        self.asks.lock().forget(&Asker::Call(mail.number, 0, mail.sender.clone()));
+    }
+
+    /// Tells the client what an upstream of this era says, in the words of the client's era.
+    pub(crate) fn hear(&self, era: &'static Era, message: &Frame, keep: bool) {
+        if era == self.kind.era {
+            return self.tell(message.text().clone(), keep);
+        }
+        if let Some(text) = shape::notification(message, era, self.kind.era) {
+            self.tell(text, keep);
         }
     }
 
@@ -242,9 +274,30 @@ impl Session {
     fn subscribe(&self, uri: String, max: usize) -> bool {
         let mut subscriptions = self.subscriptions.lock();
         subscriptions.len() < max && {
-            subscriptions.insert(uri);
+            subscriptions.entry(uri).or_default();
             true
         }
+    }
+
+    /// Listens to a resource of an upstream without sessions; returns when that does so, too. `false` when there are too
+    /// many subscriptions.
+    pub(crate) async fn listen_to(
+        self: &Arc<Self>,
+        shard: &Shard,
+        upstream: &Arc<Upstream>,
+        uri: &str,
+    ) -> bool {
+        if !self.subscribe(uri.to_owned(), shard.gateway.snapshot.limits.subscriptions_per_session) {
+            return false;
+        }
+        let listening = topics::listen_for(shard, upstream, uri.to_owned(), self);
+        let patience = shard.gateway.snapshot.limits.connect_timeout;
+        let _ = tokio::time::timeout(patience, listening.settled()).await;
+        // An unsubscription may have come meanwhile.
+        if let Some(place) = self.subscriptions.lock().get_mut(uri) {
+            *place = Some(listening);
+        }
+        true
     }
 
     pub(crate) fn unsubscribe(&self, uri: &str) {
@@ -252,7 +305,7 @@ impl Session {
     }
 
     pub(crate) fn is_subscribed(&self, uri: &str) -> bool {
-        self.subscriptions.lock().contains(uri)
+        self.subscriptions.lock().contains_key(uri)
     }
 
     /// Whether a log message of this level is wanted.
@@ -301,12 +354,17 @@ impl Session {
 
     /// Sends a client's notification to every upstream whose link is this session's own; `foreign`, one that the
     /// standard does not know, also over shared links that no other session uses: only there it is clear who speaks.
-    pub(crate) async fn broadcast(&self, shard: &Shard, text: &Bytes, foreign: bool) {
+    pub(crate) async fn broadcast(&self, shard: &Shard, message: &Frame, foreign: bool) {
         let open: Vec<Arc<OpenLink>> =
             self.links.lock().values().filter_map(|used| used.cell.current()).collect();
         let alone = |link: &OpenLink| link.users().iter().all(|user| std::ptr::eq(&raw const **user, self));
         for link in open.iter().filter(|link| link.own || (foreign && alone(link))) {
-            if let Err(e) = link.notify(&shard.client, text.clone()).await {
+            let said = match link.era == self.kind.era {
+                true => Some(message.text().clone()),
+                false => shape::client_notification(message, self.kind.era, link.era),
+            };
+            let Some(text) = said else { continue };
+            if let Err(e) = link.notify(&shard.client, text).await {
                 tracing::debug!(server = %link.upstream.name(), "a notification was not taken: {}", link.upstream.told(&e));
             }
         }
@@ -346,29 +404,5 @@ impl Session {
             used.cell.retire();
             used.cell.close(shard).await;
         }
-    }
-}
-
-async fn set_level(shard: &Shard, link: &Arc<OpenLink>, level: &Bytes) {
-    let params = format!("\"level\":{}", String::from_utf8_lossy(level));
-    request(shard, link, Method::SetLevel, &params).await;
-}
-
-/// A request of the session's own, whose answer matters only to the log.
-async fn request(shard: &Shard, link: &Arc<OpenLink>, method: Method, params: &str) {
-    let key = shard.gateway.next_key();
-    let body = format!(
-        "{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"{}\",\"params\":{{{params}}}}}",
-        method.name()
-    );
-    let outbound = own_request(&link.upstream, link.era, key, Bytes::from(body), method);
-    let answer = link.ask(&shard.client, outbound, shard.gateway.frame_limits());
-    let patience = shard.gateway.snapshot.limits.connect_timeout;
-    match tokio::time::timeout(patience, answer).await {
-        Ok(Ok(_)) => {}
-        Ok(Err(e)) => {
-            tracing::debug!(server = %link.upstream.name(), "{}: {}", method.name(), link.upstream.told(&e));
-        }
-        Err(_) => tracing::debug!(server = %link.upstream.name(), "{}: no answer", method.name()),
     }
 }

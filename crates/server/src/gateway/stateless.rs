@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use engine::Fault;
-use engine::exchange::{Dispatch, Headers, dispatch};
-use proto::era::Envelope;
+use engine::exchange::{Dispatch, Headers, dispatch, no_longer_open, parked};
+use proto::era::{Envelope, Era};
 use proto::rpc::{Frame, result_pieces, result_response};
 
 use super::Shard;
-use super::call::{Call, Caller, Request as CallRequest};
-use super::era_gap::refuse_stateless;
+use super::call::Call;
+use super::caller::{Caller, Request as CallRequest};
 use super::in_session::LONG;
 use super::upstream::Kind;
 use super::views::ViewCell;
@@ -43,9 +43,6 @@ pub(crate) async fn decide(
     let info = &shard.gateway.snapshot.profiles[profile].server_info;
     let id = frame.id().cloned();
     let refuse = |fault: &Fault| Decision::Done(fault.http_status(era), fault.response(id.as_ref()));
-    if let Some(fault) = refuse_stateless(&view, &frame) {
-        return refuse(&fault);
-    }
     match dispatch(&frame, &view, info) {
         Err(fault) => refuse(&fault),
         Ok(Dispatch::Local(result)) => match &id {
@@ -56,12 +53,42 @@ pub(crate) async fn decide(
         Ok(Dispatch::Listen) => Decision::Listen(cell, Box::new(frame)),
         Ok(Dispatch::SetLevel(_)) => refuse(&Fault::unknown_method(&frame.method(), "needs a session")),
         Ok(Dispatch::Forward(route)) => {
-            let request =
-                CallRequest { frame, route, headers: headers.map(|h| h as &dyn Headers), server_info: info };
+            let server = view.upstream_era(route.upstream).unwrap_or(era);
+            if server.asks != era.asks {
+                let name = shard.gateway.upstream(route.upstream).name();
+                match resumed(shard, &frame, era, name) {
+                    Ok(None) => {}
+                    Ok(Some(call)) => return Decision::Call(call),
+                    Err(fault) => return refuse(&fault),
+                }
+            }
+            let headers = headers.map(|h| h as &dyn Headers);
+            let request = CallRequest { frame, route, server, headers, server_info: info };
             match Call::begin(shard, Caller::Stateless(kind), request) {
                 Ok(begun) => Decision::Call(Box::new(begun)),
                 Err(fault) => refuse(&fault),
             }
+        }
+    }
+}
+
+/// The call that a retry belongs to, which goes on with what the retry brings; `None` for any other request.
+fn resumed(
+    shard: &Shard,
+    frame: &Frame,
+    era: &'static Era,
+    server: &str,
+) -> Result<Option<Box<Call>>, Fault> {
+    let gateway = &shard.gateway;
+    let binding = gateway.binding(super::ANYONE, server, era);
+    let Some(ticket) = parked(frame, era, &**gateway, binding)? else { return Ok(None) };
+    let mut call = gateway.parked.take(ticket).ok_or_else(no_longer_open)?;
+    match call.resume(frame.clone()) {
+        Ok(()) => Ok(Some(call)),
+        Err(fault) => {
+            // It waits as before; there was room for it a moment ago.
+            let _ = gateway.parked.keep(ticket, call);
+            Err(fault)
         }
     }
 }

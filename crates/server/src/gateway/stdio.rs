@@ -205,12 +205,9 @@ impl Client {
             }
         };
         let (era, asked) = (negotiate(&hello.version), hello.version_json.clone());
-        let face = || Face::Pipe(self.lines.clone());
-        let birth = Birth { id: "stdio".into(), profile: self.profile, era, hello, face: face() };
-        let (newborn, view) = match Session::introduce(&self.shard, birth, face).await {
-            Ok(introduced) => introduced,
-            Err(fault) => return self.refuse(&fault, Some(id)).await,
-        };
+        let face = Face::Pipe(self.lines.clone());
+        let birth = Birth { id: "stdio".into(), profile: self.profile, era, hello, face };
+        let (newborn, view) = Session::introduce(&self.shard, birth).await;
         let info = &self.shard.gateway.snapshot.profiles[self.profile].server_info;
         let text =
             initialize_result(id, newborn.kind.era, &asked, view.capabilities(), info, view.instructions());
@@ -374,6 +371,11 @@ impl Client {
                 Progress::Answer(answered) => {
                     self.say(answered.body).await;
                     return answered.ok;
+                }
+                Progress::Park(ticket, asked) => {
+                    let asked = call.park(ticket, asked);
+                    self.say(asked.body).await;
+                    return asked.ok;
                 }
                 // Only asked for where an answer can be passed on as it comes.
                 Progress::Pass(_) | Progress::End => return false,

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,16 +11,19 @@ use engine::exchange::{Mirror, Outbound};
 use engine::snapshot::UpstreamSpec;
 use http::{HeaderMap, HeaderValue};
 use parking_lot::Mutex;
-use proto::era::{Era, HelloFault, Lifecycle};
+use proto::era::Era;
 use proto::mcp::Method;
 use transport::child::Spec;
 use transport::up::{HttpLimits, HttpTarget, LinkError};
 
 use super::Shard;
-use super::link::Wire;
+use super::ladder::{Ladder, Reach};
+use super::lease::Leases;
 use super::link_cell::LinkCell;
 use super::offers::OfferCell;
 use super::session::Session;
+use super::topics::Topics;
+use super::wire::Wire;
 use crate::mask::Mask;
 
 /// How many kinds of clients one upstream's offers are kept for.
@@ -41,8 +45,6 @@ pub(crate) enum Place {
     Http(Arc<HttpTarget>),
     Child(Spec),
     Native(engine::config::Native),
-    /// HTTP+SSE, which none of the eras served here speaks.
-    EventStreams,
 }
 
 /// One configured upstream.
@@ -50,15 +52,27 @@ pub(crate) struct Upstream {
     pub(crate) spec: UpstreamSpec,
     mask: Mask,
     pub(crate) place: Place,
+    pub(crate) reach: Reach,
+    pub(crate) ladder: Ladder,
+    pub(crate) leases: Leases,
+    pub(crate) topics: Topics,
+    mints: AtomicU64,
     shared: Mutex<HashMap<Kind, Arc<LinkCell>>>,
     offers: Mutex<HashMap<Kind, Arc<OfferCell>>>,
 }
 
 impl Upstream {
     pub(crate) fn new(spec: UpstreamSpec, limits: &engine::config::Limits) -> Result<Self, String> {
+        let reach = match &spec.link {
+            LinkConfig::Http(http) => match http.transport {
+                HttpTransport::Auto => Reach::Streamable(true),
+                HttpTransport::Streamable => Reach::Streamable(false),
+                HttpTransport::Sse => Reach::EventStream,
+            },
+            LinkConfig::Stdio(_) | LinkConfig::Native(_) => Reach::Pipe,
+        };
         let place = match &spec.link {
             LinkConfig::Native(native) => Place::Native(native.native),
-            LinkConfig::Http(http) if http.transport == HttpTransport::Sse => Place::EventStreams,
             LinkConfig::Http(http) => {
                 let uri = http.url.expose().parse().map_err(|e| format!("{}: {e}", spec.name))?;
                 let mut headers = HeaderMap::new();
@@ -91,7 +105,18 @@ impl Upstream {
             }),
         };
         let mask = Mask::of(&spec.link);
-        Ok(Self { spec, mask, place, shared: Mutex::default(), offers: Mutex::default() })
+        Ok(Self {
+            spec,
+            mask,
+            place,
+            reach,
+            ladder: Ladder::default(),
+            leases: Leases::default(),
+            topics: Topics::default(),
+            mints: AtomicU64::new(1),
+            shared: Mutex::default(),
+            offers: Mutex::default(),
+        })
     }
 
     pub(crate) fn name(&self) -> &Arc<str> {
@@ -108,11 +133,6 @@ impl Upstream {
         matches!(self.place, Place::Http(_))
     }
 
-    /// The newest era that it is known to speak.
-    pub(crate) fn spoken_era(&self) -> Option<&'static Era> {
-        self.offers.lock().values().filter_map(|offer| offer.known_era()).max_by_key(|era| era.version)
-    }
-
     /// Lets go of shared children that nobody has used for so long; they start again when somebody does.
     pub(crate) async fn rest_idle(&self, shard: &Shard, after: Duration) {
         let cells: Vec<(Kind, Arc<LinkCell>)> =
@@ -127,6 +147,10 @@ impl Upstream {
                 tracing::info!(server = %self.name(), "a child rests: nobody used it for {after:?}");
                 cell.close(shard).await;
             }
+        }
+        for cell in self.leases.shed(after) {
+            cell.retire();
+            cell.close(shard).await;
         }
     }
 
@@ -164,6 +188,16 @@ impl Upstream {
         matches!(self.place, Place::Native(_))
     }
 
+    /// Whether it may ask its clients something by requests, so that each of those needs a link of its own.
+    pub(crate) fn may_ask_by_requests(&self) -> bool {
+        !self.is_native() && !self.ladder.is_stateless_only()
+    }
+
+    /// A number for an id that a question needs.
+    pub(crate) fn next_mint(&self) -> u64 {
+        self.mints.fetch_add(1, Ordering::Relaxed)
+    }
+
     /// The link that clients of this kind share.
     pub(crate) fn shared_link(self: &Arc<Self>, kind: &Kind) -> Arc<LinkCell> {
         // What lives in this process does not care what a client can do.
@@ -174,6 +208,11 @@ impl Upstream {
             Arc::new(LinkCell::new(self.clone(), kind.clone(), params, None))
         };
         self.shared.lock().entry(kind.clone()).or_insert_with(new).clone()
+    }
+
+    /// A link for calls that have it for themselves, one after the other.
+    pub(crate) fn leased_link(self: &Arc<Self>, kind: &Kind) -> Arc<LinkCell> {
+        Arc::new(LinkCell::new(self.clone(), kind.clone(), super::own_hello(kind), None).leased())
     }
 
     /// A link for one session alone; `params` are the client's own of `initialize`.
@@ -208,29 +247,13 @@ pub(crate) fn mirror(era: &Era, method: Method) -> Option<Mirror> {
     era.mirrored_headers.then(|| Mirror::of_method(method))
 }
 
-/// An upstream does not speak the era that it was asked in.
-pub(crate) struct EraRefusal {
-    /// The era that it speaks, if it said so.
-    pub(crate) speaks: Option<&'static Era>,
-}
-
-/// Whether an opening failed because the upstream does not speak the era.
-pub(crate) fn era_refusal(error: &LinkError, asked: &Era) -> Option<EraRefusal> {
-    let unsaid = EraRefusal { speaks: None };
-    match error {
-        LinkError::OtherEra { speaks, .. } => Some(EraRefusal { speaks: proto::era::by_version(speaks) }),
-        LinkError::Hello(HelloFault::Version(_) | HelloFault::NotSpoken(_) | HelloFault::Member(..))
-        | LinkError::OtherTransport
-        | LinkError::Refused { .. }
-        // Servers refuse what they do not know in all sorts of ways; those that keep a client out are not among them.
-        | LinkError::Status { status: 400 | 404..=406 | 415 | 422 | 501, .. } => Some(unsaid),
-        // A child may keep silent on a question that it does not know, or die of it.
-        LinkError::Late(_) | LinkError::Child(_) if asked.lifecycle == Lifecycle::Stateless => Some(unsaid),
-        _ => None,
-    }
-}
-
 /// A request of the gateway's own to this upstream.
-pub(crate) fn own_request(upstream: &Upstream, era: &Era, key: u64, body: Bytes, method: Method) -> Outbound {
-    Outbound { upstream: upstream.spec.id, key, body, mirror: mirror(era, method) }
+pub(crate) fn own_request(
+    upstream: &Upstream,
+    era: &'static Era,
+    key: u64,
+    body: Bytes,
+    method: Method,
+) -> Outbound {
+    Outbound { upstream: upstream.spec.id, era, key, body, mirror: mirror(era, method) }
 }

@@ -11,8 +11,8 @@ use engine::config::Native;
 use engine::exchange::Mirror;
 use native::{Demo, NativeServer as _};
 use proto::era::{
-    Era, Lifecycle, ServerHello, discover_request, initialize_request, initialized, newest_handshake,
-    newest_stateless,
+    Era, HelloFault, Lifecycle, ServerHello, discover_request, initialize_request, initialized,
+    newest_handshake, newest_stateless,
 };
 use proto::mcp::Method;
 use proto::rpc::{FrameLimits, Id, code};
@@ -203,7 +203,7 @@ fn may_want_a_handshake(error: &LinkError) -> bool {
 fn refuse_other(asked: Option<&'static Era>, speaks: &'static Era) -> Result<(), LinkError> {
     match asked {
         Some(asked) if asked != speaks => {
-            Err(LinkError::OtherEra { asked: asked.version, speaks: speaks.version })
+            Err(HelloFault::Other { asked: asked.version, speaks: speaks.version }.into())
         }
         _ => Ok(()),
     }

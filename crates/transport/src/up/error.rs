@@ -61,20 +61,14 @@ pub enum LinkError {
     /// The introduction does not fit.
     #[error("cannot be spoken to: {0}")]
     Hello(#[from] HelloFault),
-    /// It speaks another era than the one that is needed.
-    #[error(
-        "speaks protocol version {speaks}, this client speaks {asked}; they can be brought together only with a client or a \
-         server that speaks the other's version"
-    )]
+    /// It speaks another era than when it was last asked for its lists.
+    #[error("speaks protocol version {speaks} now, and spoke {expected} before; its lists are being fetched again, so try again")]
     OtherEra {
-        /// The version that was needed.
-        asked: &'static str,
+        /// The version that was expected.
+        expected: &'static str,
         /// The version that it answered with.
         speaks: &'static str,
     },
-    /// It is configured for a transport that the era does not have.
-    #[error("speaks HTTP+SSE, the transport of an older protocol version, which no client here can use")]
-    OtherTransport,
     /// It failed again and again and is left alone for a while.
     #[error("is left alone for a while: {0}")]
     Resting(String),
@@ -106,7 +100,7 @@ impl LinkError {
     pub fn not_executed(&self) -> bool {
         match self {
             Self::Http(e) => e.is_unsent(),
-            Self::SessionGone | Self::Busy(_) | Self::Spawn(_) | Self::Resting(_) => true,
+            Self::SessionGone | Self::OtherEra { .. } | Self::Busy(_) | Self::Spawn(_) | Self::Resting(_) => true,
             _ => false,
         }
     }

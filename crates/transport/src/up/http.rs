@@ -107,12 +107,12 @@ impl HttpLink {
     }
 
     /// Introduces the gateway with `request`, an `initialize` or `server/discover` request under id `key`; once more
-    /// when its version is refused and yet named as supported.
+    /// when its version is refused and yet named as supported. The link then speaks the era that was answered with.
     ///
     /// # Errors
     /// [`LinkError`] when the upstream cannot be reached or does not take it.
     pub async fn introduce(
-        &self,
+        &mut self,
         client: &Client,
         request: Bytes,
         key: u64,
@@ -130,12 +130,27 @@ impl HttpLink {
         };
         let frame = tokio::time::timeout(patience, answer).await.map_err(late)??;
         let hello = read_hello(&frame, self.era)?;
+        self.settle(hello.era);
         if self.era.lifecycle == Lifecycle::Handshake {
             tokio::time::timeout(patience, self.notify(client, proto::era::initialized()))
                 .await
                 .map_err(late)??;
         }
         Ok(hello)
+    }
+
+    /// From now on the era is the one that the upstream answered in.
+    fn settle(&mut self, era: &'static Era) {
+        if era == self.era {
+            return;
+        }
+        self.era = era;
+        let mut head = HeaderMap::clone(&self.head.load());
+        head.remove(names::PROTOCOL_VERSION);
+        if era.version_header {
+            head.insert(names::PROTOCOL_VERSION, HeaderValue::from_static(era.version));
+        }
+        self.head.store(Arc::new(head));
     }
 
     /// Sends a request of the gateway's own and waits for its answer. The caller sets the deadline.

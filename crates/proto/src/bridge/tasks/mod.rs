@@ -8,14 +8,32 @@
 //! |---|---|
 //! | `names` | methods, notifications, capabilities |
 //! | `places` | where ids of tasks stand in messages |
+//! | `task` | a task as each side writes it |
+//! | `legacy_to_modern` | requests of a client of the experiment at a server of the extension |
+//! | `modern_to_legacy` | requests of a client of the extension, or of none, at a server of the experiment |
+//! | `watch` | the questions of a server of the experiment about one task |
+//! | `next` | what the machines want done |
+//!
+//! What cannot be mapped: tasks of clients, `tasks/list` (a server's tasks are not all one client's), ids of tasks that
+//! were begun in the other way.
 //!
 //! It must not know transports, sessions or time, nor whose task it is.
 
+mod legacy_to_modern;
+mod modern_to_legacy;
 mod names;
+mod next;
 mod places;
+mod task;
+mod watch;
 
+pub use legacy_to_modern::{LegacyToModern, Sides};
+pub use modern_to_legacy::{AS_TASK, ModernToLegacy, acknowledgement};
 pub use names::{
     EXTENSION, NOTICE, RELATED_TASK, REQUIRED_CAPABILITIES, STATUS_NOTICE, TaskMethod, declares_extension,
     offers_tasks,
 };
+pub use next::{Next, Nexts};
 pub use places::{Asked, Places, in_answer, in_message, in_reply, is_task, related};
+pub use task::{Status, Task, flattened, related_to, to_experiment, to_extension, unrelated, wrapped};
+pub use watch::Watch;

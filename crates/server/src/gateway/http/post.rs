@@ -125,12 +125,9 @@ async fn handshake(shard: &Shard, profile: usize, frame: Frame) -> Response<Body
         return refuse(&Fault::gateway("the operating system gives no random numbers").with_status(500));
     };
     let (era, asked) = (negotiate(&hello.version), hello.version_json.clone());
-    let face = || Face::Http(Streams::new(&gateway.snapshot.limits));
-    let birth = Birth { id: session_id.clone().into(), profile, era, hello, face: face() };
-    let (newborn, view) = match Session::introduce(shard, birth, face).await {
-        Ok(introduced) => introduced,
-        Err(fault) => return refuse(&fault),
-    };
+    let face = Face::Http(Streams::new(&gateway.snapshot.limits));
+    let birth = Birth { id: session_id.clone().into(), profile, era, hello, face };
+    let (newborn, view) = Session::introduce(shard, birth).await;
     let info = &gateway.snapshot.profiles[profile].server_info;
     let text =
         initialize_result(id, newborn.kind.era, &asked, view.capabilities(), info, view.instructions());
@@ -182,6 +179,10 @@ async fn request(shard: &Shard, session: &Arc<Session>, frame: Frame) -> Respons
             return answer::message(answered.status, answered.body);
         }
         Some((_, Progress::Pass(body))) => return answer::passing(body),
+        Some((call, Progress::Park(ticket, asked))) => {
+            let asked = call.park(ticket, asked);
+            return answer::message(asked.status, asked.body);
+        }
         Some((_, Progress::End)) => return answer::empty(StatusCode::ACCEPTED),
         Some((call, progress)) => Box::pin(std::future::ready((call, progress))),
     };
@@ -226,6 +227,10 @@ async fn drive(
                 if let Ok(text) = collect(body, cap, Instant::now() + BODY_TIME).await {
                     streams.push(stream, text);
                 }
+                break;
+            }
+            Progress::Park(ticket, asked) => {
+                streams.push(stream, call.park(ticket, asked).body);
                 break;
             }
             Progress::End => break,

@@ -96,6 +96,10 @@ async fn run(mut call: Box<Call>) -> Response<Body> {
         None => running,
         Some((_, Progress::Answer(answered))) => return answer::message(answered.status, answered.body),
         Some((_, Progress::Pass(body))) => return answer::passing(body),
+        Some((call, Progress::Park(ticket, asked))) => {
+            let asked = call.park(ticket, asked);
+            return answer::message(asked.status, asked.body);
+        }
         Some((_, Progress::End)) => return answer::empty(StatusCode::ACCEPTED),
         Some((call, progress)) => Box::pin(std::future::ready((call, progress))),
     };
@@ -126,6 +130,10 @@ async fn drive(mut running: Running, sender: BodySender) {
                 return;
             }
             Progress::Relay(text) => Some(event(&text)),
+            Progress::Park(ticket, asked) => {
+                let _ = sender.send(event(&call.park(ticket, asked).body)).await;
+                return;
+            }
             Progress::Answer(answered) => {
                 let _ = sender.send(event(&answered.body)).await;
                 return;

@@ -1,0 +1,178 @@
+//! From parts to a view: which item has which public name, whose it is, and what clients are told of all together.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::capabilities::merge;
+use super::mirrored::{MirroredParam, annotated};
+use super::names::{clashes, prefixed};
+use super::pages::Shown;
+use super::part::Part;
+use super::validator::LazyValidator;
+use super::{Item, ListKind, PromptEntry, ToolEntry, UpstreamId, UpstreamOffer, ViewSpec};
+use crate::config::{NameRules, Naming, Profile};
+
+/// An item under its public name.
+struct Named<'p, 'a> {
+    part: &'p Part<'a>,
+    /// As its server wrote it.
+    own: &'a Item,
+    /// As clients see it.
+    shown: &'p Item,
+    name: String,
+}
+
+pub(super) struct Assembly<'p, 'a> {
+    pub(super) spec: ViewSpec<'p>,
+    pub(super) parts: &'p [Part<'a>],
+    pub(super) notes: Vec<String>,
+}
+
+impl<'p, 'a> Assembly<'p, 'a> {
+    /// The items of a list with their public names, by the rules of the profile.
+    fn named(&mut self, kind: ListKind, rules: &NameRules) -> Vec<Named<'p, 'a>> {
+        let parts = self.parts;
+        let all: Vec<(&'p Part<'a>, &'a Item, &'p Item)> = parts
+            .iter()
+            .flat_map(|part| part.items(kind).map(move |(own, shown)| (part, own, shown)))
+            .collect();
+        let clashing = clashes(all.iter().map(|(part, own, _)| (&*part.upstream.name, own.key.as_str())));
+        let mut taken: HashMap<String, Arc<str>> = HashMap::new();
+        let mut named = Vec::with_capacity(all.len());
+        for (part, own, shown) in all {
+            let upstream = part.upstream;
+            let plain = self.spec.profile.names == Naming::Plain && !clashing.contains(own.key.as_str());
+            let name = if plain { own.key.clone() } else { prefixed(&upstream.name, &own.key) };
+            if !rules.admits(&name) {
+                continue;
+            }
+            let name = rules.shown_name(&name).to_owned();
+            if let Some(other) = taken.get(&name) {
+                self.notes.push(format!(
+                    "{}: {:?} of {} is left out, its name {name:?} belongs to {other}; rename one of them",
+                    kind.member(),
+                    own.key,
+                    upstream.name
+                ));
+                continue;
+            }
+            taken.insert(name.clone(), upstream.name.clone());
+            named.push(Named { part, own, shown, name });
+        }
+        named
+    }
+
+    pub(super) fn tools(&mut self) -> (HashMap<String, ToolEntry>, Vec<Shown<'p>>) {
+        let (mut entries, mut shown) = (HashMap::new(), Vec::new());
+        let profile = self.spec.profile;
+        for Named { part, own, shown: item, name } in self.named(ListKind::Tools, &profile.tools) {
+            // Its server's own words: what clients are shown may say less.
+            let schema = own.member("inputSchema");
+            let Some(mirrored) = self.mirrored(part, own, schema.as_deref()) else { continue };
+            let (real_name, key) = renamed(item, &name);
+            let entry = ToolEntry {
+                upstream: part.upstream.id,
+                upstream_era: part.offer.hello.era,
+                real_name,
+                mirrored,
+                checks_headers: self.spec.era.mirrored_headers,
+                validator: LazyValidator::new(schema, self.spec.schema_bytes),
+            };
+            entries.insert(name, entry);
+            shown.push((item, key));
+        }
+        (entries, shown)
+    }
+
+    /// The arguments that headers repeat, on either side; `None` for a tool that may not be called over HTTP.
+    fn mirrored(&mut self, part: &Part<'_>, own: &Item, schema: Option<&[u8]>) -> Option<Vec<MirroredParam>> {
+        let sent = part.offer.hello.era.mirrored_headers;
+        if !sent && !self.spec.era.mirrored_headers {
+            return Some(Vec::new());
+        }
+        match annotated(schema.unwrap_or_default()) {
+            Ok(mirrored) => Some(mirrored),
+            // Only HTTP has headers: over a pipe, and where none are sent, the tool is as good as any.
+            Err(_) if !sent || !part.upstream.over_http => Some(Vec::new()),
+            Err(why) => {
+                self.notes.push(format!("tool {:?} of {} is left out: {why}", own.key, part.upstream.name));
+                None
+            }
+        }
+    }
+
+    pub(super) fn prompts(&mut self) -> (HashMap<String, PromptEntry>, Vec<Shown<'p>>) {
+        let (mut entries, mut shown) = (HashMap::new(), Vec::new());
+        let profile = self.spec.profile;
+        for Named { part, shown: item, name, .. } in self.named(ListKind::Prompts, &profile.prompts) {
+            let (real_name, key) = renamed(item, &name);
+            entries.insert(name, PromptEntry { upstream: part.upstream.id, real_name });
+            shown.push((item, key));
+        }
+        (entries, shown)
+    }
+
+    /// Resources or templates: URIs stay as they are, and of two alike the first server's counts.
+    pub(super) fn uris(&mut self, kind: ListKind) -> (Vec<(String, UpstreamId)>, Vec<Shown<'p>>) {
+        let mut taken: HashMap<&str, &str> = HashMap::new();
+        let (mut owners, mut shown) = (Vec::new(), Vec::new());
+        for part in self.parts {
+            let upstream = part.upstream;
+            for (_, item) in part.items(kind).filter(|(own, _)| self.spec.profile.resources.admits(&own.key))
+            {
+                if let Some(other) = taken.get(item.key.as_str()) {
+                    let (key, name) = (&item.key, &upstream.name);
+                    self.notes.push(format!("{key} of {name} is left out: {other} has the same URI"));
+                    continue;
+                }
+                taken.insert(&item.key, &upstream.name);
+                owners.push((item.key.clone(), upstream.id));
+                shown.push((item, None));
+            }
+        }
+        (owners, shown)
+    }
+
+    /// The merged capabilities. Lists of the gateway can change whenever a server comes or goes, whatever it says itself.
+    pub(super) fn capabilities(&self, upstreams: &[UpstreamOffer]) -> String {
+        let awaited = upstreams.iter().any(|u| u.offer.as_ref().is_err_and(|absence| absence.retry));
+        let declared = |name: &str| awaited || self.parts.iter().any(|part| part.declares(name));
+        let changing: Vec<String> = ["tools", "prompts", "resources"]
+            .into_iter()
+            .filter(|name| declared(name))
+            .map(|name| format!("\"{name}\":{{\"listChanged\":true}}"))
+            .collect();
+        let changing = format!("{{{}}}", changing.join(","));
+        merge(std::iter::once(changing.as_bytes()).chain(self.parts.iter().map(|part| &*part.capabilities)))
+    }
+}
+
+/// The name for the upstream and the key for the list, where the public name is another one.
+fn renamed(item: &Item, public: &str) -> (Option<Bytes>, Option<String>) {
+    if item.key == public {
+        return (None, None);
+    }
+    (Some(item.key_span.share(&item.text)), Some(public.to_owned()))
+}
+
+/// What the profile and its servers have to say.
+pub(super) fn instructions(profile: &Profile, parts: &[Part<'_>], upstreams: usize) -> Option<String> {
+    let own = profile.instructions.as_ref().map(|text| text.expose().to_owned());
+    let said: Vec<(&str, &str)> = parts
+        .iter()
+        .filter_map(|part| Some((&*part.upstream.name, part.offer.hello.instructions.as_deref()?)))
+        .collect();
+    let theirs = match said.as_slice() {
+        [] => None,
+        [(_, only)] if upstreams == 1 => Some((*only).to_owned()),
+        many => {
+            Some(many.iter().map(|(name, text)| format!("# {name}\n{text}")).collect::<Vec<_>>().join("\n\n"))
+        }
+    };
+    match (own, theirs) {
+        (Some(own), Some(theirs)) => Some(format!("{own}\n\n{theirs}")),
+        (own, theirs) => own.or(theirs),
+    }
+}

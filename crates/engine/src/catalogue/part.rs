@@ -1,0 +1,88 @@
+//! An upstream's offer as the clients of a view take it: its own words, or those of their era.
+
+use std::borrow::Cow;
+
+use proto::bridge::handshake::server_capabilities;
+use proto::bridge::shape::{Listed, item};
+use proto::era::Era;
+
+use super::capabilities::declares;
+use super::{Item, ListKind, Offer, UpstreamOffer};
+
+/// A present upstream's offer, seen from an era.
+pub(super) struct Part<'a> {
+    pub(super) upstream: &'a UpstreamOffer,
+    pub(super) offer: &'a Offer,
+    /// What it can do, a JSON object.
+    pub(super) capabilities: Cow<'a, [u8]>,
+    /// Its items in other words, beside those that it listed; `None` where those are fit to be shown.
+    translated: Option<[Vec<Option<Item>>; 4]>,
+}
+
+impl<'a> Part<'a> {
+    /// The part of every upstream that is there.
+    pub(super) fn all(
+        upstreams: &'a [UpstreamOffer],
+        era: &'static Era,
+        notes: &mut Vec<String>,
+    ) -> Vec<Self> {
+        let here = upstreams.iter().filter_map(|u| Some((u, u.offer.as_deref().ok()?)));
+        here.map(|(upstream, offer)| Self::of(upstream, offer, era, notes)).collect()
+    }
+
+    fn of(upstream: &'a UpstreamOffer, offer: &'a Offer, era: &'static Era, notes: &mut Vec<String>) -> Self {
+        let from = offer.hello.era;
+        if from == era {
+            let capabilities = Cow::Borrowed(offer.hello.capabilities.as_ref());
+            return Self { upstream, offer, capabilities, translated: None };
+        }
+        let one = |kind: ListKind, own: &Item, notes: &mut Vec<String>| {
+            let shown = item(listed(kind), &own.text, from, era).and_then(|text| Item::read(kind, text));
+            if shown.is_none() {
+                let (list, server) = (kind.member(), &upstream.name);
+                notes.push(format!(
+                    "{list}: {:?} of {server} is left out, protocol version {era} cannot show it",
+                    own.key
+                ));
+            }
+            shown
+        };
+        let translated =
+            ListKind::ALL.map(|kind| offer.list(kind).iter().map(|own| one(kind, own, notes)).collect());
+        let capabilities = Cow::Owned(server_capabilities(&offer.hello.capabilities, from, era).into());
+        Self { upstream, offer, capabilities, translated: Some(translated) }
+    }
+
+    /// The items of a list, each as the upstream wrote it and as clients see it.
+    pub(super) fn items(&self, kind: ListKind) -> impl Iterator<Item = (&'a Item, &Item)> + '_ {
+        let offer: &'a Offer = self.offer;
+        offer.list(kind).iter().enumerate().filter_map(move |(at, own)| match &self.translated {
+            None => Some((own, own)),
+            Some(lists) => Some((own, lists[kind.index()][at].as_ref()?)),
+        })
+    }
+
+    /// Whether a capability is declared.
+    pub(super) fn declares(&self, name: &str) -> bool {
+        declares(&self.capabilities, name, None)
+    }
+
+    /// Whether arguments can be completed, as far as can be told: some eras have no word for it.
+    pub(super) fn may_complete(&self) -> bool {
+        let own = |name| declares(&self.offer.hello.capabilities, name, None);
+        if self.offer.hello.era.shapes.completions_declared {
+            own("completions")
+        } else {
+            own("prompts") || own("resources")
+        }
+    }
+}
+
+fn listed(kind: ListKind) -> Listed {
+    match kind {
+        ListKind::Tools => Listed::Tool,
+        ListKind::Prompts => Listed::Prompt,
+        ListKind::Resources => Listed::Resource,
+        ListKind::Templates => Listed::Template,
+    }
+}

@@ -1,0 +1,233 @@
+//! The steps of an exchange between different eras.
+
+use std::time::{Duration, Instant};
+
+use proto::bridge::input::{Reply, Turn, url_questions};
+use proto::era::{Asks, is_input_required};
+use proto::json::Members;
+use proto::rpc::{Frame, Kind, RpcError, code, result_response};
+
+use super::cross::Input;
+use super::input::{no_longer_open, visited};
+use super::{Answer, Binding, Exchange, Sealer, Step, Ticket};
+use crate::fault::Fault;
+
+/// How long questions are gathered before they go to the client together.
+const GATHERING: Duration = Duration::from_millis(10);
+
+/// How long the first retry waits that has nothing to bring; each later one twice as long.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// How often a client may be asked by results for one request.
+const MAX_PARKINGS: u32 = 64;
+
+impl Exchange {
+    /// Whether its request is with the upstream now, so that it can be cancelled there.
+    pub(super) fn is_upstream(&self) -> bool {
+        let Some(cross) = &self.cross else { return true };
+        cross.server().shapes.cancellation && !self.is_waiting()
+    }
+
+    /// Whether nothing can come from the upstream for now: the client has to answer first, or a retry is due.
+    pub fn is_waiting(&self) -> bool {
+        let Some(cross) = &self.cross else { return false };
+        matches!(&cross.input, Input::Rounds(_)) && (self.asking || self.wake.is_some())
+    }
+
+    /// The upstream asks by a request of its own.
+    pub(super) fn asked(&mut self, frame: Box<Frame>, now: Instant) {
+        self.hear(now, true);
+        let Some(cross) = &mut self.cross else { return self.steps.push(Step::Ask(frame)) };
+        let refused = match &mut cross.input {
+            Input::Parking(parking) => match parking.ask(&frame) {
+                Ok(()) => {
+                    self.wake.get_or_insert(now + GATHERING);
+                    return;
+                }
+                Err(why) => why,
+            },
+            Input::Same | Input::Rounds(_) => match cross.question(&frame) {
+                Ok(question) => return self.steps.push(Step::Ask(Box::new(question))),
+                Err(why) => why,
+            },
+        };
+        self.hear(now, false);
+        self.steps.push(Step::Refuse(frame, refused.to_string()));
+    }
+
+    /// The upstream takes a question back.
+    pub(super) fn taken_back(&mut self, notice: Box<Frame>) {
+        let Some(cross) = &mut self.cross else { return self.steps.push(Step::Withdraw(notice)) };
+        let tells = cross.client().shapes.cancellation;
+        match &mut cross.input {
+            Input::Parking(parking) => {
+                let id = notice.param("requestId").ok().flatten();
+                if let Some(span) = id {
+                    parking.withdraw(span.of(notice.text()));
+                }
+                if parking.is_empty() {
+                    self.wake = None;
+                }
+            }
+            Input::Same if !tells => {}
+            Input::Same | Input::Rounds(_) => self.steps.push(Step::Withdraw(notice)),
+        }
+    }
+
+    /// The upstream's answer, in its own words.
+    pub(super) fn translated(
+        &mut self,
+        frame: &Frame,
+        sealer: &dyn Sealer,
+        binding: Binding<'_>,
+        now: Instant,
+    ) {
+        let Some(cross) = &mut self.cross else { return };
+        let server = cross.server();
+        if let Input::Rounds(rounds) = &mut cross.input
+            && let Some(result) = is_input_required(server, frame)
+        {
+            let (key, mut minted) = (self.key, 0);
+            let mut mint = || {
+                minted += 1;
+                format!("{key}-{minted}")
+            };
+            return match rounds.take(frame.text(), &result, &mut mint) {
+                Ok(Turn::Ask(questions)) => {
+                    self.steps.extend(questions.into_iter().map(Step::Put));
+                    self.hear(now, true);
+                }
+                Ok(Turn::Again) => {
+                    let doublings = rounds.taken().saturating_sub(1).min(5);
+                    self.wake = Some(now + PAUSE * (1 << doublings));
+                }
+                Err(e) => self.fail_upstream(binding, &e.to_string()),
+            };
+        }
+        if let Some(answer) = self.pages_first(frame, sealer, binding) {
+            self.steps.push(Step::Answer(answer));
+            self.open = false;
+            return;
+        }
+        let Some(cross) = &self.cross else { return };
+        match cross.answer(frame, self.id.json(), &self.request) {
+            Err(why) => self.fail_upstream(binding, &why),
+            Ok((body, error)) => {
+                let status = error.map_or(200, |code| self.era.status(code));
+                self.steps.push(Step::Answer(Answer { status, body, ok: error.is_none() }));
+                self.open = false;
+            }
+        }
+    }
+
+    /// The answer that sends a client's user to pages, in the place of an error that names them.
+    fn pages_first(&self, frame: &Frame, sealer: &dyn Sealer, binding: Binding<'_>) -> Option<Answer> {
+        let cross = self.cross.as_ref()?;
+        if self.era.asks != Asks::InputRequired
+            || !cross.server().shapes.url_error
+            || frame.kind() != Kind::Error
+        {
+            return None;
+        }
+        let (text, error) = (frame.text(), RpcError::of_value(frame.text(), frame.payload()?)?);
+        let data = (error.code == code::URL_ELICITATION_REQUIRED).then_some(error.data?)?;
+        let data = Members::of_value(text, data)?;
+        let state = visited(&self.request, sealer, binding);
+        let result = url_questions(text, &data, self.era, &cross.capabilities, &state, &cross.server_info)?;
+        Some(Answer { status: 200, body: result_response(&self.id, &result), ok: true })
+    }
+
+    fn fail_upstream(&mut self, binding: Binding<'_>, why: &str) {
+        let server = binding.server;
+        self.fail(&Fault::upstream(server, false, format!("server {server:?} {why}")));
+    }
+
+    /// The client's reply to a question that the upstream's result had.
+    pub(super) fn replied(
+        &mut self,
+        index: usize,
+        frame: &Frame,
+        sealer: &dyn Sealer,
+        binding: Binding<'_>,
+        now: Instant,
+    ) {
+        let Some(cross) = &mut self.cross else { return };
+        let Input::Rounds(rounds) = &mut cross.input else { return };
+        match rounds.reply(index, frame) {
+            Ok(Reply::Complete) => self.again(sealer, now),
+            Ok(Reply::Waiting | Reply::Unknown) => {}
+            Err(e) => self.fail_upstream(binding, &e.to_string()),
+        }
+    }
+
+    /// The request goes to its upstream once more, under a new id.
+    fn again(&mut self, sealer: &dyn Sealer, now: Instant) {
+        let key = sealer.fresh_key();
+        let Some(outbound) = self.cross.as_ref().and_then(|cross| cross.again(key)) else { return };
+        self.key = key;
+        self.hear(now, false);
+        self.steps.push(Step::Send(outbound));
+    }
+
+    /// What waited is due.
+    pub(super) fn wake(&mut self, sealer: &dyn Sealer, binding: Binding<'_>, now: Instant) {
+        self.wake = None;
+        match self.cross.as_ref().map(|cross| &cross.input) {
+            Some(Input::Rounds(_)) => self.again(sealer, now),
+            Some(Input::Parking(parking)) if !parking.is_empty() => self.park(sealer, binding),
+            _ => {}
+        }
+    }
+
+    /// Asks the client by a result. The exchange goes on when the client comes back.
+    fn park(&mut self, sealer: &dyn Sealer, binding: Binding<'_>) {
+        self.round += 1;
+        if self.round > MAX_PARKINGS {
+            self.give_up();
+            return self.fail_upstream(binding, "asked for input too often without coming to an end");
+        }
+        let ticket = Ticket { key: self.key, round: self.round };
+        let state = ticket.seal(&self.request, sealer, binding);
+        let Some(cross) = &self.cross else { return };
+        let Input::Parking(parking) = &cross.input else { return };
+        let result = parking.required(&state, &cross.server_info);
+        let body = result_response(&self.id, &result);
+        self.steps.push(Step::Park(ticket, Answer { status: 200, body, ok: true }));
+    }
+
+    /// The client has come back: `retry` is its request with answers to what it was asked under the last ticket.
+    ///
+    /// # Errors
+    /// The fault to answer with, when the answers cannot be read; the exchange then waits as before, under the same
+    /// ticket.
+    pub fn resume(&mut self, retry: Frame, now: Instant) -> Result<(), Fault> {
+        let invalid =
+            |what: &str| Fault::client(code::INVALID_PARAMS, format!("params.inputResponses {what}"));
+        let id = retry.id().cloned().ok_or_else(|| Fault::gateway("only requests are forwarded"))?;
+        let token = retry.meta(proto::mcp::meta::PROGRESS_TOKEN)?.map(|span| span.share(retry.text()));
+        let responses = match retry.param("inputResponses")? {
+            None => None,
+            Some(span) => {
+                Some(Members::of_value(retry.text(), span).ok_or_else(|| invalid("must be an object"))?)
+            }
+        };
+        let Some(Input::Parking(parking)) = self.cross.as_mut().map(|cross| &mut cross.input) else {
+            return Err(no_longer_open());
+        };
+        let answers = responses.map(|r| parking.answer(retry.text(), &r)).unwrap_or_default();
+        let left = parking.len();
+        self.steps.extend(answers.into_iter().map(Step::Tell));
+        (self.id, self.token, self.request) = (id, token, retry);
+        self.started = now;
+        self.hear(now, left > 0);
+        // What was not answered is asked again at once.
+        self.wake = (left > 0).then_some(now);
+        Ok(())
+    }
+
+    /// Answers the upstream's open questions in the place of a client that will not.
+    pub(super) fn give_up(&mut self) {
+        let Some(Input::Parking(parking)) = self.cross.as_mut().map(|cross| &mut cross.input) else { return };
+        self.steps.extend(parking.give_up().into_iter().map(Step::Tell));
+    }
+}

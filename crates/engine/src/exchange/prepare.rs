@@ -1,0 +1,118 @@
+//! A request made ready: its arguments checked, and written as its upstream gets it.
+
+use std::io::Write;
+
+use bytes::Bytes;
+use proto::bridge::handshake::{Envelope, request};
+use proto::era::{InvalidArguments, complete};
+use proto::json::{Members, Span, Splice, quote};
+use proto::mcp::{Method, meta};
+use proto::rpc::{Frame, FrameLimits, code};
+use smallvec::SmallVec;
+
+use super::Start;
+use super::input::{State, may_ask, state_of};
+use super::outbound::{Mirror, Outbound};
+use crate::fault::Fault;
+
+/// A key of ours as JSON; no number of 64 bits has more digits than there is room for.
+pub(super) fn digits(key: u64) -> SmallVec<[u8; 20]> {
+    let mut digits = SmallVec::new();
+    // Writing to memory cannot fail.
+    let _ = write!(digits, "{key}");
+    digits
+}
+
+/// Checks a call's arguments. A misfit is either the fault or the tool result to answer with, as the era has it.
+pub(super) fn check_arguments(start: &Start<'_>, arguments: Option<Span>) -> Result<Option<Bytes>, Fault> {
+    let Some(tool) = start.route.tool else { return Ok(None) };
+    // Some clients write null where they have none to send.
+    let arguments = arguments.map(|span| span.of(start.frame.text())).filter(|text| *text != b"null");
+    if arguments.is_some_and(|text| text[0] != b'{') {
+        return Err(Fault::client(code::INVALID_PARAMS, "params.arguments must be an object"));
+    }
+    let Err(misfit) = tool.check(arguments) else { return Ok(None) };
+    match start.client.invalid_arguments {
+        InvalidArguments::Error => Err(Fault::client(code::INVALID_PARAMS, misfit.to_string())),
+        InvalidArguments::ToolResult => {
+            let text = quote(&misfit.to_string());
+            let members = format!("\"content\":[{{\"type\":\"text\",\"text\":{text}}}],\"isError\":true");
+            Ok(Some(complete(start.client, members.as_bytes(), None, start.server_info)))
+        }
+    }
+}
+
+/// The request as its upstream gets it: in the upstream's words, under our id, with the real name, our progress token and
+/// the upstream's own state. Where both sides speak the same era, only those places differ; else the second value is the
+/// request in the upstream's words.
+pub(super) fn outbound(start: &Start<'_>) -> Result<(Outbound, Option<Frame>), Fault> {
+    let state = match state_of(&start.frame, start.client, start.sealer, start.binding)? {
+        None | Some(State::Visited) => None,
+        Some(State::Upstream(state)) => Some(state),
+        // What waits under it would have been found before the request came here.
+        Some(State::Parked { .. }) => return Err(super::input::no_longer_open()),
+    };
+    if start.client == start.server {
+        let name = start.route.rename.as_ref().map(|(public, _)| *public);
+        let body = spliced(start, &start.frame, name, state.as_deref())?;
+        return Ok((written(start, &start.frame, body), None));
+    }
+    let envelope = Envelope {
+        capabilities: start.capabilities_upstream,
+        client_info: start.client_info.as_bytes(),
+        level: start.level,
+    };
+    let text = request(&start.frame, start.client, start.server, &envelope);
+    let said = Frame::parse(text, FrameLimits::default())
+        .map_err(|e| Fault::gateway(format!("the request cannot be put in the server's words: {e}")))?;
+    let body = spliced(start, &said, name_span(&said), None)?;
+    let outbound = written(start, &said, body.clone());
+    let said = Frame::parse(body, FrameLimits::default())
+        .map_err(|e| Fault::gateway(format!("the request cannot be put in the server's words: {e}")))?;
+    Ok((outbound, Some(said)))
+}
+
+fn written(start: &Start<'_>, said: &Frame, body: Bytes) -> Outbound {
+    let Start { server, route, key, .. } = start;
+    let real = route.rename.as_ref().map(|(_, real)| real.as_ref());
+    let mirror =
+        server.mirrored_headers.then(|| Mirror::of_request(said, route.method.clone(), real, route.tool));
+    Outbound { upstream: route.upstream, era: server, key: *key, body, mirror }
+}
+
+/// The request with our id, the real name in the place of the public one, our progress token and the upstream's state, a
+/// JSON string.
+fn spliced(
+    start: &Start<'_>,
+    frame: &Frame,
+    name: Option<Span>,
+    state: Option<&str>,
+) -> Result<Bytes, Fault> {
+    let key_text = digits(start.key);
+    let mut splice = Splice::new(frame.text());
+    if let Some(span) = frame.id_span() {
+        splice.replace(span, &key_text);
+    }
+    if let (Some((_, real)), Some(span)) = (&start.route.rename, name) {
+        splice.replace(span, real);
+    }
+    if let Some(span) = frame.meta(meta::PROGRESS_TOKEN)? {
+        splice.replace(span, &key_text);
+    }
+    if may_ask(start.server, frame)
+        && let Some(span) = frame.param("requestState")?
+        && let Some(state) = state
+    {
+        splice.replace(span, state.as_bytes());
+    }
+    Ok(splice.finish())
+}
+
+/// Where the name stands in a request that was rewritten since it was found.
+fn name_span(frame: &Frame) -> Option<Span> {
+    if Method::from_name(&frame.method()) != Some(Method::Complete) {
+        return frame.param("name").ok().flatten();
+    }
+    let reference = Members::of_value(frame.text(), frame.param("ref").ok().flatten()?)?;
+    reference.get(frame.text(), "name")
+}

@@ -1,0 +1,157 @@
+//! A server that asks by requests and waits for the answer, and a client that is asked by results: the server's request
+//! is kept under a key, the client gets the keys with a state, and its next try brings the answers.
+
+use bytes::Bytes;
+
+use super::rounds::CANCELLED;
+use super::{MAX_QUESTIONS, asking_method, declares_question, input_required};
+use crate::bridge::shape::{self, Unaskable};
+use crate::era::Era;
+use crate::json::{Elements, Members, quote, quote_into, unquote};
+use crate::mcp::Method;
+use crate::rpc::{Frame, Id, code, error_response, result_response};
+
+#[derive(Debug)]
+struct Open {
+    /// Our key for it, unique in the request.
+    key: String,
+    /// The server's id.
+    id: Id,
+    method: Method,
+    /// In the words of the client's era.
+    params: Bytes,
+}
+
+/// The questions of one server about one request.
+#[derive(Debug)]
+pub struct Parking {
+    server: &'static Era,
+    client: &'static Era,
+    /// What the client can be asked, a JSON object.
+    capabilities: Bytes,
+    asked: u64,
+    open: Vec<Open>,
+}
+
+impl Parking {
+    /// No questions. `capabilities` are those that the client declared in its request, a JSON object.
+    pub fn new(server: &'static Era, client: &'static Era, capabilities: Bytes) -> Self {
+        Self { server, client, capabilities, asked: 0, open: Vec::new() }
+    }
+
+    /// Keeps a question of the server.
+    ///
+    /// # Errors
+    /// [`Unaskable`] when the client cannot be asked this: the server is to be told so.
+    pub fn ask(&mut self, question: &Frame) -> Result<(), Unaskable> {
+        let refuse = |why: &str| Unaskable(why.to_owned());
+        let id = question.id().cloned().ok_or_else(|| refuse("it has no id"))?;
+        let method = asking_method(&question.method())
+            .ok_or_else(|| refuse("it is nothing that a client of this version is asked"))?;
+        if self.open.len() >= MAX_QUESTIONS {
+            return Err(refuse("too many questions are open for this request"));
+        }
+        let params = question.params().map(|params| params.members.span().share(question.text()));
+        let params = params.unwrap_or(Bytes::from_static(b"{}"));
+        let params = shape::question(method.name(), &params, self.server, self.client, &mut String::new)?;
+        if !declares_question(self.client, &self.capabilities, method, &params) {
+            return Err(refuse("this client did not declare that it can be asked"));
+        }
+        self.asked += 1;
+        self.open.push(Open { key: format!("q{}", self.asked), id, method, params });
+        Ok(())
+    }
+
+    /// Forgets a question that the server takes back; `id` is its id as written. `false` when it is not open.
+    pub fn withdraw(&mut self, id: &[u8]) -> bool {
+        let before = self.open.len();
+        self.open.retain(|open| open.id.json().as_ref() != id);
+        self.open.len() < before
+    }
+
+    /// Whether no question is open.
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// How many questions are open.
+    pub fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// The result that asks the client for all that is open.
+    pub fn required(&self, state: &str, server_info: &str) -> Bytes {
+        let requests: Vec<String> = self.open.iter().map(Open::entry).collect();
+        input_required(&requests.join(","), state, server_info)
+    }
+
+    /// Takes the `inputResponses` of the client's next try, the members of an object in `text`, and gives the responses
+    /// for the server. What is missing or no object stays open; keys that are not open are ignored.
+    pub fn answer(&mut self, text: &Bytes, responses: &Members) -> Vec<Bytes> {
+        let mut answers = Vec::new();
+        self.open.retain(|open| {
+            let given = responses.get(text, &open.key).filter(|span| span.of(text)[0] == b'{');
+            let Some(given) = given else { return true };
+            let result = shape::answer(open.method.name(), &given.share(text), self.client, self.server);
+            answers.push(result_response(&open.id, &result));
+            false
+        });
+        answers
+    }
+
+    /// Answers everything that is open in the place of a client that will not come back.
+    pub fn give_up(&mut self) -> Vec<Bytes> {
+        let refusal = |open: &Open| match open.method {
+            Method::Elicit => result_response(&open.id, CANCELLED),
+            _ => error_response(Some(&open.id), code::INTERNAL_ERROR, "the client did not answer", None),
+        };
+        self.open.drain(..).map(|open| refusal(&open)).collect()
+    }
+}
+
+impl Open {
+    fn entry(&self) -> String {
+        let params = String::from_utf8_lossy(&self.params);
+        format!("\"{}\":{{\"method\":\"{}\",\"params\":{params}}}", self.key, self.method.name())
+    }
+}
+
+/// The result for a stateless client in the place of an error that names URLs which its user has to visit first: one
+/// question for each. `data` is the error's, in `text`; `None` when it names none, or the client cannot be asked.
+pub fn url_questions(
+    text: &[u8],
+    data: &Members,
+    client: &Era,
+    capabilities: &[u8],
+    state: &str,
+    server_info: &str,
+) -> Option<Bytes> {
+    let list = Elements::of_value(text, data.get(text, "elicitations")?)?;
+    if list.is_empty() || list.len() > MAX_QUESTIONS {
+        return None;
+    }
+    let mut requests = String::new();
+    for (at, span) in list.iter().enumerate() {
+        let own = Members::of_value(text, span)?;
+        let string = |key: &str| {
+            let inner = own.get(text, key)?.of(text).strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+            unquote(inner)
+        };
+        let params = format!(
+            "{{\"mode\":\"url\",\"message\":{},\"url\":{}}}",
+            quote(&string("message").unwrap_or("Please visit this page to go on.".into())),
+            quote(&string("url")?),
+        );
+        if !declares_question(client, capabilities, Method::Elicit, params.as_bytes()) {
+            return None;
+        }
+        if at > 0 {
+            requests.push(',');
+        }
+        let mut key = Vec::new();
+        quote_into(&mut key, &format!("u{}", at + 1));
+        requests.push_str(&String::from_utf8_lossy(&key));
+        requests.push_str(&format!(":{{\"method\":\"{}\",\"params\":{params}}}", Method::Elicit.name()));
+    }
+    Some(input_required(&requests, state, server_info))
+}

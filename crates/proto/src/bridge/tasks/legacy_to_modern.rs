@@ -1,0 +1,301 @@
+//! A client of the experiment that asks about a task of a server with the extension.
+//!
+//! What the experiment keeps under `tasks/result` is gathered by asking how the task is until it has ended, at the pace
+//! that the server names; its questions become requests to the client, and their answers go with `tasks/update`.
+
+use bytes::Bytes;
+
+use super::TaskMethod;
+use super::next::{CANCELLED, Next, Nexts, about, error, only, passed_error};
+use super::task::{Status, Task, related_to, to_experiment, unrelated};
+use crate::bridge::input::{Question, declares_question};
+use crate::bridge::shape::{self, Own};
+use crate::era::Era;
+use crate::json::{Members, Span, unquote};
+use crate::mcp::Method;
+use crate::rpc::{Frame, Kind, RpcError, code};
+
+/// How many questions may come about one task while its outcome is waited for.
+const MAX_QUESTIONS: usize = 64;
+
+/// How often a task is looked at that was cancelled but goes on.
+const MAX_LOOKS: u32 = 5;
+
+/// Milliseconds between two looks at a task, where the server names none, and the least and the most that it may name.
+const INTERVAL: u64 = 1000;
+const INTERVALS: (u64, u64) = (50, 10_000);
+
+/// Milliseconds after which an answered task is looked at again, at most.
+const AFTER_ANSWER: u64 = 200;
+
+/// Both sides of the request.
+#[derive(Debug, Clone)]
+pub struct Sides {
+    /// The client's era.
+    pub client: &'static Era,
+    /// The server's era.
+    pub server: &'static Era,
+    /// What the client can be asked, in its own words: a JSON object.
+    pub capabilities: Bytes,
+    /// The gateway's own name and version, a JSON object.
+    pub server_info: String,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Phase {
+    /// The answer to this is awaited.
+    Sent(TaskMethod),
+    Waiting,
+    Over,
+}
+
+#[derive(Debug)]
+struct Entry {
+    /// The server's key, a JSON string as written.
+    key: Bytes,
+    method: Method,
+    answer: Answer,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Answer {
+    Awaited,
+    /// In the server's words, a JSON object.
+    Given(Bytes),
+    /// It is on its way to the server, or has come there.
+    Told,
+}
+
+/// One request of the client about a task.
+#[derive(Debug)]
+pub struct LegacyToModern {
+    sides: Sides,
+    method: TaskMethod,
+    /// The server's id of the task, a JSON string.
+    task: Bytes,
+    phase: Phase,
+    entries: Vec<Entry>,
+    interval: u64,
+    looks: u32,
+}
+
+impl LegacyToModern {
+    /// Begins. `task` is the server's id, a JSON string. `None` for a method that has no counterpart.
+    pub fn begin(sides: Sides, method: TaskMethod, task: Bytes) -> Option<(Self, Next)> {
+        if !matches!(method, TaskMethod::Get | TaskMethod::Result | TaskMethod::Cancel) {
+            return None;
+        }
+        let first = about(TaskMethod::Get, &task);
+        let phase = Phase::Sent(TaskMethod::Get);
+        let new = Self { sides, method, task, phase, entries: Vec::new(), interval: INTERVAL, looks: 0 };
+        Some((new, first))
+    }
+
+    /// Takes the server's answer to what was sent last.
+    pub fn answer(&mut self, answer: &Frame) -> Nexts {
+        let Phase::Sent(sent) = self.phase else { return Nexts::new() };
+        let nexts = match (sent, answer.kind()) {
+            // Whether the task is still there is seen when it is looked at next.
+            (TaskMethod::Update, _) => only(self.pause(AFTER_ANSWER)),
+            (_, Kind::Error) => only(passed_error(self.method, answer, self.sides.server, self.sides.client)),
+            (TaskMethod::Cancel, _) => only(self.look()),
+            _ => match answer.payload().and_then(|span| Task::read(answer.text(), span)) {
+                Some(task) => self.seen(answer.text(), &task),
+                None => only(malformed("the server's answer is no task")),
+            },
+        };
+        self.settle(nexts)
+    }
+
+    /// The time has passed that was to be waited.
+    pub fn waited(&mut self) -> Nexts {
+        if self.phase == Phase::Waiting { only(self.look()) } else { Nexts::new() }
+    }
+
+    /// Takes the client's reply to a question.
+    pub fn reply(&mut self, index: usize, frame: &Frame) -> Nexts {
+        let open = self.entries.get_mut(index).filter(|entry| entry.answer == Answer::Awaited);
+        let Some(entry) = open.filter(|_| self.phase != Phase::Over) else { return Nexts::new() };
+        let object = frame.payload().filter(|span| span.of(frame.text())[0] == b'{');
+        let given = match (frame.kind(), object) {
+            (Kind::Response, Some(result)) => {
+                let result = result.share(frame.text());
+                let result = unrelated(&result).unwrap_or(result);
+                shape::answer(entry.method.name(), &result, self.sides.client, self.sides.server)
+            }
+            _ if entry.method == Method::Elicit => Bytes::from_static(CANCELLED),
+            _ => {
+                let why = object.and_then(|span| RpcError::of_value(frame.text(), span)?.message);
+                let why = why.and_then(|span| frame.string(span)).unwrap_or("it gave no reason".into());
+                let message = format!(
+                    "the task needs the client's answer to {}, which it refused: {why}",
+                    entry.method.name()
+                );
+                return self.settle(only(error(code::INTERNAL_ERROR, &message)));
+            }
+        };
+        entry.answer = Answer::Given(given);
+        let nexts = if self.phase == Phase::Waiting { self.tell().map(only) } else { None };
+        nexts.unwrap_or_default()
+    }
+
+    /// How many questions wait for the client.
+    pub fn asking(&self) -> usize {
+        self.entries.iter().filter(|entry| entry.answer == Answer::Awaited).count()
+    }
+
+    /// What the task, as it is now, comes to.
+    fn seen(&mut self, text: &Bytes, task: &Task) -> Nexts {
+        let (least, most) = INTERVALS;
+        self.interval = task.interval.unwrap_or(INTERVAL).clamp(least, most);
+        match self.method {
+            TaskMethod::Cancel => only(self.cancelled(text, task)),
+            TaskMethod::Result => self.outcome(text, task),
+            _ => only(Next::Result(to_experiment(text, &task.members))),
+        }
+    }
+
+    fn cancelled(&mut self, text: &[u8], task: &Task) -> Next {
+        self.looks += 1;
+        match (self.looks, task.status.has_ended()) {
+            (1, true) => {
+                // MCP 2025-11-25, tasks: a task that has ended cannot be cancelled.
+                let message = "the task has ended already and cannot be cancelled";
+                error(code::INVALID_PARAMS, message)
+            }
+            (1, false) => {
+                self.phase = Phase::Sent(TaskMethod::Cancel);
+                about(TaskMethod::Cancel, &self.task)
+            }
+            (looks, false) if looks <= MAX_LOOKS => self.pause(self.interval),
+            _ => Next::Result(to_experiment(text, &task.members)),
+        }
+    }
+
+    fn outcome(&mut self, text: &Bytes, task: &Task) -> Nexts {
+        let (server, client) = (self.sides.server, self.sides.client);
+        let inlined = |key: &str| {
+            let span = task.members.get(text, key).filter(|span| span.of(text)[0] == b'{');
+            span.map(|span| span.share(text))
+        };
+        only(match task.status {
+            Status::Working | Status::InputRequired => return self.go_on(text, &task.members),
+            Status::Cancelled => error(code::INTERNAL_ERROR, "the task was cancelled"),
+            Status::Failed => match inlined("error") {
+                Some(given) => Next::Error(shape::error("tools/call", &given, None, server, client)),
+                None => malformed("the task failed without an error"),
+            },
+            Status::Completed => match inlined("result") {
+                Some(given) => {
+                    let own = Own { server_info: &self.sides.server_info };
+                    match shape::result("tools/call", &given, server, client, &own) {
+                        Ok(result) => Next::Result(related_to(&result, &self.task)),
+                        Err(why) => malformed(&why),
+                    }
+                }
+                None => malformed("the task was completed without a result"),
+            },
+        })
+    }
+
+    /// The task has not ended: its new questions are asked, and it is looked at again.
+    fn go_on(&mut self, text: &Bytes, task: &Members) -> Nexts {
+        let mut nexts = Nexts::new();
+        let requests = task.get(text, "inputRequests").and_then(|span| Members::of_value(text, span));
+        for request in requests.iter().flat_map(Members::iter) {
+            let key: Bytes = [b"\"", request.key.of(text), b"\""].concat().into();
+            if self.entries.iter().any(|entry| entry.key == key) {
+                continue;
+            }
+            if self.entries.len() == MAX_QUESTIONS {
+                return only(malformed("the task asks too much"));
+            }
+            match self.question(text, key, request.value) {
+                Ok(question) => nexts.extend(question.map(Next::Ask)),
+                Err(why) => return only(malformed(&why)),
+            }
+        }
+        let then = self.tell().unwrap_or_else(|| self.pause(self.interval));
+        nexts.push(then);
+        nexts
+    }
+
+    /// Makes a question of an entry; `None` when it is answered in the place of a client that cannot be asked.
+    fn question(&mut self, text: &Bytes, key: Bytes, entry: Span) -> Result<Option<Question>, String> {
+        let members = Members::of_value(text, entry).ok_or("a question of the task is no object")?;
+        let name = members.get(text, "method").and_then(|span| {
+            let inside = span.of(text).strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+            unquote(inside)
+        });
+        let name = name.ok_or("a question of the task has no method")?;
+        let asks =
+            |method: &Method| matches!(method, Method::Elicit | Method::CreateMessage | Method::RootsList);
+        let method = Method::from_name(&name).filter(asks);
+        let method = method
+            .ok_or_else(|| format!("the task asks for {name}, which is nothing that a client is asked"))?;
+        let params = members.get(text, "params").filter(|span| span.of(text)[0] == b'{');
+        let params = params.map_or(Bytes::from_static(b"{}"), |span| span.share(text));
+        let Sides { client, server, capabilities, .. } = &self.sides;
+        let index = self.entries.len();
+        // Ids of visits have to differ only among the questions of one client.
+        let mut mint = || format!("{}-{index}", String::from_utf8_lossy(&self.task).trim_matches('"'));
+        let put = shape::question(method.name(), &params, server, client, &mut mint)
+            .map_err(|why| why.to_string())
+            .and_then(|params| {
+                let declared = declares_question(client, capabilities, method, &params);
+                declared
+                    .then_some(params)
+                    .ok_or("this client did not declare that it can be asked".to_owned())
+            });
+        let answer = match (&put, method) {
+            (Ok(_), _) => Answer::Awaited,
+            // What a user was never shown is as good as closed.
+            (Err(_), Method::Elicit) => Answer::Given(Bytes::from_static(CANCELLED)),
+            (Err(why), _) => return Err(format!("the task asks for {name}, but {why}")),
+        };
+        self.entries.push(Entry { key, method, answer });
+        Ok(put.ok().map(|params| Question { index, method, params: related_to(&params, &self.task) }))
+    }
+
+    /// Tells the server what answers there are; `None` when there are none.
+    fn tell(&mut self) -> Option<Next> {
+        let mut responses = Vec::new();
+        for entry in &mut self.entries {
+            let Answer::Given(answer) = &entry.answer else { continue };
+            let comma: &[u8] = if responses.is_empty() { b"" } else { b"," };
+            responses.extend_from_slice(&[comma, &entry.key, b":", answer].concat());
+            entry.answer = Answer::Told;
+        }
+        if responses.is_empty() {
+            return None;
+        }
+        self.phase = Phase::Sent(TaskMethod::Update);
+        let params = [b"\"taskId\":", &self.task[..], b",\"inputResponses\":{", &responses, b"}"].concat();
+        Some(Next::Send(TaskMethod::Update, params.into()))
+    }
+
+    fn look(&mut self) -> Next {
+        self.phase = Phase::Sent(TaskMethod::Get);
+        about(TaskMethod::Get, &self.task)
+    }
+
+    /// Waits, unless answers have come meanwhile.
+    fn pause(&mut self, most: u64) -> Next {
+        if let Some(tell) = self.tell() {
+            return tell;
+        }
+        self.phase = Phase::Waiting;
+        Next::Wait(self.interval.min(most))
+    }
+
+    fn settle(&mut self, nexts: Nexts) -> Nexts {
+        if matches!(nexts.last(), Some(Next::Result(_) | Next::Error(_))) {
+            self.phase = Phase::Over;
+        }
+        nexts
+    }
+}
+
+fn malformed(why: &str) -> Next {
+    error(code::INTERNAL_ERROR, why)
+}

@@ -1,0 +1,61 @@
+//! What a machine about a task wants done, and the small texts that all of them write.
+
+use bytes::Bytes;
+use smallvec::SmallVec;
+
+use super::TaskMethod;
+use crate::bridge::input::Question;
+use crate::era::Era;
+use crate::json::{Members, quote};
+use crate::rpc::{Frame, Kind};
+
+/// What is to be done next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// Send the server this request. No other is open.
+    Send(TaskMethod, Bytes),
+    /// Let so many milliseconds pass.
+    Wait(u64),
+    /// Put this question to the client; its reply may come at any time.
+    Ask(Question),
+    /// Say what is open of the questions that the server has asked about the task.
+    Questions,
+    /// Answer the client with this result, a JSON object in its own words; it is over.
+    Result(Bytes),
+    /// Answer the client with this error, a JSON object in its own words; it is over.
+    Error(Bytes),
+}
+
+/// Mostly one thing.
+pub type Nexts = SmallVec<[Next; 2]>;
+
+/// One thing to do.
+pub(super) fn only(next: Next) -> Nexts {
+    SmallVec::from_iter([next])
+}
+
+/// The params of a request about the task `id`, a JSON string: the inside of the object, to which the era's envelope is
+/// added.
+pub(super) fn about(method: TaskMethod, id: &[u8]) -> Next {
+    Next::Send(method, [b"\"taskId\":", id].concat().into())
+}
+
+/// An error object of our own.
+pub(super) fn error(code: i32, message: &str) -> Next {
+    Next::Error(format!("{{\"code\":{code},\"message\":{}}}", quote(message)).into())
+}
+
+/// The error of an answer in the client's words.
+pub(super) fn passed_error(method: TaskMethod, answer: &Frame, server: &Era, client: &Era) -> Next {
+    let given = answer.payload().map_or(Bytes::from_static(b"null"), |span| span.share(answer.text()));
+    Next::Error(crate::bridge::shape::error(method.name(), &given, None, server, client))
+}
+
+/// The members of an answer's result; `None` for an error, or when it is no object.
+pub(super) fn result_of(answer: &Frame) -> Option<Members> {
+    let payload = answer.payload().filter(|_| answer.kind() == Kind::Response)?;
+    Members::of_value(answer.text(), payload)
+}
+
+/// What a user's closing of a question is answered with (MCP, elicitation).
+pub(super) const CANCELLED: &[u8] = b"{\"action\":\"cancel\"}";

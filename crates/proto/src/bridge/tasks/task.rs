@@ -1,0 +1,195 @@
+//! A task as both sides write it: flat with `ttlMs` and `pollIntervalMs` in the extension, with `ttl` and `pollInterval`
+//! in the experiment, where the answer to a call wraps it.
+//!
+//! Members that neither side knows stay, and so does the spelling of numbers.
+
+use bytes::Bytes;
+
+use super::names::RELATED_TASK;
+use super::places::is_task;
+use crate::json::{Members, Span, Splice, quote};
+
+/// What a task has come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// It is worked on.
+    Working,
+    /// It waits for answers of the client.
+    InputRequired,
+    /// Its call came to a result, perhaps one that tells of an error.
+    Completed,
+    /// Its call came to a JSON-RPC error.
+    Failed,
+    /// It was no longer wanted.
+    Cancelled,
+}
+
+impl Status {
+    /// The status as written, quotes included; `None` for any other word.
+    pub fn of_json(written: &[u8]) -> Option<Self> {
+        match written {
+            b"\"working\"" => Some(Self::Working),
+            b"\"input_required\"" => Some(Self::InputRequired),
+            b"\"completed\"" => Some(Self::Completed),
+            b"\"failed\"" => Some(Self::Failed),
+            b"\"cancelled\"" => Some(Self::Cancelled),
+            _ => None,
+        }
+    }
+
+    /// The status as JSON.
+    pub fn json(self) -> &'static str {
+        match self {
+            Self::Working => "\"working\"",
+            Self::InputRequired => "\"input_required\"",
+            Self::Completed => "\"completed\"",
+            Self::Failed => "\"failed\"",
+            Self::Cancelled => "\"cancelled\"",
+        }
+    }
+
+    /// Whether nothing more comes.
+    pub fn has_ended(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+    }
+}
+
+/// A task that a server told of: the place of the object that it is, and what is acted on.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// Its members.
+    pub members: Members,
+    /// Its status.
+    pub status: Status,
+    /// Milliseconds after which it is worth asking again.
+    pub interval: Option<u64>,
+}
+
+impl Task {
+    /// Reads the task at `span`, of either side; `None` when that is none.
+    pub fn read(text: &[u8], span: Span) -> Option<Self> {
+        let members = Members::of_value(text, span)?;
+        let status = Status::of_json(members.get(text, "status")?.of(text))?;
+        members.get(text, "taskId").filter(|id| id.of(text)[0] == b'"')?;
+        let interval = ["pollIntervalMs", "pollInterval"].iter().find_map(|key| members.get(text, key));
+        let interval = interval.and_then(|span| std::str::from_utf8(span.of(text)).ok()?.parse().ok());
+        Some(Self { members, status, interval })
+    }
+
+    /// Its id as written, a JSON string.
+    pub fn id<'t>(&self, text: &'t [u8]) -> &'t [u8] {
+        self.members.get(text, "taskId").map_or(b"\"\"", |span| span.of(text))
+    }
+}
+
+/// Members of the same meaning: in the extension, in the experiment.
+const RENAMED: [(&str, &str); 2] = [("ttlMs", "ttl"), ("pollIntervalMs", "pollInterval")];
+
+/// Members that only the extension's tasks have.
+const INLINED: [&str; 5] = ["resultType", "inputRequests", "result", "error", "requestState"];
+
+/// A task of the extension as the experiment writes it, a JSON object.
+pub fn to_experiment(text: &[u8], task: &Members) -> Bytes {
+    let mut splice = Splice::new(text);
+    for key in INLINED {
+        splice.remove(task, key.as_bytes());
+    }
+    rename(&mut splice, text, task, RENAMED.map(|(extension, experiment)| (extension, experiment)));
+    if ["ttl", "ttlMs"].iter().all(|key| task.get(text, key).is_none()) {
+        splice.set(task, b"ttl", b"null");
+    }
+    cut(&splice.finish(), text, task)
+}
+
+/// A task of the experiment as the extension writes it, a JSON object of this `resultType`. `status` is another one than
+/// the task's own where the two sides count differently, and `more` are members that are added, each with a comma in
+/// front.
+pub fn to_extension(text: &[u8], task: &Members, kind: &str, status: Option<Status>, more: &[u8]) -> Bytes {
+    let kind = quote(kind);
+    let mut splice = Splice::new(text);
+    splice.set(task, b"resultType", kind.as_bytes());
+    for key in ["inputRequests", "result", "error"] {
+        splice.remove(task, key.as_bytes());
+    }
+    rename(&mut splice, text, task, RENAMED.map(|(extension, experiment)| (experiment, extension)));
+    if ["ttl", "ttlMs"].iter().all(|key| task.get(text, key).is_none()) {
+        splice.set(task, b"ttlMs", b"null");
+    }
+    if let Some(status) = status {
+        splice.set(task, b"status", status.json().as_bytes());
+    }
+    let whole = cut(&splice.finish(), text, task);
+    [&whole[..whole.len() - 1], more, b"}"].concat().into()
+}
+
+/// Moves values from the first to the second key of each pair, where the first stands there and the second does not.
+fn rename<'a>(splice: &mut Splice<'a>, text: &'a [u8], object: &Members, pairs: [(&str, &'a str); 2]) {
+    for (from, to) in pairs {
+        let Some(value) = object.get(text, from) else { continue };
+        splice.remove(object, from.as_bytes());
+        if object.get(text, to).is_none() {
+            splice.set(object, to.as_bytes(), value.of(text));
+        }
+    }
+}
+
+/// The object out of the edited text: all that stands around it is as it was.
+fn cut(edited: &Bytes, text: &[u8], object: &Members) -> Bytes {
+    let behind = text.len() - object.span().end();
+    edited.slice(object.span().start()..edited.len() - behind)
+}
+
+/// The answer to a call of the experiment: the task of the extension's answer, wrapped. `None` when that is no task.
+pub fn wrapped(text: &[u8], result: &Members) -> Option<Bytes> {
+    if !is_task(text, result) {
+        return None;
+    }
+    Task::read(text, result.span())?;
+    let mut task = to_experiment(text, result);
+    let meta = result.get(text, "_meta");
+    if meta.is_some() {
+        let members = Members::of_value(&task, Span::new(0, task.len()))?;
+        let mut splice = Splice::new(&task);
+        splice.remove(&members, b"_meta");
+        task = splice.finish();
+    }
+    let meta = meta.map(|span| [b",\"_meta\":", span.of(text)].concat()).unwrap_or_default();
+    Some([b"{\"task\":".as_slice(), &task, &meta, b"}"].concat().into())
+}
+
+/// The answer to a call of the extension: the task that the experiment's answer wraps, flat. `None` when it wraps none.
+pub fn flattened(text: &[u8], result: &Members) -> Option<Bytes> {
+    let task = Task::read(text, result.get(text, "task")?)?;
+    let meta = result.get(text, "_meta").filter(|_| task.members.get(text, "_meta").is_none());
+    let meta = meta.map(|span| [b",\"_meta\":", span.of(text)].concat()).unwrap_or_default();
+    let flat = to_extension(text, &task.members, "task", None, &meta);
+    Some(unrelated(&flat).unwrap_or(flat))
+}
+
+/// A result that says to which task it belongs (MCP 2025-11-25, tasks: related-task metadata). `id` is a JSON string.
+pub fn related_to(result: &Bytes, id: &[u8]) -> Bytes {
+    let Some(members) = Members::of_value(result, Span::new(0, result.len())) else { return result.clone() };
+    let task = [b"{\"taskId\":", id, b"}"].concat();
+    let own = members.get(result, "_meta").and_then(|span| Members::of_value(result, span));
+    let whole = [b"{\"", RELATED_TASK.as_bytes(), b"\":", &task, b"}"].concat();
+    let mut splice = Splice::new(result);
+    match &own {
+        Some(own) => splice.set(own, RELATED_TASK.as_bytes(), &task),
+        None => splice.set(&members, b"_meta", &whole),
+    };
+    splice.finish()
+}
+
+/// An object that no longer says to which task it belongs; `None` when it does not say so.
+pub fn unrelated(object: &[u8]) -> Option<Bytes> {
+    let members = Members::of_value(object, Span::new(0, object.len()))?;
+    let own = Members::of_value(object, members.get(object, "_meta")?)?;
+    own.get(object, RELATED_TASK)?;
+    let mut splice = Splice::new(object);
+    if own.len() == 1 {
+        splice.remove(&members, b"_meta");
+    } else {
+        splice.remove(&own, RELATED_TASK.as_bytes());
+    }
+    Some(splice.finish())
+}

@@ -1,0 +1,116 @@
+//! The questions of one task of the experiment, which come while its `tasks/result` is open and wait here until a client
+//! that knows the extension comes to see them.
+//!
+//! The client that asks and the one that answers may be two requests of different capabilities, so a question is kept in
+//! the server's words. It must not know over what it came.
+
+use bytes::Bytes;
+
+use super::next::CANCELLED;
+use super::task::unrelated;
+use crate::bridge::input::{MAX_QUESTIONS, declares_question};
+use crate::bridge::shape;
+use crate::era::Era;
+use crate::json::Members;
+use crate::mcp::Method;
+use crate::rpc::{Frame, Id, code, error_response, result_response};
+
+#[derive(Debug)]
+struct Open {
+    key: String,
+    id: Id,
+    method: Method,
+    /// In the server's words.
+    params: Bytes,
+}
+
+/// What a task waits for.
+#[derive(Debug)]
+pub struct Watch {
+    server: &'static Era,
+    /// Tells the keys of this watch from those of an earlier one of the same task: keys are never used again.
+    number: u64,
+    asked: u64,
+    open: Vec<Open>,
+}
+
+impl Watch {
+    /// No questions yet. `number` is one that no other watch has.
+    pub fn new(server: &'static Era, number: u64) -> Self {
+        Self { server, number, asked: 0, open: Vec::new() }
+    }
+
+    /// Keeps a question of the server.
+    ///
+    /// # Errors
+    /// Why not, for the server: it is nothing that a client is asked, or too many wait.
+    pub fn ask(&mut self, question: &Frame) -> Result<(), String> {
+        let id = question.id().cloned().ok_or("it has no id")?;
+        let method = Method::from_name(&question.method())
+            .filter(|method| matches!(method, Method::Elicit | Method::CreateMessage | Method::RootsList))
+            .ok_or("it is nothing that a client of this task is asked")?;
+        if self.open.len() >= MAX_QUESTIONS {
+            return Err("too many questions of this task are open".to_owned());
+        }
+        let params = question.params().map(|params| params.members.span().share(question.text()));
+        let params = params.unwrap_or(Bytes::from_static(b"{}"));
+        // Copied, because it may wait long, and a slice would keep the whole buffer that it came in.
+        let params = unrelated(&params).unwrap_or_else(|| Bytes::copy_from_slice(&params));
+        self.asked += 1;
+        self.open.push(Open { key: format!("t{}-{}", self.number, self.asked), id, method, params });
+        Ok(())
+    }
+
+    /// Forgets a question that the server takes back; `id` is its id as written. `false` when it is not open.
+    pub fn withdraw(&mut self, id: &[u8]) -> bool {
+        let before = self.open.len();
+        self.open.retain(|open| open.id.json().as_ref() != id);
+        self.open.len() < before
+    }
+
+    /// How many questions are open.
+    pub fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Whether none is open.
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// What is open and can be asked of a client of this era with these capabilities: the inside of `inputRequests`.
+    pub fn shown(&self, client: &Era, capabilities: &[u8]) -> String {
+        let entry = |open: &Open| {
+            let name = open.method.name();
+            let params = shape::question(name, &open.params, self.server, client, &mut String::new).ok()?;
+            let declared = declares_question(client, capabilities, open.method, &params);
+            let params = String::from_utf8_lossy(&params);
+            declared.then(|| format!("\"{}\":{{\"method\":\"{name}\",\"params\":{params}}}", open.key))
+        };
+        let entries: Vec<String> = self.open.iter().filter_map(entry).collect();
+        entries.join(",")
+    }
+
+    /// Takes the `inputResponses` of a client, the members of an object in `text`, and gives the responses for the
+    /// server. Keys that are not open are ignored, and so is what is no object.
+    pub fn answer(&mut self, text: &Bytes, responses: &Members, client: &Era) -> Vec<Bytes> {
+        let mut answers = Vec::new();
+        self.open.retain(|open| {
+            let given = responses.get(text, &open.key).filter(|span| span.of(text)[0] == b'{');
+            let Some(given) = given else { return true };
+            let result = shape::answer(open.method.name(), &given.share(text), client, self.server);
+            answers.push(result_response(&open.id, &result));
+            false
+        });
+        answers
+    }
+
+    /// Answers what is open in the place of a client that will not.
+    pub fn give_up(&mut self) -> Vec<Bytes> {
+        let refusal = |open: Open| match open.method {
+            Method::Elicit => result_response(&open.id, CANCELLED),
+            _ => error_response(Some(&open.id), code::INTERNAL_ERROR, "the client did not answer", None),
+        };
+        self.open.drain(..).map(refusal).collect()
+    }
+}

@@ -1,0 +1,228 @@
+//! Whole tasks in every order of events: no question is lost, none is asked or answered twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dragoman_proto::bridge::tasks::{LegacyToModern, Next, Watch};
+use proptest::prelude::*;
+
+use super::*;
+
+/// What a server of the extension goes through between two answers of its client.
+#[derive(Debug, Clone)]
+enum Stage {
+    Work(u8),
+    Ask(u8),
+}
+
+fn stages() -> impl Strategy<Value = Vec<Stage>> {
+    let stage = prop_oneof![(1_u8..4).prop_map(Stage::Work), (1_u8..4).prop_map(Stage::Ask)];
+    proptest::collection::vec(stage, 0..6)
+}
+
+/// A server of the extension with one task.
+struct Extended {
+    stages: Vec<Stage>,
+    ending: &'static str,
+    pending: BTreeSet<String>,
+    answered: BTreeMap<String, Value>,
+    minted: usize,
+}
+
+impl Extended {
+    fn get(&mut self) -> Value {
+        if self.pending.is_empty() {
+            match self.stages.first_mut() {
+                Some(Stage::Work(left)) if *left > 0 => *left -= 1,
+                Some(Stage::Work(_)) => {
+                    self.stages.remove(0);
+                }
+                Some(Stage::Ask(many)) => {
+                    for _ in 0..*many {
+                        self.minted += 1;
+                        self.pending.insert(format!("k{}", self.minted));
+                    }
+                    self.stages.remove(0);
+                }
+                None => {
+                    let mut ended = task(self.ending);
+                    ended["result"] = json!({"content": [], "resultType": "complete"});
+                    ended["error"] = json!({"code": -32603, "message": "failed"});
+                    return ended;
+                }
+            }
+        }
+        if self.pending.is_empty() {
+            return task("working");
+        }
+        let mut asks = task("input_required");
+        let entry = |key: &String| {
+            let params = json!({"message": key, "requestedSchema": {"type": "object", "properties": {}}});
+            (key.clone(), json!({"method": "elicitation/create", "params": params}))
+        };
+        asks["inputRequests"] = Value::Object(self.pending.iter().map(entry).collect());
+        asks
+    }
+
+    fn update(&mut self, params: &Bytes) {
+        let params: Value = serde_json::from_str(&format!("{{{}}}", text(params))).unwrap();
+        for (key, answer) in params["inputResponses"].as_object().unwrap() {
+            assert!(self.pending.remove(key), "{key} is not open");
+            self.answered.insert(key.clone(), answer.clone());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    /// In every order of answers, replies and pauses a legacy client gets the outcome once, is asked each question once,
+    /// and each of its answers comes to the right question once.
+    #[test]
+    fn no_question_of_an_extended_task_is_lost_or_doubled(
+        stages in stages(),
+        ending in prop_oneof![Just("completed"), Just("failed"), Just("cancelled")],
+        order in proptest::collection::vec(0_usize..100, 1..400),
+    ) {
+        let mut server = Extended { stages, ending, pending: BTreeSet::new(), answered: BTreeMap::new(), minted: 0 };
+        let (mut machine, first) = LegacyToModern::begin(legacy_client(), TaskMethod::Result, id()).unwrap();
+        let mut todo = vec![first];
+        let (mut sent, mut waiting, mut asked): (Option<Next>, bool, Vec<(usize, String)>) = (None, false, Vec::new());
+        let mut all_asked = BTreeSet::new();
+        let mut ended = None;
+        let mut order = order.into_iter().chain(std::iter::repeat(0));
+        for _ in 0..2000 {
+            for next in todo.drain(..) {
+                match next {
+                    Next::Send(..) => {
+                        prop_assert!(sent.is_none(), "one request at a time");
+                        waiting = false;
+                        sent = Some(next);
+                    }
+                    Next::Wait(ms) => {
+                        prop_assert!((1..=10_000).contains(&ms) && sent.is_none());
+                        waiting = true;
+                    }
+                    Next::Ask(question) => {
+                        let params = parsed(&question.params);
+                        let key = params["message"].as_str().unwrap().to_owned();
+                        prop_assert_eq!(&params["_meta"]["io.modelcontextprotocol/related-task"]["taskId"], "T");
+                        prop_assert!(all_asked.insert(key.clone()), "asked twice");
+                        asked.push((question.index, key));
+                    }
+                    Next::Questions => prop_assert!(false, "there is no watch here"),
+                    Next::Result(_) | Next::Error(_) => prop_assert!(ended.replace(next).is_none(), "ended twice"),
+                }
+            }
+            if ended.is_some() {
+                break;
+            }
+            prop_assert!(sent.is_some() || waiting, "stuck");
+            let choice = order.next().unwrap_or(0);
+            let replies = !asked.is_empty() && (choice % 2 == 1 || (choice == 0 && sent.is_none()));
+            todo.extend(if replies {
+                let (index, key) = asked.remove(choice / 2 % asked.len());
+                machine.reply(index, &result(&json!({"action": "accept", "content": {"key": key}})))
+            } else if let Some(Next::Send(method, params)) = sent.take() {
+                let answer = match method {
+                    TaskMethod::Get => server.get(),
+                    TaskMethod::Update => {
+                        server.update(&params);
+                        json!({"resultType": "complete"})
+                    }
+                    other => panic!("{other:?}"),
+                };
+                machine.answer(&result(&answer))
+            } else {
+                waiting = false;
+                machine.waited()
+            });
+        }
+        prop_assert_eq!(matches!(&ended, Some(Next::Result(_))), ending == "completed");
+        prop_assert!(ended.is_some());
+        prop_assert_eq!(server.answered.len(), server.minted);
+        for (key, answer) in &server.answered {
+            prop_assert_eq!(&answer["content"]["key"], &json!(key));
+        }
+        prop_assert!(machine.waited().is_empty() && machine.answer(&result(&task("working"))).is_empty());
+    }
+
+    /// Whatever a modern client does, and whenever, it sees each open question until it has answered it, the server gets
+    /// each answer once, and the outcome is there in the end, however often it is asked for.
+    #[test]
+    fn no_question_of_an_experimental_task_is_lost_or_doubled(
+        rounds in proptest::collection::vec(1_usize..4, 0..4),
+        acts in proptest::collection::vec((0_u8..6, 0_usize..8), 0..60),
+    ) {
+        let mut rounds = rounds.into_iter();
+        // What the server waits for: by the id of its question.
+        let mut open: BTreeMap<String, usize> = BTreeMap::new();
+        let mut minted = 0;
+        let mut watch: Option<Watch> = None;
+        let mut watches = 0;
+        let mut keys = BTreeMap::new();
+        let mut ask = |open: &mut BTreeMap<String, usize>| {
+            for _ in 0..rounds.next().unwrap_or(0) {
+                minted += 1;
+                open.insert(format!("s{minted}"), minted);
+            }
+        };
+        ask(&mut open);
+        let all = (0..200).map(|n| (0_u8, n));
+        for (act, pick) in acts.into_iter().chain(all) {
+            let status = if open.is_empty() { "completed" } else { "input_required" };
+            let mut machine = get(TaskMethod::Get);
+            let mut next = machine.answer(&result(&legacy_task(status))).unwrap();
+            if let Next::Send(TaskMethod::Result, _) = next {
+                next = machine.answer(&result(&json!({"content": []}))).unwrap();
+            }
+            if next == Next::Questions {
+                let watch = watch.get_or_insert_with(|| {
+                    watches += 1;
+                    let mut new = Watch::new(&V2025_11_25, watches);
+                    for number in open.values() {
+                        new.ask(&question(*number)).unwrap();
+                    }
+                    new
+                });
+                next = machine.questions(&watch.shown(&V2026_07_28, CAN)).unwrap();
+            }
+            let Next::Result(shown) = next else { panic!("{next:?}") };
+            let shown = parsed(&shown);
+            let Some(requests) = shown["inputRequests"].as_object() else {
+                prop_assert_eq!(&shown["status"], "completed");
+                prop_assert!(open.is_empty() && shown["result"].is_object());
+                if act == 0 {
+                    break;
+                }
+                continue;
+            };
+            prop_assert_eq!(requests.len(), open.len());
+            for (key, request) in requests {
+                let earlier = keys.insert(key.clone(), request.clone());
+                prop_assert!(earlier.is_none_or(|earlier| earlier == *request), "a key is used again");
+            }
+            if act == 5 {
+                // The connection is lost, and with it what waited; the server asks again on the next.
+                watch = None;
+                continue;
+            }
+            let (key, request) = requests.iter().nth(pick % requests.len()).unwrap();
+            let message = request["params"]["message"].as_str().unwrap();
+            let answer = json!({"action": "accept", "content": {"m": message}});
+            let given = Bytes::from(json!({key: answer, "odd": {}, "t0-0": 7}).to_string());
+            let responses = Members::of_document(&given, 64).unwrap();
+            let told = watch.as_mut().unwrap().answer(&given, &responses, &V2026_07_28);
+            prop_assert_eq!(told.len(), 1);
+            let told = parsed(&told[0]);
+            let number = open.remove(told["id"].as_str().unwrap());
+            prop_assert_eq!(number.map(|n| format!("m{n}")), Some(message.to_owned()));
+            prop_assert_eq!(&told["result"]["content"]["m"], message);
+            prop_assert!(watch.as_mut().unwrap().answer(&given, &responses, &V2026_07_28).is_empty(), "once");
+            if open.is_empty() {
+                ask(&mut open);
+                watch = None;
+            }
+        }
+        prop_assert!(open.is_empty(), "lost");
+    }
+}

@@ -1,0 +1,240 @@
+//! A call's beginning and end: who calls, what is checked before anything is sent, how it waits for a client that was asked
+//! by its answer, and what its upstream is told when the client goes.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use engine::Fault;
+use engine::exchange::{Answer, Event, Exchange, Headers, Route, Start, Step, Ticket};
+use proto::bridge::handshake::client_capabilities;
+use proto::bridge::input::questions_of;
+use proto::era::{Asks, Era};
+use proto::mcp::{Method, meta};
+use proto::rpc::{Frame, code};
+use tokio::sync::mpsc;
+
+use super::call::{Call, Mail};
+use super::lease::Lease;
+use super::session::Session;
+use super::upstream::{Kind, Upstream};
+use super::{ANYONE, CLIENT_INFO, Shard};
+
+/// How many letters may wait for a call.
+const LETTERS: usize = 64;
+
+/// Who calls.
+pub(crate) enum Caller {
+    /// A client of a handshake era, in its session.
+    Session(Arc<Session>),
+    /// A stateless client of this kind.
+    Stateless(Kind),
+}
+
+impl Caller {
+    pub(super) fn era(&self) -> &'static Era {
+        match self {
+            Self::Session(session) => session.kind.era,
+            Self::Stateless(kind) => kind.era,
+        }
+    }
+}
+
+/// What a call begins with.
+pub(crate) struct Request<'a> {
+    pub(crate) frame: Frame,
+    pub(crate) route: Route<'a>,
+    /// The era that the upstream speaks.
+    pub(crate) server: &'static Era,
+    pub(crate) headers: Option<&'a dyn Headers>,
+    pub(crate) server_info: &'a str,
+}
+
+/// What the client can do, and what it wants to hear: what matters only between different eras.
+#[derive(Default)]
+struct Said {
+    capabilities: Bytes,
+    upstream: Bytes,
+    level: Option<Bytes>,
+}
+
+impl Call {
+    /// Checks a request and makes it ready to go.
+    ///
+    /// # Errors
+    /// The fault to answer with.
+    pub(crate) fn begin(shard: &Shard, caller: Caller, request: Request<'_>) -> Result<Self, Fault> {
+        let gateway = &shard.gateway;
+        let upstream = gateway.upstream(request.route.upstream).clone();
+        let (era, cancelled) = match &caller {
+            Caller::Stateless(kind) => (kind.era, None),
+            Caller::Session(session) => {
+                let cancelled =
+                    request.frame.id().and_then(|id| session.begin_call(id)).ok_or_else(|| {
+                        let message = "a request with this id is open, or too many are; wait for an answer";
+                        Fault::client(code::INVALID_REQUEST, message)
+                    })?;
+                (session.kind.era, Some(cancelled))
+            }
+        };
+        let id = request.frame.id().cloned();
+        let is_cross = era != request.server;
+        let said = if is_cross { said(&caller, &request) } else { Said::default() };
+        let lease = if is_cross { lease(shard, &caller, &upstream, &request, &said) } else { None };
+        let exchange = Exchange::begin(Start {
+            frame: request.frame,
+            client: era,
+            server: request.server,
+            capabilities: &said.capabilities,
+            capabilities_upstream: &said.upstream,
+            level: said.level.as_deref(),
+            client_info: CLIENT_INFO,
+            route: request.route,
+            key: gateway.next_key(),
+            binding: gateway.binding(ANYONE, &upstream.spec.name, era),
+            sealer: &**gateway,
+            headers: request.headers,
+            timeouts: upstream.spec.timeouts,
+            server_info: request.server_info,
+            now: Instant::now(),
+        });
+        let exchange = match exchange {
+            Ok(exchange) => exchange,
+            Err(fault) => {
+                if let (Caller::Session(session), Some(id)) = (&caller, &id) {
+                    session.end_call(id);
+                }
+                return Err(fault);
+            }
+        };
+        let mail = is_cross.then(|| {
+            let (sender, inbox) = mpsc::channel(LETTERS);
+            Box::new(Mail { number: gateway.next_key(), sender, inbox })
+        });
+        Ok(Self {
+            shard: shard.clone(),
+            exchange,
+            upstream,
+            caller,
+            link: None,
+            source: None,
+            cancelled,
+            over: false,
+            takes_long: false,
+            lease,
+            mail,
+        })
+    }
+
+    /// The server that it goes to.
+    pub(crate) fn server_name(&self) -> &str {
+        self.upstream.name()
+    }
+
+    /// Keeps the call until its client comes back with what it was asked for; the answer that asks it.
+    pub(crate) fn park(self: Box<Self>, ticket: Ticket, answer: Answer) -> Answer {
+        let (shard, id) = (self.shard.clone(), self.exchange.id().clone());
+        match shard.gateway.parked.keep(ticket, self) {
+            Ok(()) => answer,
+            Err(call) => {
+                // Dropped, which tells its upstream.
+                drop(call);
+                let fault =
+                    Fault::gateway("too many calls wait for answers of their clients; try again soon");
+                Answer { status: 200, body: fault.response(Some(&id)), ok: false }
+            }
+        }
+    }
+
+    /// Goes on with the answers that its client has brought.
+    ///
+    /// # Errors
+    /// The fault to answer with; the call then waits as before.
+    pub(crate) fn resume(&mut self, retry: Frame) -> Result<(), Fault> {
+        self.cancelled = None;
+        self.exchange.resume(retry, Instant::now())
+    }
+}
+
+/// What a client says of itself to an upstream of another era.
+fn said(caller: &Caller, request: &Request<'_>) -> Said {
+    let frame = &request.frame;
+    match caller {
+        Caller::Session(session) => {
+            let capabilities = session.capabilities.clone();
+            let upstream = client_capabilities(&capabilities, session.kind.era, request.server);
+            Said { capabilities, upstream, level: session.level() }
+        }
+        Caller::Stateless(_) => {
+            let own = |key| frame.meta(key).ok().flatten().map(|span| span.share(frame.text()));
+            let capabilities = own(meta::CLIENT_CAPABILITIES).unwrap_or(Bytes::from_static(b"{}"));
+            Said { capabilities, upstream: Bytes::from_static(b"{}"), level: own(meta::LOG_LEVEL) }
+        }
+    }
+}
+
+/// A link of the call's own: for clients without a session that can be asked, or want log messages, at servers that ask by
+/// requests and keep a level for a session.
+fn lease(
+    shard: &Shard,
+    caller: &Caller,
+    upstream: &Arc<Upstream>,
+    request: &Request<'_>,
+    said: &Said,
+) -> Option<(Lease, Option<Bytes>)> {
+    let Caller::Stateless(kind) = caller else { return None };
+    if request.server.asks != Asks::Requests || upstream.is_native() {
+        return None;
+    }
+    let may_ask = matches!(
+        Method::from_name(&request.frame.method()),
+        Some(Method::ToolsCall | Method::PromptsGet | Method::ResourcesRead)
+    );
+    let asks = if may_ask { questions_of(&said.capabilities) } else { "{}".to_owned() };
+    if asks == "{}" && said.level.is_none() {
+        return None;
+    }
+    let kind = Kind { era: kind.era, capabilities: Bytes::from(asks) };
+    Some((Lease::take(shard, upstream, kind)?, said.level.clone()))
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        if let Caller::Session(session) = &self.caller {
+            session.end_call(self.exchange.id());
+            if let Some(mail) = &self.mail {
+                session.forget_questions(mail);
+            }
+        }
+        let Some(link) = self.link.take() else { return };
+        if let Some(token) = self.exchange.token() {
+            link.forget_progress(token.key);
+        }
+        // The client is gone. Where that means that it wants no answer, its upstream is told.
+        if self.over || !self.caller.era().disconnect_cancels {
+            return;
+        }
+        self.source = None;
+        self.feed(Event::Cancelled(None));
+        let hears = link.hears_cancellation();
+        let notices: Vec<Bytes> = std::iter::from_fn(|| self.exchange.poll())
+            .filter_map(|step| match step {
+                Step::Cancel(notice) if hears => Some(notice),
+                Step::Tell(answer) => Some(answer),
+                _ => None,
+            })
+            .collect();
+        let (shard, lease) = (self.shard.clone(), self.lease.take());
+        if let Ok(runtime) = tokio::runtime::Handle::try_current()
+            && !notices.is_empty()
+        {
+            runtime.spawn(async move {
+                for notice in notices {
+                    let _ = link.notify(&shard.client, notice).await;
+                }
+                // Only now may another call have the link.
+                drop(lease);
+            });
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Links that one call has for itself while it runs: what a server with a handshake asks on them belongs to that call, for
+//! a client that has no session in which it could be asked.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::Shard;
+use super::link_cell::LinkCell;
+use super::upstream::{Kind, Upstream};
+
+/// How many calls may have a link to one upstream for themselves; more share one, where nobody can be asked.
+const MAX_LEASES: usize = 32;
+
+/// How many links wait for the next such call.
+const MAX_IDLE: usize = 4;
+
+/// The links of one upstream that calls have for themselves.
+pub(crate) struct Leases {
+    idle: Mutex<HashMap<Kind, Vec<Arc<LinkCell>>>>,
+    room: Arc<Semaphore>,
+}
+
+impl Default for Leases {
+    fn default() -> Self {
+        Self { idle: Mutex::default(), room: Arc::new(Semaphore::new(MAX_LEASES)) }
+    }
+}
+
+/// A link that one call has for itself, until this is dropped.
+pub(crate) struct Lease {
+    shard: Shard,
+    upstream: Arc<Upstream>,
+    kind: Kind,
+    pub(crate) cell: Arc<LinkCell>,
+    _room: OwnedSemaphorePermit,
+}
+
+impl Lease {
+    /// A link for clients of this kind, whose capabilities say what can be asked; `None` when too many are in use.
+    pub(crate) fn take(shard: &Shard, upstream: &Arc<Upstream>, kind: Kind) -> Option<Self> {
+        let leases = &upstream.leases;
+        let room = leases.room.clone().try_acquire_owned().ok()?;
+        let known = leases.idle.lock().get_mut(&kind).and_then(Vec::pop);
+        let cell = known.unwrap_or_else(|| upstream.leased_link(&kind));
+        Some(Self { shard: shard.clone(), upstream: upstream.clone(), kind, cell, _room: room })
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let left = self.upstream.leases.give_back(&self.kind, &self.cell);
+        let Some(cell) = left else { return };
+        cell.retire();
+        let shard = self.shard.clone();
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { cell.close(&shard).await });
+        }
+    }
+}
+
+impl Leases {
+    /// Keeps a link for the next call; gives one back that is to be closed, when there are enough.
+    fn give_back(&self, kind: &Kind, cell: &Arc<LinkCell>) -> Option<Arc<LinkCell>> {
+        let Some(link) = cell.current() else { return Some(cell.clone()) };
+        link.set_inbox(None);
+        let mut idle = self.idle.lock();
+        let kept: usize = idle.values().map(Vec::len).sum();
+        if kept >= MAX_IDLE {
+            return Some(cell.clone());
+        }
+        idle.entry(kind.clone()).or_default().push(cell.clone());
+        None
+    }
+
+    /// Lets go of the links that wait for nobody in particular.
+    pub(crate) fn shed(&self, idle_for: std::time::Duration) -> Vec<Arc<LinkCell>> {
+        let mut idle = self.idle.lock();
+        let mut old = Vec::new();
+        for cells in idle.values_mut() {
+            let rests = |cell: &mut Arc<LinkCell>| cell.current().is_none_or(|link| link.idle() > idle_for);
+            old.extend(cells.extract_if(.., rests));
+        }
+        idle.retain(|_, cells| !cells.is_empty());
+        old
+    }
+}

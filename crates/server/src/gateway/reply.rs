@@ -1,0 +1,104 @@
+//! What a request over a link is answered with: one message, a stream of them, or a long body on its way.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use proto::era::Era;
+use proto::rpc::{Frame, FrameLimits};
+use transport::net::client::Client;
+use transport::up::{EventStream, LinkError, LongReply, MuxCall, StreamItem, messages};
+
+/// What a request was answered with, at first.
+pub(crate) enum Reply {
+    /// The whole answer, with its HTTP status where there was HTTP.
+    Whole(Box<Frame>, Option<u16>),
+    /// A stream of messages.
+    Source(Source),
+    /// A long answer of which only the beginning has been read.
+    Long(Box<LongReply>),
+}
+
+impl Reply {
+    /// A body that was read to its end; an array of messages is a source of them.
+    pub(crate) fn of(
+        text: Bytes,
+        status: Option<u16>,
+        era: &'static Era,
+        limits: FrameLimits,
+    ) -> Result<Self, LinkError> {
+        if !era.batches {
+            return Ok(Self::Whole(Box::new(parse(text, limits)?), status));
+        }
+        let mut ready = messages(text, era, limits)?;
+        if ready.len() == 1
+            && let Some(only) = ready.pop_front()
+        {
+            return Ok(Self::Whole(only, status));
+        }
+        Ok(Self::Source(Source::Web(Incoming { era, stream: None, ready })))
+    }
+}
+
+/// Where an exchange's messages come from.
+pub(crate) enum Source {
+    Web(Incoming),
+    Pipe(MuxCall),
+}
+
+/// Messages that come over HTTP.
+pub(crate) struct Incoming {
+    era: &'static Era,
+    /// Where more come from, if they do.
+    stream: Option<Box<EventStream>>,
+    /// The rest of the array that came last.
+    ready: VecDeque<Box<Frame>>,
+}
+
+/// What a source brings.
+pub(crate) enum Item {
+    Frame(Box<Frame>),
+    /// The upstream closed its stream and has to be asked again; it wishes to wait so many milliseconds.
+    Paused(Option<u64>),
+}
+
+impl Source {
+    /// Lets it go once the answer is there.
+    pub(crate) fn finish(self) {
+        if let Self::Web(Incoming { stream: Some(stream), .. }) = self {
+            stream.finish();
+        }
+    }
+
+    pub(crate) async fn next(&mut self, client: &Client, limits: FrameLimits) -> Result<Item, LinkError> {
+        match self {
+            Self::Pipe(call) => Ok(Item::Frame(call.next().await?)),
+            Self::Web(incoming) => incoming.next(client, limits).await,
+        }
+    }
+}
+
+impl Incoming {
+    pub(crate) fn new(stream: Box<EventStream>, era: &'static Era) -> Self {
+        Self { era, stream: Some(stream), ready: VecDeque::new() }
+    }
+
+    pub(crate) async fn next(&mut self, client: &Client, limits: FrameLimits) -> Result<Item, LinkError> {
+        loop {
+            if let Some(frame) = self.ready.pop_front() {
+                return Ok(Item::Frame(frame));
+            }
+            let stream = self.stream.as_mut().ok_or(LinkError::Closed)?;
+            match stream.next(client).await? {
+                StreamItem::Paused { retry } => return Ok(Item::Paused(retry)),
+                StreamItem::Message(text) if self.era.batches => {
+                    self.ready = messages(text, self.era, limits)?;
+                }
+                StreamItem::Message(text) => return Ok(Item::Frame(Box::new(parse(text, limits)?))),
+            }
+        }
+    }
+}
+
+pub(crate) fn parse(text: Bytes, limits: FrameLimits) -> Result<Frame, LinkError> {
+    Frame::parse(text, limits).map_err(|e| LinkError::NotAMessage(e.to_string()))
+}

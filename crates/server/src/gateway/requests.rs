@@ -1,0 +1,35 @@
+//! Requests of the gateway's own that change what an upstream keeps for a session.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use proto::mcp::Method;
+
+use super::Shard;
+use super::link::OpenLink;
+use super::upstream::own_request;
+
+/// Tells an upstream the log level of a session, in the words of its era.
+pub(super) async fn tell_level(shard: &Shard, link: &Arc<OpenLink>, level: &Bytes) {
+    let level = proto::bridge::level(level, link.era);
+    request(shard, link, Method::SetLevel, &format!("\"level\":{level}")).await;
+}
+
+/// A request of the session's own, whose answer matters only to the log.
+pub(super) async fn request(shard: &Shard, link: &Arc<OpenLink>, method: Method, params: &str) {
+    let key = shard.gateway.next_key();
+    let body = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"{}\",\"params\":{{{params}}}}}",
+        method.name()
+    );
+    let outbound = own_request(&link.upstream, link.era, key, Bytes::from(body), method);
+    let answer = link.ask(&shard.client, outbound, shard.gateway.frame_limits());
+    let patience = shard.gateway.snapshot.limits.connect_timeout;
+    match tokio::time::timeout(patience, answer).await {
+        Ok(Ok(_)) => {}
+        Ok(Err(e)) => {
+            tracing::debug!(server = %link.upstream.name(), "{}: {}", method.name(), link.upstream.told(&e));
+        }
+        Err(_) => tracing::debug!(server = %link.upstream.name(), "{}: no answer", method.name()),
+    }
+}
