@@ -3,6 +3,9 @@
 //   listTools(), listPrompts(), listResources(), listTemplates()      → arrays
 //   call(params, { onprogress, signal }), read(uri), prompt(params), complete(params)  → results
 //   logs: texts of the log messages so far; wantLogs(): asks for them where the era has a request for that
+//   changes: a `Changes`, told of `tools` and of URIs; watch({ toolsListChanged, resourceSubscriptions }) → what ends it
+//
+//   node SCRIPT WHERE ERA TOPIC:PREFIX,… FOLDER        WHERE: a URL (…/sse for HTTP+SSE), or a command as a JSON array
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -12,8 +15,16 @@ const SECONDS = 20;
 /** So many cases may hang; then the rest would only hang as well. */
 const HANGS = 3;
 export const SAMPLE = "Said by the client's model";
-const [, , url, era, topic, prefix = '', files = ''] = process.argv;
-export const visit = { url: new URL(url), era, root: pathToFileURL(files || '.').href };
+const [, , where, era, topics, files = ''] = process.argv;
+const servers = topics.split(',').map((pair) => pair.split(':'));
+export const visit = { ...reached(where), era, root: pathToFileURL(files || '.').href };
+
+/** How the gateway is reached: `command` for a pipe, else `url`. */
+function reached(where) {
+  if (where.startsWith('[')) return { command: JSON.parse(where) };
+  const url = new URL(where);
+  return { url, sse: url.pathname.endsWith('/sse') };
+}
 
 let failed = 0;
 let hanging = 0;
@@ -24,6 +35,33 @@ export function fetchWatched(url, init) {
   const response = fetch(url, init);
   if (typeof init?.body === 'string' && init.body.includes('"method":"tools/call"')) callSent();
   return response;
+}
+
+/** A pipe's transport, noticing when a tool is called. */
+export function pipeWatched(transport) {
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    const sent = send(message, options);
+    if (message.method === 'tools/call') callSent();
+    return sent;
+  };
+  return transport;
+}
+
+/** What the server has told of: each word once for each time that it was told. */
+export class Changes {
+  #told = [];
+  #wake = () => {};
+
+  push(what) {
+    this.#told.push(what);
+    this.#wake();
+  }
+
+  async next(what) {
+    while (!this.#told.includes(what)) await new Promise((wake) => { this.#wake = wake; });
+    this.#told.splice(this.#told.indexOf(what), 1);
+  }
 }
 
 /** Runs one case under a deadline and prints how it went. */
@@ -54,23 +92,43 @@ export function finish() {
   process.exit(failed === 0 ? 0 : 1);
 }
 
-/** What this visit asks for, with names as the gateway shows them. */
+/** A topic with what it takes over from another one, without what its like lacks. */
+function resolved(topics, name) {
+  const { like, without = [], ...own } = topics[name];
+  const asked = { ...(like && resolved(topics, like)), ...own };
+  const kept = ([key]) => !without.includes(key);
+  const stays = (item) => !without.includes(item.case ?? item.name ?? item.uri);
+  return Object.fromEntries(Object.entries(asked).filter(kept).map(([key, value]) => {
+    return [key, Array.isArray(value) ? value.filter(stays) : value];
+  }));
+}
+
+/** What this visit asks of each server, with names as the gateway shows them. */
 export function questions() {
   const text = readFileSync(new URL('questions.json', import.meta.url), 'utf8').replaceAll('$FILES', files);
-  const asked = JSON.parse(text)[topic];
-  const shown = (item) => ({ ...item, name: prefix + item.name });
-  return {
-    resources: 'reads' in asked,
-    ...asked,
-    tools: asked.tools.map((name) => prefix + name),
-    calls: asked.calls.map(shown),
-    asks: asked.asks.map(shown),
-    prompts: (asked.prompts ?? []).map(shown),
-    progress: asked.progress && shown(asked.progress),
-    logging: asked.logging && shown(asked.logging),
-    cancel: asked.cancel && shown(asked.cancel),
-    completions: (asked.completions ?? []).map((it) => ({ ...it, prompt: it.prompt && prefix + it.prompt })),
-  };
+  return servers.map(([topic, prefix], index) => {
+    const asked = resolved(JSON.parse(text), topic);
+    const shown = (item) => item && { ...item, name: prefix + item.name };
+    // A URI that several servers have is the first one's.
+    const only = servers.length === 1;
+    const first = index === 0;
+    const { cancel, change, update } = asked;
+    return {
+      ...asked,
+      of: only ? '' : `${prefix} `,
+      tools: asked.tools.map((name) => prefix + name),
+      calls: asked.calls.map(shown),
+      asks: asked.asks.map(shown),
+      prompts: asked.prompts?.map(shown) ?? [],
+      progress: shown(asked.progress),
+      logging: shown(asked.logging),
+      cancel: cancel && { ...shown(cancel), counted: first ? cancel.counted : undefined },
+      change: change && { trigger: prefix + change.trigger, changing: prefix + change.changing },
+      update: first && update ? { ...update, trigger: prefix + update.trigger } : undefined,
+      reads: asked.reads?.filter((item) => only || !item.unlisted) ?? [],
+      completions: asked.completions?.map((it) => ({ ...it, prompt: it.prompt && prefix + it.prompt })) ?? [],
+    };
+  });
 }
 
 /** The answer of a user called Ada to a form. */
@@ -134,23 +192,56 @@ async function cancel(peer, { name, arguments: args, counted }, elsewhere) {
   running.catch(() => {});
   // Once it is sent and something sent later is answered, the call has arrived.
   await sent;
-  await peer.read(elsewhere);
+  await peer.prompt(elsewhere);
   abort.abort(new Error('given up'));
   await assert.rejects(running);
   // Reading is the only way to see that the upstream was told; the case's deadline bounds it.
   while (counted && (await count()) === before) await new Promise((go) => setImmediate(go));
 }
 
+const revisionIn = (text) => {
+  const found = text.match(/revision (\d+)$/i);
+  assert.ok(found, `no revision in ${text}`);
+  return found[1];
+};
+
+/** Changes the list of tools, and sees the change once it is told of it. */
+async function change(peer, { trigger, changing }) {
+  const end = await peer.watch({ toolsListChanged: true });
+  const now = revisionIn(textOf((await peer.call({ name: trigger, arguments: {} })).content));
+  let listed;
+  while (listed !== now) {
+    await peer.changes.next('tools');
+    listed = revisionIn((await peer.listTools()).find(({ name }) => name === changing).description);
+  }
+  await end();
+}
+
+/** Changes a resource, and sees the change once it is told of it. */
+async function update(peer, { trigger, uri }) {
+  const end = await peer.watch({ resourceSubscriptions: [uri] });
+  const now = revisionIn(textOf((await peer.call({ name: trigger, arguments: {} })).content));
+  let read;
+  while (read !== now) {
+    await peer.changes.next(uri);
+    read = revisionIn((await peer.read(uri)).contents[0].text);
+  }
+  await end();
+}
+
 async function lists(peer, asked) {
   const names = (await peer.listTools()).map((tool) => tool.name);
   for (const name of asked.tools) assert.ok(names.includes(name), `${name} is not among ${names}`);
   assert.equal(new Set(names).size, names.length, 'a name is listed twice');
-  if (!asked.resources) return;
-  assert.ok((await peer.listResources()).length > 0, 'no resources');
-  const templates = (await peer.listTemplates()).map((template) => template.uriTemplate);
-  for (const template of asked.templates) assert.ok(templates.includes(template), `${template} is not among ${templates}`);
-  const prompts = (await peer.listPrompts()).map((prompt) => prompt.name);
-  for (const { name } of asked.prompts) assert.ok(prompts.includes(name), `${name} is not among ${prompts}`);
+  if (asked.reads.length > 0) assert.ok((await peer.listResources()).length > 0, 'no resources');
+  if (asked.templates) {
+    const templates = (await peer.listTemplates()).map((template) => template.uriTemplate);
+    for (const template of asked.templates) assert.ok(templates.includes(template), `${template} is not among ${templates}`);
+  }
+  if (asked.prompts.length > 0) {
+    const prompts = (await peer.listPrompts()).map((prompt) => prompt.name);
+    for (const { name } of asked.prompts) assert.ok(prompts.includes(name), `${name} is not among ${prompts}`);
+  }
 }
 
 async function completion(peer, { prompt, template, argument, value, values }) {
@@ -159,23 +250,29 @@ async function completion(peer, { prompt, template, argument, value, values }) {
   assert.deepEqual(completion.values, values);
 }
 
-/** Runs everything that this visit asks for. */
-export async function runAll(peer) {
-  const asked = questions();
-  await check('lists', () => lists(peer, asked));
-  for (const item of [...asked.calls, ...asked.asks]) await check(item.case, () => oneCall(peer, item));
-  if (asked.progress) await check('progress', () => progress(peer, asked.progress));
-  if (asked.logging) await check('logging', () => logging(peer, asked.logging));
-  if (asked.cancel) await check('cancellation', () => cancel(peer, asked.cancel, asked.reads[0].uri));
-  for (const { uri, text } of asked.reads ?? []) {
-    await check(`read ${uri}`, async () => assert.ok((await peer.read(uri)).contents[0].text.includes(text)));
+async function oneOf(peer, asked) {
+  const one = (name, run) => check(asked.of + name, run);
+  await one('lists', () => lists(peer, asked));
+  for (const item of [...asked.calls, ...asked.asks]) await one(item.case, () => oneCall(peer, item));
+  if (asked.progress) await one('progress', () => progress(peer, asked.progress));
+  if (asked.logging) await one('logging', () => logging(peer, asked.logging));
+  for (const { uri, text } of asked.reads) {
+    await one(`read ${uri}`, async () => assert.ok((await peer.read(uri)).contents[0].text.includes(text)));
   }
-  if (asked.missing) await check('read what is missing', () => assert.rejects(() => peer.read(asked.missing)));
+  if (asked.missing) await one('read what is missing', () => assert.rejects(() => peer.read(asked.missing)));
   for (const { name, arguments: args, text } of asked.prompts) {
-    await check(`prompt ${name}`, async () => {
+    await one(`prompt ${name}`, async () => {
       const { messages } = await peer.prompt({ name, ...(args && { arguments: args }) });
       assert.ok(textOf(messages.map((message) => message.content)).includes(text), JSON.stringify(messages));
     });
   }
-  for (const item of asked.completions) await check(`completion of ${item.argument}`, () => completion(peer, item));
+  for (const item of asked.completions) await one(`completion of ${item.argument}`, () => completion(peer, item));
+  if (asked.cancel) await one('cancellation', () => cancel(peer, asked.cancel, asked.prompts[0]));
+  if (asked.change) await one('a changed list', () => change(peer, asked.change));
+  if (asked.update) await one('a changed resource', () => update(peer, asked.update));
+}
+
+/** Runs everything that this visit asks for, server by server. */
+export async function runAll(peer) {
+  for (const asked of questions()) await oneOf(peer, asked);
 }

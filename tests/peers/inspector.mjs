@@ -1,5 +1,7 @@
 // The Inspector's command line (`@modelcontextprotocol/inspector`) as a client: one process for each request.
-//   node inspector.mjs URL legacy|auto|modern TOPIC PREFIX FOLDER
+//   node inspector.mjs URL legacy|auto|modern TOPIC:PREFIX,… FOLDER
+//
+// It answers no questions and follows no changes, so only its requests are run.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -15,7 +17,7 @@ const home = mkdtempSync(join(tmpdir(), 'inspector-'));
 
 /** Runs one request; the result that it prints. */
 function ask(method, ...args) {
-  const line = [main, '--cli', visit.url.href, '--transport', 'http', '--protocol-era', visit.era, '--method', method, ...args];
+  const line = [main, '--cli', visit.url.href, '--transport', visit.sse ? 'sse' : 'http', '--protocol-era', visit.era, '--method', method, ...args];
   const options = { timeout: 20_000, maxBuffer: 16 << 20, env: { ...process.env, HOME: home } };
   return new Promise((resolve, reject) => {
     execFile(process.execPath, line, options, (error, out, told) => {
@@ -26,41 +28,44 @@ function ask(method, ...args) {
 }
 
 const pairs = (flag, args) => Object.entries(args).flatMap(([key, value]) => [flag, `${key}=${JSON.stringify(value)}`]);
-const asked = questions();
 const running = [];
-/** Starts a case; each is a process of its own, so they need not wait for each other. */
-const start = (name, run) => running.push(check(name, run));
-await check('tools/list', async () => {
-  const names = (await ask('tools/list')).tools.map((tool) => tool.name);
-  for (const name of asked.tools) assert.ok(names.includes(name), `${name} is not among ${names}`);
-});
-for (const item of asked.calls.filter((call) => call.text)) {
-  start(`tools/call ${item.case}`, async () => {
-    const { content } = await ask('tools/call', '--tool-name', item.name, ...pairs('--tool-arg', item.arguments));
-    assert.ok(content[0].text.includes(item.text), JSON.stringify(content));
+
+for (const asked of questions()) {
+  /** Starts a case; each is a process of its own, so they need not wait for each other. */
+  const start = (name, run) => running.push(check(asked.of + name, run));
+  await check(`${asked.of}tools/list`, async () => {
+    const names = (await ask('tools/list')).tools.map((tool) => tool.name);
+    for (const name of asked.tools) assert.ok(names.includes(name), `${name} is not among ${names}`);
   });
-}
-start('resources/list', async () => assert.ok((await ask('resources/list')).resources.length > 0));
-start('resources/templates/list', async () => {
-  const templates = (await ask('resources/templates/list')).resourceTemplates.map((template) => template.uriTemplate);
-  for (const template of asked.templates) assert.ok(templates.includes(template), `${templates}`);
-});
-for (const { uri, text } of asked.reads) {
-  start(`resources/read ${uri}`, async () => {
-    assert.ok((await ask('resources/read', '--uri', uri)).contents[0].text.includes(text));
+  for (const item of asked.calls.filter((call) => call.text)) {
+    start(`tools/call ${item.case}`, async () => {
+      const { content } = await ask('tools/call', '--tool-name', item.name, ...pairs('--tool-arg', item.arguments));
+      assert.ok(content[0].text.includes(item.text), JSON.stringify(content));
+    });
+  }
+  start('resources/list', async () => assert.ok((await ask('resources/list')).resources.length > 0));
+  start('resources/templates/list', async () => {
+    const templates = (await ask('resources/templates/list')).resourceTemplates.map((template) => template.uriTemplate);
+    for (const template of asked.templates) assert.ok(templates.includes(template), `${templates}`);
   });
-}
-start('prompts/list', async () => {
-  const names = (await ask('prompts/list')).prompts.map((prompt) => prompt.name);
-  for (const { name } of asked.prompts) assert.ok(names.includes(name), `${name} is not among ${names}`);
-});
-for (const { name, arguments: args, text } of asked.prompts) {
-  start(`prompts/get ${name}`, async () => {
-    const given = Object.entries(args ?? {}).flatMap(([key, value]) => ['--prompt-args', `${key}=${value}`]);
-    const { messages } = await ask('prompts/get', '--prompt-name', name, ...given);
-    assert.ok(messages[0].content.text.includes(text), JSON.stringify(messages));
+  for (const { uri, text } of asked.reads.filter((item) => !item.asks)) {
+    start(`resources/read ${uri}`, async () => {
+      assert.ok((await ask('resources/read', '--uri', uri)).contents[0].text.includes(text));
+    });
+  }
+  start('prompts/list', async () => {
+    const names = (await ask('prompts/list')).prompts.map((prompt) => prompt.name);
+    for (const { name } of asked.prompts) assert.ok(names.includes(name), `${name} is not among ${names}`);
   });
+  for (const { name, arguments: args, text } of asked.prompts.filter((item) => !item.asks)) {
+    start(`prompts/get ${name}`, async () => {
+      const given = Object.entries(args ?? {}).flatMap(([key, value]) => ['--prompt-args', `${key}=${value}`]);
+      const { messages } = await ask('prompts/get', '--prompt-name', name, ...given);
+      assert.ok(messages[0].content.text.includes(text), JSON.stringify(messages));
+    });
+  }
+  // All at once would have each wait for the others' processes longer than its own deadline.
+  await Promise.all(running.splice(0));
 }
-await Promise.all(running);
 rmSync(home, { recursive: true, force: true });
 finish();

@@ -4,12 +4,16 @@ A peer has these coroutines, all of which answer plain JSON values as they came:
   list_tools(), list_prompts(), list_resources(), list_templates()
   call(name, arguments, on_progress=None), read(uri), prompt(name, arguments), complete(ref, argument)
   give_up(name, arguments, meanwhile): starts a call, awaits meanwhile(), cancels the call
+  watch(tools=False, uri=None): an async context in which `changes` (a `Changes`) is told of `tools` and of URIs
   want_logs(); and `logs`, the texts of the log messages so far
+
+  python SCRIPT WHERE ERA TOPIC:PREFIX,... FOLDER      WHERE: a URL (.../sse for HTTP+SSE), or a command as a JSON array
 """
 
 import json
 import os
 import pathlib
+import re
 import sys
 
 import anyio
@@ -17,21 +21,53 @@ import anyio
 SECONDS = 20
 HANGS = 3  # so many cases may hang; then the rest would only hang as well
 SAMPLE = "Said by the client's model"
-URL, ERA, TOPIC, PREFIX, FILES = sys.argv[1:6]
+WHERE, ERA, TOPICS, FILES = sys.argv[1:5]
+COMMAND = json.loads(WHERE) if WHERE.startswith("[") else None
+SSE = WHERE.endswith("/sse")
 ROOT = pathlib.Path(FILES).absolute().as_uri()
 failed = 0
 hanging = 0
 
 
 class Wire:
-    """Notices on the HTTP client when a tool call goes out."""
+    """Notices when a tool call goes out."""
 
     def __init__(self):
         self.call_sent = anyio.Event()
 
     async def on_request(self, request):
+        """For the hooks of an HTTP client."""
         if request.method == "POST" and b'"tools/call"' in request.content:
             self.call_sent.set()
+
+    def on_pipe(self, write):
+        """For the stream that an SDK's pipe transport takes messages from."""
+        send = write.send
+
+        async def watched(message):
+            await send(message)
+            if "tools/call" in str(message):
+                self.call_sent.set()
+
+        write.send = watched
+        return write
+
+
+class Changes:
+    """What the server has told of: each word once for each time that it was told."""
+
+    def __init__(self):
+        self.told, self.wake = [], anyio.Event()
+
+    def push(self, what):
+        self.told.append(str(what))
+        self.wake.set()
+        self.wake = anyio.Event()
+
+    async def next(self, what):
+        while what not in self.told:
+            await self.wake.wait()
+        self.told.remove(what)
 
 
 async def check(name, run):
@@ -55,17 +91,44 @@ async def check(name, run):
         return False
 
 
+def resolved(topics, name):
+    """A topic with what it takes over from another one, without what its like lacks."""
+    own = topics[name]
+    asked = {**(resolved(topics, own["like"]) if "like" in own else {}), **own}
+    without = own.get("without", [])
+
+    def stays(item):
+        return not isinstance(item, dict) or (item.get("case") or item.get("name") or item.get("uri")) not in without
+
+    kept = {key: value for key, value in asked.items() if key not in without}
+    return {key: [item for item in value if stays(item)] if isinstance(value, list) else value for key, value in kept.items()}
+
+
 def questions():
-    """What this visit asks for, with names as the gateway shows them."""
+    """What this visit asks of each server, with names as the gateway shows them."""
     text = pathlib.Path(__file__).with_name("questions.json").read_text().replace("$FILES", FILES)
-    asked = json.loads(text)[TOPIC]
-    asked["tools"] = [PREFIX + name for name in asked["tools"]]
-    for key in ("calls", "asks", "prompts"):
-        asked[key] = [{**item, "name": PREFIX + item["name"]} for item in asked.get(key, [])]
-    for key in ("progress", "logging", "cancel"):
-        if key in asked:
-            asked[key]["name"] = PREFIX + asked[key]["name"]
-    return asked
+    pairs = [pair.split(":") for pair in TOPICS.split(",")]
+    for index, (topic, prefix) in enumerate(pairs):
+        asked = resolved(json.loads(text), topic)
+        asked["of"] = f"{prefix} " if len(pairs) > 1 else ""
+        asked["tools"] = [prefix + name for name in asked["tools"]]
+        for key in ("calls", "asks", "prompts"):
+            asked[key] = [{**item, "name": prefix + item["name"]} for item in asked.get(key, [])]
+        for key in ("progress", "logging", "cancel"):
+            if key in asked:
+                asked[key]["name"] = prefix + asked[key]["name"]
+        for item in asked.get("completions", []):
+            if "prompt" in item:
+                item["prompt"] = prefix + item["prompt"]
+        for key in ("change", "update"):
+            if key in asked:
+                asked[key] = {name: value if name == "uri" else prefix + value for name, value in asked[key].items()}
+        asked["reads"] = [item for item in asked.get("reads", []) if len(pairs) == 1 or not item.get("unlisted")]
+        if index > 0:
+            # A URI that several servers have is the first one's.
+            asked.pop("update", None)
+            asked.get("cancel", {}).pop("counted", None)
+        yield asked
 
 
 def fill_in(schema):
@@ -150,23 +213,51 @@ async def cancel(peer, item, elsewhere):
         return int((await peer.read(counted))["contents"][0]["text"]) if counted else None
 
     before = await count()
-    await peer.give_up(item["name"], item["arguments"], lambda: peer.read(elsewhere))
+    await peer.give_up(item["name"], item["arguments"], lambda: peer.prompt(elsewhere["name"], None))
     # Reading is the only way to see that the upstream was told; the case's deadline bounds it.
     while counted and await count() == before:
         await anyio.lowlevel.checkpoint()
+
+
+def revision_in(text):
+    found = re.search(r"revision (\d+)$", text, re.IGNORECASE)
+    need(found, f"no revision in {text}")
+    return found[1]
+
+
+async def change(peer, item):
+    """Changes the list of tools, and sees the change once it is told of it."""
+    async with peer.watch(tools=True):
+        now = revision_in(text_of((await peer.call(item["trigger"], {}))["content"]))
+        listed = None
+        while listed != now:
+            await peer.changes.next("tools")
+            tools = {tool["name"]: tool for tool in await peer.list_tools()}
+            listed = revision_in(tools[item["changing"]]["description"])
+
+
+async def update(peer, item):
+    """Changes a resource, and sees the change once it is told of it."""
+    async with peer.watch(uri=item["uri"]):
+        now = revision_in(text_of((await peer.call(item["trigger"], {}))["content"]))
+        read = None
+        while read != now:
+            await peer.changes.next(item["uri"])
+            read = revision_in((await peer.read(item["uri"]))["contents"][0]["text"])
 
 
 async def lists(peer, asked):
     names = [tool["name"] for tool in await peer.list_tools()]
     need(set(asked["tools"]) <= set(names), f"tools: {names}")
     need(len(set(names)) == len(names), "a name is listed twice")
-    if "reads" not in asked:
-        return
-    need(await peer.list_resources(), "no resources")
-    templates = [template["uriTemplate"] for template in await peer.list_templates()]
-    need(set(asked["templates"]) <= set(templates), f"templates: {templates}")
-    prompts = [prompt["name"] for prompt in await peer.list_prompts()]
-    need({item["name"] for item in asked["prompts"]} <= set(prompts), f"prompts: {prompts}")
+    if asked["reads"]:
+        need(await peer.list_resources(), "no resources")
+    if "templates" in asked:
+        templates = [template["uriTemplate"] for template in await peer.list_templates()]
+        need(set(asked["templates"]) <= set(templates), f"templates: {templates}")
+    if asked["prompts"]:
+        prompts = [prompt["name"] for prompt in await peer.list_prompts()]
+        need({item["name"] for item in asked["prompts"]} <= set(prompts), f"prompts: {prompts}")
 
 
 async def one_read(peer, item):
@@ -181,33 +272,44 @@ async def one_prompt(peer, item):
 
 async def completion(peer, item):
     if "prompt" in item:
-        ref = {"type": "ref/prompt", "name": PREFIX + item["prompt"]}
+        ref = {"type": "ref/prompt", "name": item["prompt"]}
     else:
         ref = {"type": "ref/resource", "uri": item["template"]}
     result = await peer.complete(ref, {"name": item["argument"], "value": item["value"]})
     need(result["completion"]["values"] == item["values"], f"completed {result}")
 
 
-async def run_all(peer):
-    """Runs everything that this visit asks for."""
-    asked = questions()
-    await check("lists", lambda: lists(peer, asked))
+async def one_of(peer, asked):
+    async def one(name, run):
+        await check(asked["of"] + name, run)
+
+    await one("lists", lambda: lists(peer, asked))
     for item in asked["calls"] + asked["asks"]:
-        await check(item["case"], lambda item=item: one_call(peer, item))
+        await one(item["case"], lambda item=item: one_call(peer, item))
     if "progress" in asked:
-        await check("progress", lambda: progress(peer, asked["progress"]))
+        await one("progress", lambda: progress(peer, asked["progress"]))
     if "logging" in asked:
-        await check("logging", lambda: logging(peer, asked["logging"]))
-    if "cancel" in asked:
-        await check("cancellation", lambda: cancel(peer, asked["cancel"], asked["reads"][0]["uri"]))
-    for item in asked.get("reads", []):
-        await check(f"read {item['uri']}", lambda item=item: one_read(peer, item))
+        await one("logging", lambda: logging(peer, asked["logging"]))
+    for item in asked["reads"]:
+        await one(f"read {item['uri']}", lambda item=item: one_read(peer, item))
     if "missing" in asked:
-        await check("read what is missing", lambda: must_fail(lambda: peer.read(asked["missing"])))
+        await one("read what is missing", lambda: must_fail(lambda: peer.read(asked["missing"])))
     for item in asked["prompts"]:
-        await check(f"prompt {item['name']}", lambda item=item: one_prompt(peer, item))
+        await one(f"prompt {item['name']}", lambda item=item: one_prompt(peer, item))
     for item in asked.get("completions", []):
-        await check(f"completion of {item['argument']}", lambda item=item: completion(peer, item))
+        await one(f"completion of {item['argument']}", lambda item=item: completion(peer, item))
+    if "cancel" in asked:
+        await one("cancellation", lambda: cancel(peer, asked["cancel"], asked["prompts"][0]))
+    if "change" in asked:
+        await one("a changed list", lambda: change(peer, asked["change"]))
+    if "update" in asked:
+        await one("a changed resource", lambda: update(peer, asked["update"]))
+
+
+async def run_all(peer):
+    """Runs everything that this visit asks for, server by server."""
+    for asked in questions():
+        await one_of(peer, asked)
 
 
 def finish():

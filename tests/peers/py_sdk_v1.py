@@ -1,19 +1,23 @@
-"""Python SDK v1 (`mcp` 1.x) as a client: versions with a handshake.
+"""Python SDK v1 (`mcp` 1.x) as a client: versions with a handshake, over any transport.
 
-  python py_sdk_v1.py URL ERA TOPIC PREFIX FOLDER
+  python py_sdk_v1.py WHERE ERA TOPIC:PREFIX,... FOLDER
 """
 
-from contextlib import AsyncExitStack
+import os
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import anyio
 import httpx
-from mcp import ClientSession, types
+from mcp import ClientSession, StdioServerParameters, types
+from mcp.client.sse import sse_client
+from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from pydantic import AnyUrl
 
 import py_cases as cases
 
 LOGS = []
+CHANGES = cases.Changes()
 
 
 async def sample(context, params):
@@ -33,9 +37,25 @@ async def log(params):
     LOGS.append(params.data)
 
 
+async def heard(message):
+    told = message.root if isinstance(message, types.ServerNotification) else None
+    if isinstance(told, types.ToolListChangedNotification):
+        CHANGES.push("tools")
+    if isinstance(told, types.ResourceUpdatedNotification):
+        CHANGES.push(told.params.uri)
+
+
 class Peer:
     def __init__(self, session, wire):
-        self.session, self.wire, self.logs = session, wire, LOGS
+        self.session, self.wire, self.logs, self.changes = session, wire, LOGS, CHANGES
+
+    @asynccontextmanager
+    async def watch(self, tools=False, uri=None):
+        if uri:
+            await self.session.subscribe_resource(AnyUrl(uri))
+        yield
+        if uri:
+            await self.session.unsubscribe_resource(AnyUrl(uri))
 
     async def want_logs(self):
         await self.session.set_logging_level("debug")
@@ -79,20 +99,37 @@ class Peer:
             tasks.cancel_scope.cancel()
 
 
+async def streams(stack, wire):
+    """What the session reads from and writes to."""
+    if cases.COMMAND:
+        program, *args = cases.COMMAND
+        server = StdioServerParameters(command=program, args=args, env=dict(os.environ))
+        read, write = await stack.enter_async_context(stdio_client(server))
+        return read, wire.on_pipe(write)
+    hooks = {"request": [wire.on_request]}
+
+    def client(headers=None, timeout=None, auth=None):
+        return httpx.AsyncClient(headers=headers, timeout=timeout or httpx.Timeout(30, read=300), event_hooks=hooks)
+
+    if cases.SSE:
+        return await stack.enter_async_context(sse_client(cases.WHERE, httpx_client_factory=client))
+    http = await stack.enter_async_context(client())
+    return (await stack.enter_async_context(streamable_http_client(cases.WHERE, http_client=http)))[:2]
+
+
 async def main():
     wire = cases.Wire()
-    hooks = {"request": [wire.on_request]}
     async with AsyncExitStack() as stack:
-        http = await stack.enter_async_context(httpx.AsyncClient(timeout=httpx.Timeout(30, read=300), event_hooks=hooks))
-        streams = await stack.enter_async_context(streamable_http_client(cases.URL, http_client=http))
+        read, write = await streams(stack, wire)
         session = await stack.enter_async_context(
             ClientSession(
-                streams[0],
-                streams[1],
+                read,
+                write,
                 sampling_callback=sample,
                 elicitation_callback=elicit,
                 list_roots_callback=roots,
                 logging_callback=log,
+                message_handler=heard,
             )
         )
         if await cases.check("initialize", session.initialize):

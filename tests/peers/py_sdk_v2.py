@@ -1,15 +1,18 @@
-"""Python SDK v2 (`mcp` 2.x) as a client of either era.
+"""Python SDK v2 (`mcp` 2.x) as a client of either era, over any transport.
 
-  python py_sdk_v2.py URL legacy|auto|modern TOPIC PREFIX FOLDER
+  python py_sdk_v2.py WHERE legacy|auto|modern TOPIC:PREFIX,... FOLDER
 """
 
+import os
 import warnings
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import anyio
 import httpx2
 import mcp_types as types
-from mcp import Client
+from mcp import Client, StdioServerParameters
+from mcp.client.sse import sse_client
+from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 import py_cases as cases
@@ -19,6 +22,7 @@ warnings.simplefilter("ignore")
 NEWEST = "2026-07-28"
 STATELESS = cases.ERA != "legacy"
 LOGS = []
+CHANGES = cases.Changes()
 
 
 async def sample(context, params):
@@ -38,9 +42,29 @@ async def log(params):
     LOGS.append(params.data)
 
 
+async def heard(message):
+    if isinstance(message, types.ToolListChangedNotification):
+        CHANGES.push("tools")
+    if isinstance(message, types.ResourceUpdatedNotification):
+        CHANGES.push(message.params.uri)
+
+
 class Peer:
     def __init__(self, client, wire):
-        self.client, self.wire, self.logs = client, wire, LOGS
+        self.client, self.wire, self.logs, self.changes = client, wire, LOGS, CHANGES
+
+    @asynccontextmanager
+    async def watch(self, tools=False, uri=None):
+        uris = [uri] if uri else []
+        if STATELESS:
+            async with self.client.listen(tools_list_changed=tools, resource_subscriptions=uris):
+                yield
+            return
+        for followed in uris:
+            await self.client.subscribe_resource(followed)
+        yield
+        for followed in uris:
+            await self.client.unsubscribe_resource(followed)
 
     async def want_logs(self):
         if not STATELESS:
@@ -80,14 +104,34 @@ class Peer:
             tasks.cancel_scope.cancel()
 
 
+@asynccontextmanager
+async def reached(wire):
+    """What the client reads from and writes to."""
+    if cases.COMMAND:
+        program, *args = cases.COMMAND
+        server = StdioServerParameters(command=program, args=args, env=dict(os.environ))
+        async with stdio_client(server) as (read, write):
+            yield read, wire.on_pipe(write)
+        return
+    hooks = {"request": [wire.on_request]}
+
+    def client(headers=None, timeout=None, auth=None):
+        return httpx2.AsyncClient(headers=headers, timeout=timeout or httpx2.Timeout(30, read=300), event_hooks=hooks)
+
+    if cases.SSE:
+        async with sse_client(cases.WHERE, httpx_client_factory=client) as streams:
+            yield streams
+        return
+    async with client() as http, streamable_http_client(cases.WHERE, http_client=http) as streams:
+        yield streams
+
+
 async def main():
     wire = cases.Wire()
-    hooks = {"request": [wire.on_request]}
     mode = NEWEST if cases.ERA == "modern" else cases.ERA
     async with AsyncExitStack() as stack:
-        http = await stack.enter_async_context(httpx2.AsyncClient(timeout=httpx2.Timeout(30, read=300), event_hooks=hooks))
         client = Client(
-            streamable_http_client(cases.URL, http_client=http),
+            reached(wire),
             mode=mode,
             read_timeout_seconds=cases.SECONDS,
             log_level="debug",
@@ -95,6 +139,7 @@ async def main():
             elicitation_callback=elicit,
             list_roots_callback=roots,
             logging_callback=log,
+            message_handler=heard,
         )
 
         async def connect():

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A fixture upstream over HTTP.
+/// A server over HTTP.
 #[derive(Debug)]
 pub(crate) struct HttpUpstream {
     /// Its endpoint.
@@ -28,29 +28,55 @@ impl HttpUpstream {
         Ok(Self { url, service })
     }
 
-    /// The conformance fixture on a free port.
-    pub(crate) fn fixture(programs: &Programs, log: &Log) -> Result<Self, String> {
-        let mut command = Command::new(programs.fixture());
-        Self::start(
-            command.args(["--http", "127.0.0.1:0"]),
-            |line| address(line).map(|url| endpoint(&url, line)),
-            log,
-        )
-    }
-
-    /// How a configuration names it.
-    pub(crate) fn server(&self) -> Value {
-        json!({ "url": self.url })
-    }
-
     pub(crate) fn tell(&self, log: &Log) {
         self.service.tell(log);
     }
 }
 
-/// The fixture as a child of the gateway.
-pub(crate) fn stdio_fixture(programs: &Programs) -> Value {
-    json!({ "command": programs.fixture(), "args": ["--stdio"] })
+/// How a fixture is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Streamable HTTP.
+    Http,
+    /// HTTP+SSE, as before 2025-03-26.
+    Sse,
+    /// The pipes of a child of the gateway.
+    Stdio,
+}
+
+/// A fixture upstream: how it is reached, and which options narrow what it speaks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fixture {
+    pub(crate) reach: Reach,
+    pub(crate) options: &'static [&'static str],
+}
+
+impl Fixture {
+    pub(crate) const fn new(reach: Reach, options: &'static [&'static str]) -> Self {
+        Self { reach, options }
+    }
+
+    /// Starts it, unless the gateway is to do so; how a configuration names it, and what runs until it is dropped.
+    pub(crate) fn start(
+        self,
+        programs: &Programs,
+        log: &Log,
+    ) -> Result<(Value, Option<HttpUpstream>), String> {
+        let listen = match self.reach {
+            Reach::Stdio => {
+                let args = ["--stdio"].iter().chain(self.options).collect::<Vec<_>>();
+                return Ok((json!({ "command": programs.fixture(), "args": args }), None));
+            }
+            Reach::Http => "--http",
+            Reach::Sse => "--sse",
+        };
+        let mut command = Command::new(programs.fixture());
+        command.args([listen, "127.0.0.1:0"]).args(self.options);
+        let running =
+            HttpUpstream::start(&mut command, |line| address(line).map(|url| endpoint(&url, line)), log)?;
+        let kind = if self.reach == Reach::Sse { "sse" } else { "http" };
+        Ok((json!({ "type": kind, "url": running.url }), Some(running)))
+    }
 }
 
 /// How the default profile names what it shows.
@@ -67,6 +93,8 @@ pub(crate) enum Naming {
 pub(crate) struct Gateway {
     /// The endpoint of the default profile.
     pub(crate) url: String,
+    /// Its configuration.
+    pub(crate) config: PathBuf,
     service: Service,
 }
 
@@ -87,11 +115,16 @@ impl Gateway {
         let file = scratch(name)?.join("dragoman.json");
         fs::write(&file, config.to_string()).map_err(|error| format!("{}: {error}", file.display()))?;
         let mut command = Command::new(programs.dragoman());
-        command.args(["serve", "--listen", "127.0.0.1:0", "--config"]).arg(file);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--config"]).arg(&file);
         // Its log may name upstreams before the first screen names its own address.
         let own = |line: &str| address(line.split_once(" serves ")?.1);
         let (service, url) = Service::start(&mut command, log, own)?;
-        Ok(Self { url: format!("{url}/mcp"), service })
+        Ok(Self { url: format!("{url}/mcp"), config: file, service })
+    }
+
+    /// The endpoint of the default profile for clients that know only HTTP+SSE.
+    pub(crate) fn sse(&self) -> String {
+        format!("{}/sse", self.url.trim_end_matches("/mcp"))
     }
 
     pub(crate) fn tell(&self, log: &Log) {

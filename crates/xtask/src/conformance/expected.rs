@@ -1,4 +1,4 @@
-//! Expected-failures files: `tests/conformance/UPSTREAM-VERSION.yml`, each entry with its reason as a comment.
+//! Expected-failures files: `tests/conformance/UPSTREAM-VERSION.yaml`, each entry with its reason as a comment.
 //!
 //! The suite reads them too and refuses stale entries; here they only tell known failures from new ones. What the suite
 //! passes without having tried anything stands in `untried.txt`, whose staleness is checked here.
@@ -24,13 +24,16 @@ impl Expected {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(format!("{}: {error}", file.display())),
         };
-        let file = folder.join(format!("{upstream}-{version}.yml"));
+        let file = folder.join(format!("{upstream}-{version}.yaml"));
         let listed = read(&file)?;
         let untried = read(&folder.join("untried.txt"))?.unwrap_or_default();
         Ok(Self {
             entries: listed.as_deref().map(entries).unwrap_or_default(),
             file: listed.is_some().then_some(file),
-            untried: untried_in(&untried, &format!("{upstream} {version} ")),
+            untried: [upstream, "any"]
+                .iter()
+                .flat_map(|upstream| untried_in(&untried, &format!("{upstream} {version} ")))
+                .collect(),
         })
     }
 

@@ -7,6 +7,7 @@ mod client;
 mod expected;
 mod server;
 mod suite;
+mod upstream;
 
 use crate::root::Programs;
 use crate::run::Log;
@@ -16,17 +17,20 @@ use std::process::Command;
 use std::time::Duration;
 
 pub(crate) use client::through_client;
-pub(crate) use server::{Upstream, through_server};
+pub(crate) use server::through_server;
+pub(crate) use upstream::Upstream;
 
-const DEADLINE: Duration = Duration::from_mins(15);
+const DEADLINE: Duration = Duration::from_mins(30);
 
 /// What `cargo xtask conformance` takes.
 const USAGE: &str = "\
-cargo xtask conformance [--upstream http|stdio|direct] [--spec VERSION] [--scenario NAME] [--profile CARGO-PROFILE]
+cargo xtask conformance [--upstream NAME] [--spec VERSION] [--scenario NAME] [--profile CARGO-PROFILE]
 cargo xtask conformance --client [--scenario NAME] [--profile CARGO-PROFILE]
 
-  --upstream  only this fixture behind Dragoman; `direct` runs the suite against the fixture itself
-  --spec      only the sweep of this protocol version
+  --upstream  only this fixture behind Dragoman: `http` and `stdio` speak every version; `legacy-http`,
+              `legacy-stdio`, `modern-http`, `modern-stdio` and `sse` (HTTP+SSE) one era, for clients of both;
+              `direct` runs the suite against the fixture itself
+  --spec      only the sweep of this protocol version; `extensions` for the scenarios of extensions
   --scenario  only this scenario
   --client    the suite's client scenarios: it plays the upstream and judges what Dragoman sends
   --profile   which cargo profile the programs are built with (dev)
@@ -43,6 +47,11 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
+    /// Whether this scenario is wanted.
+    fn scenario(&self, name: &str) -> bool {
+        self.scenario.as_deref().is_none_or(|only| only == name)
+    }
+
     fn parse(args: &[String]) -> Result<Self, String> {
         let mut wanted = Self::default();
         let mut args = args.iter();
@@ -75,7 +84,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool, String> {
     if wanted.client {
         tally += through_client(&node, &programs, &wanted, &log)?;
     } else {
-        for upstream in wanted.upstream.map_or(vec![Upstream::Http, Upstream::Stdio], |only| vec![only]) {
+        for upstream in wanted.upstream.map_or(Upstream::ALL.to_vec(), |only| vec![only]) {
             tally += through_server(&node, &programs, upstream, &wanted, &log)?;
         }
     }

@@ -1,91 +1,36 @@
 //! Server mode: the suite calls Dragoman, a fixture stands behind it.
 
+use super::Wanted;
 use super::checks::{Verdict, verdicts};
 use super::expected::Expected;
 use super::suite::{Selection, Suite};
-use super::{USAGE, Wanted};
+use super::upstream::{Running, Upstream};
 use crate::root::{self, Programs};
 use crate::run::Log;
-use crate::stage::{Gateway, HttpUpstream, Naming, scratch, stdio_fixture};
+use crate::stage::scratch;
 use crate::tally::Tally;
 use crate::tools::Node;
-use serde_json::json;
 use std::collections::BTreeMap;
-use std::str::FromStr;
 
 /// The protocol versions that the suite is swept over.
 const SWEEPS: [&str; 4] = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 /// The revisions whose frozen requirements are run as well, with the number of scenarios in each.
 const REQUIREMENTS: [&str; 2] = ["2025-11-25", "2026-07-28"];
+/// Scenarios of extensions belong to no version; the gateway carries the one for tasks.
+const EXTENSIONS: &str = "extensions";
+const CARRIED: &str = "tasks-";
 
-/// What stands behind Dragoman.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Upstream {
-    /// The fixture over Streamable HTTP.
-    Http,
-    /// The fixture as a child process.
-    Stdio,
-    /// Nothing: the suite calls the fixture itself, to tell its faults from ours.
-    Direct,
+/// One line of the report: some runs of the suite under one title, against one upstream.
+struct Round<'a> {
+    kind: &'a str,
+    version: &'a str,
+    selections: Vec<Selection<'a>>,
+    /// The scenarios that have to run.
+    names: Vec<&'a str>,
 }
 
-impl FromStr for Upstream {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        [Self::Http, Self::Stdio, Self::Direct]
-            .into_iter()
-            .find(|upstream| upstream.name() == name)
-            .ok_or(format!("no upstream `{name}`\n\n{USAGE}"))
-    }
-}
-
-impl Upstream {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Http => "http",
-            Self::Stdio => "stdio",
-            Self::Direct => "direct",
-        }
-    }
-}
-
-/// Everything that runs for one upstream; ended when dropped.
-struct Running {
-    url: String,
-    gateway: Option<Gateway>,
-    upstream: Option<HttpUpstream>,
-}
-
-impl Running {
-    fn start(programs: &Programs, upstream: Upstream, log: &Log) -> Result<Self, String> {
-        let name = format!("conformance-{}", upstream.name());
-        if upstream == Upstream::Stdio {
-            let gateway = Gateway::start(
-                programs,
-                &name,
-                &json!({ "fixture": stdio_fixture(programs) }),
-                Naming::Plain,
-                log,
-            )?;
-            return Ok(Self { url: gateway.url.clone(), gateway: Some(gateway), upstream: None });
-        }
-        let fixture = HttpUpstream::fixture(programs, log)?;
-        if upstream == Upstream::Direct {
-            return Ok(Self { url: fixture.url.clone(), gateway: None, upstream: Some(fixture) });
-        }
-        let gateway =
-            Gateway::start(programs, &name, &json!({ "fixture": fixture.server() }), Naming::Plain, log)?;
-        Ok(Self { url: gateway.url.clone(), gateway: Some(gateway), upstream: Some(fixture) })
-    }
-
-    fn tell(&self, log: &Log) {
-        self.gateway.iter().for_each(|gateway| gateway.tell(log));
-        self.upstream.iter().for_each(|upstream| upstream.tell(log));
-    }
-}
-
-/// Runs the sweeps and the requirement sets with one upstream behind Dragoman; a line in the log for each run.
+/// Runs the sweeps, the scenarios of extensions and the requirement sets with one upstream behind Dragoman; a line in
+/// the log for each run.
 pub(crate) fn through_server(
     node: &Node,
     programs: &Programs,
@@ -95,37 +40,25 @@ pub(crate) fn through_server(
 ) -> Result<Tally, String> {
     let suite = Suite { node, log };
     let scenarios = suite.server_scenarios()?;
+    let mut required = Vec::new();
+    for revision in REQUIREMENTS.iter().filter(|_| wanted.scenario.is_none() && upstream.any_era) {
+        required.push((*revision, suite.required(revision)?));
+    }
+    let mut rounds: Vec<Round<'_>> =
+        SWEEPS.iter().map(|version| sweep(&scenarios, version, wanted)).collect();
+    rounds.push(extensions(&scenarios, wanted));
+    rounds.extend(required.iter().map(|(revision, names)| Round {
+        kind: "required",
+        version: revision,
+        selections: vec![Selection::Requirements(revision)],
+        names: names.iter().map(String::as_str).collect(),
+    }));
+    rounds.retain(|round| wanted.spec.as_deref().is_none_or(|only| only == round.version));
+    rounds.retain(|round| !round.names.is_empty());
     let running = Running::start(programs, upstream, log)?;
     let mut tally = Tally::default();
-    for version in SWEEPS.iter().filter(|version| wanted.spec.as_deref().is_none_or(|only| only == **version))
-    {
-        let names: Vec<&str> = scenarios
-            .iter()
-            .filter(|(name, versions)| {
-                versions.iter().any(|one| one == version)
-                    && wanted.scenario.as_ref().is_none_or(|only| only == name)
-            })
-            .map(|(name, _)| name.as_str())
-            .collect();
-        let selection = match &wanted.scenario {
-            Some(scenario) if names.is_empty() => {
-                log.note(&format!("{scenario} does not exist at {version}"));
-                continue;
-            }
-            Some(scenario) => Selection::One(scenario, version),
-            None => Selection::Sweep(version),
-        };
-        tally += one_call(suite, &running, upstream, selection, &names)?;
-    }
-    if wanted.scenario.is_none() {
-        for revision in REQUIREMENTS
-            .iter()
-            .filter(|revision| wanted.spec.as_deref().is_none_or(|only| only == **revision))
-        {
-            let names = suite.required(revision)?;
-            let names: Vec<&str> = names.iter().map(String::as_str).collect();
-            tally += one_call(suite, &running, upstream, Selection::Requirements(revision), &names)?;
-        }
+    for round in rounds {
+        tally += one_round(suite, &running, upstream, &round)?;
     }
     if tally.failed > 0 {
         running.tell(log);
@@ -133,21 +66,46 @@ pub(crate) fn through_server(
     Ok(tally)
 }
 
-fn one_call(
+/// The scenarios of one version, or the only one that is wanted.
+fn sweep<'a>(scenarios: &'a [(String, Vec<String>)], version: &'a str, wanted: &'a Wanted) -> Round<'a> {
+    let names = scenarios
+        .iter()
+        .filter(|(name, versions)| versions.iter().any(|one| one == version) && wanted.scenario(name))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let selection = match &wanted.scenario {
+        Some(scenario) => Selection::One(scenario, version),
+        None => Selection::Sweep(version),
+    };
+    Round { kind: "sweep", version, selections: vec![selection], names }
+}
+
+/// The scenarios of extensions that the gateway carries; the suite has no word for all of them at once.
+fn extensions<'a>(scenarios: &'a [(String, Vec<String>)], wanted: &Wanted) -> Round<'a> {
+    let names: Vec<&str> = scenarios
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .filter(|name| name.starts_with(CARRIED) && wanted.scenario(name))
+        .collect();
+    let selections = names.iter().map(|name| Selection::Extension(name)).collect();
+    Round { kind: "scenarios of", version: EXTENSIONS, selections, names }
+}
+
+fn one_round(
     suite: Suite<'_>,
     running: &Running,
     upstream: Upstream,
-    selection: Selection<'_>,
-    names: &[&str],
+    round: &Round<'_>,
 ) -> Result<Tally, String> {
-    let (kind, version) = match selection {
-        Selection::Sweep(version) | Selection::One(_, version) => ("sweep", version),
-        Selection::Requirements(version) => ("required", version),
-    };
-    let expected = Expected::of(&root::checkout().join("tests/conformance"), upstream.name(), version)?;
-    let results = scratch(&format!("conformance-results/{}-{kind}-{version}", upstream.name()))?;
-    let (content, _) = suite.server(&running.url, selection, expected.file.as_deref(), &results)?;
-    let title = format!("{} {kind} {version}", upstream.name());
+    let Round { kind, version, selections, names } = round;
+    let expected = Expected::of(&root::checkout().join("tests/conformance"), upstream.name, version)?;
+    let folder = format!("conformance-results/{}-{}-{version}", upstream.name, kind.replace(' ', "-"));
+    let results = scratch(&folder)?;
+    let mut content = true;
+    for selection in selections {
+        content &= suite.server(&running.url, *selection, expected.file.as_deref(), &results)?.0;
+    }
+    let title = format!("{} {kind} {version}", upstream.name);
     let (tally, known) = report(suite.log, &title, names, &verdicts(&results)?, &expected);
     let score = format!("{} of {} passed", tally.passed - known, names.len());
     suite.log.note(&format!(

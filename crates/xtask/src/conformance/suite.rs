@@ -25,6 +25,8 @@ pub(super) enum Selection<'a> {
     Requirements(&'a str),
     /// One scenario at one version.
     One(&'a str, &'a str),
+    /// One scenario of an extension.
+    Extension(&'a str),
 }
 
 impl Suite<'_> {
@@ -65,6 +67,7 @@ impl Suite<'_> {
             Selection::One(scenario, version) => {
                 command.args(["--scenario", scenario, "--spec-version", version])
             }
+            Selection::Extension(scenario) => command.args(["--scenario", scenario]),
         };
         if let Some(file) = expected {
             command.arg("--expected-failures").arg(file);

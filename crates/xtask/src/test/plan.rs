@@ -2,7 +2,7 @@
 
 use super::cargo;
 use super::context::Context;
-use crate::conformance::{Upstream, Wanted, through_client, through_server};
+use crate::conformance::{Wanted, through_client, through_server};
 use crate::run::Log;
 use crate::tally::Tally;
 use crate::{peers, tidy};
@@ -70,13 +70,31 @@ pub(super) fn full() -> Result<Vec<Step>, String> {
         after_build(step("tests", 20, cargo::tests)),
         after_build(step("doc-tests", 20, cargo::doc_tests)),
         step("docs", 20, cargo::docs),
-        with_peers("conformance-http", 15, |context, log| served(context, Upstream::Http, log)),
-        beside(with_peers("conformance-stdio", 15, |context, log| served(context, Upstream::Stdio, log))),
+        with_peers("conformance-http", 15, |context, log| served(context, "http", log)),
+        beside(with_peers("conformance-stdio", 15, |context, log| served(context, "stdio", log))),
+        with_peers("conformance-legacy-http", 15, |context, log| served(context, "legacy-http", log)),
+        beside(with_peers("conformance-legacy-stdio", 15, |context, log| {
+            served(context, "legacy-stdio", log)
+        })),
+        with_peers("conformance-modern-http", 15, |context, log| served(context, "modern-http", log)),
+        beside(with_peers("conformance-modern-stdio", 15, |context, log| {
+            served(context, "modern-stdio", log)
+        })),
+        with_peers("conformance-sse", 15, |context, log| served(context, "sse", log)),
+        beside(with_peers("conformance-direct", 15, |context, log| served(context, "direct", log))),
         with_peers("conformance-client", 10, |context, log| {
             through_client(&context.tools()?.node, &Context::programs(), &Wanted::default(), log)
         }),
-        beside(with_peers("peers", 10, |context, log| {
-            peers::all(context.tools()?, &Context::programs(), None, log)
+        beside(with_peers("peers-servers", 10, |context, log| {
+            visited(context, &["children", "over-http"], log)
+        })),
+        with_peers("peers-fixture", 10, |context, log| visited(context, &["fixture"], log)),
+        beside(with_peers("peers-mixed", 10, |context, log| visited(context, &["mixed"], log))),
+        with_peers("peers-legacy", 10, |context, log| {
+            visited(context, &["legacy-http", "legacy-stdio"], log)
+        }),
+        beside(with_peers("peers-modern-sse", 10, |context, log| {
+            visited(context, &["modern-http", "sse"], log)
         })),
     ];
     if !cargo::with_budgets()?.is_empty() {
@@ -104,8 +122,17 @@ fn rules(_: &Context, log: &Log) -> Result<Tally, String> {
     Ok(if faults.is_empty() { Tally::one(true) } else { Tally { passed: 0, failed: faults.len() } })
 }
 
-fn served(context: &Context, upstream: Upstream, log: &Log) -> Result<Tally, String> {
-    through_server(&context.tools()?.node, &Context::programs(), upstream, &Wanted::default(), log)
+fn served(context: &Context, upstream: &str, log: &Log) -> Result<Tally, String> {
+    through_server(&context.tools()?.node, &Context::programs(), upstream.parse()?, &Wanted::default(), log)
+}
+
+fn visited(context: &Context, worlds: &[&str], log: &Log) -> Result<Tally, String> {
+    let mut tally = Tally::default();
+    for name in worlds {
+        let world = peers::World::named(name).ok_or_else(|| format!("no world `{name}`"))?;
+        tally += peers::visited(world, context.tools()?, &Context::programs(), &[], log)?;
+    }
+    Ok(tally)
 }
 
 #[cfg(test)]
@@ -117,9 +144,9 @@ mod tests {
         let names = |only: &[&str]| {
             chosen(full().unwrap(), only).unwrap().iter().map(|step| step.name).collect::<Vec<_>>()
         };
-        assert_eq!(names(&["peers", "format"]), ["format", "build", "peers"]);
+        assert_eq!(names(&["peers-mixed", "format"]), ["format", "build", "peers-mixed"]);
         assert_eq!(names(&["tidy"]), ["tidy"]);
         assert!(names(&[]).len() > 8);
-        assert!(chosen(quick(), &["peers"]).is_err());
+        assert!(chosen(quick(), &["peers-mixed"]).is_err());
     }
 }

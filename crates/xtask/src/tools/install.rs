@@ -2,17 +2,17 @@
 
 use super::apt::debian_packages;
 use super::node::Node;
-use super::python::{SDKS, python};
+use super::python::{ENVIRONMENTS, python};
 use crate::run::Log;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What was installed for the steps.
 #[derive(Debug)]
 pub(crate) struct Tools {
     /// Node with the pinned peers.
     pub(crate) node: Node,
-    /// A Python interpreter for each pinned SDK, by its name.
-    pub(crate) pythons: Vec<(&'static str, PathBuf)>,
+    /// The Python interpreter of each environment, by its name.
+    pythons: Vec<(&'static str, PathBuf)>,
 }
 
 impl Tools {
@@ -20,7 +20,15 @@ impl Tools {
     pub(crate) fn install(log: &Log) -> Result<Self, String> {
         debian_packages(log)?;
         let node = Node::install(log)?;
-        let pythons = SDKS.into_iter().map(|name| Ok((name, python(name, log)?)));
+        let pythons = ENVIRONMENTS.into_iter().map(|name| Ok((name, python(name, log)?)));
         Ok(Self { node, pythons: pythons.collect::<Result<_, String>>()? })
+    }
+
+    /// The interpreter of one environment; programs of its packages stand beside it.
+    pub(crate) fn python(&self, environment: &str) -> Result<&Path, String> {
+        let found = self.pythons.iter().find(|(name, _)| *name == environment);
+        found
+            .map(|(_, program)| program.as_path())
+            .ok_or_else(|| format!("no Python environment `{environment}`"))
     }
 }

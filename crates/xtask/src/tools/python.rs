@@ -1,4 +1,4 @@
-//! Python environments, one for each pinned SDK of `tests/peers/python`.
+//! Python environments, one for each list of pinned packages in `tests/peers/python`.
 
 use super::stamp;
 use crate::root;
@@ -7,8 +7,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// The pinned SDKs: `tests/peers/python/NAME.txt` lists the packages of each.
-pub(super) const SDKS: [&str; 2] = ["sdk-v1", "sdk-v2"];
+/// `tests/peers/python/NAME.txt` lists the packages of each: SDKs, and suites that judge servers.
+pub(super) const ENVIRONMENTS: [&str; 5] = ["sdk-v0", "sdk-v1", "sdk-v2", "fastmcp", "suites"];
 
 /// Installs one environment if needed; its interpreter.
 pub(super) fn python(name: &str, log: &Log) -> Result<PathBuf, String> {

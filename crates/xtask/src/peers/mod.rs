@@ -1,0 +1,100 @@
+//! `cargo xtask peers`: SDKs, clients and servers of others through Dragoman.
+//!
+//! A world is a gateway with upstreams behind it; each client script of `tests/peers` runs its cases in the worlds that
+//! have something for it and prints `ok CASE` or `not ok CASE: why`.
+//!
+//! | file | concern |
+//! |---|---|
+//! | `worlds` | which upstreams stand together, and who visits them |
+//! | `visit` | one client's run |
+
+mod visit;
+mod worlds;
+
+use crate::conformance::build;
+use crate::root::Programs;
+use crate::run::Log;
+use crate::stage::{Gateway, scratch};
+use crate::tally::Tally;
+use crate::tools::Tools;
+use std::fs;
+use std::time::Duration;
+use visit::{Place, Visit};
+use worlds::Upstreams;
+
+pub(crate) use worlds::World;
+
+const DEADLINE: Duration = Duration::from_mins(20);
+const USAGE: &str = "\
+cargo xtask peers [--world NAME] [--profile CARGO-PROFILE] [CLIENT ...]
+
+  --world    only this set of upstreams: children, over-http, fixture, legacy-http, legacy-stdio, modern-http, sse, mixed
+  --profile  which cargo profile the programs are built with (dev)
+  CLIENT     only these: ts-sdk-v1, ts-sdk-v2, inspector, mcp-remote, py-sdk-v0, py-sdk-v1, py-sdk-v2, py-fastmcp,
+             mcpcheck, mcp-ssrf-check
+";
+
+/// Runs what the arguments ask for and prints each case; true when nothing failed.
+pub(crate) fn run(args: &[String]) -> Result<bool, String> {
+    let (mut profile, mut only, mut worlds) = ("dev", Vec::new(), World::ALL.to_vec());
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--help" => {
+                print!("{USAGE}");
+                return Ok(true);
+            }
+            "--profile" => profile = args.next().ok_or(USAGE)?,
+            "--world" => {
+                let name = args.next().ok_or(USAGE)?;
+                worlds = vec![World::named(name).ok_or(format!("no world `{name}`\n\n{USAGE}"))?];
+            }
+            option if option.starts_with('-') => return Err(format!("no option `{option}`\n\n{USAGE}")),
+            client => only.push(client),
+        }
+    }
+    let log = Log::create("peers", DEADLINE)?;
+    let programs = build(profile, &log)?;
+    let tools = Tools::install(&log)?;
+    let mut tally = Tally::default();
+    for world in worlds {
+        tally += visited(world, &tools, &programs, &only, &log)?;
+    }
+    let judged = |line: &&str| ["== ", "ok ", "not ok "].iter().any(|word| line.starts_with(word));
+    log.text().lines().filter(judged).for_each(|line| println!("{line}"));
+    println!("{} passed, {} failed (log: {})", tally.passed, tally.failed, log.path().display());
+    Ok(tally.good())
+}
+
+/// All visits to one world, or those of some clients.
+pub(crate) fn visited(
+    world: World,
+    tools: &Tools,
+    programs: &Programs,
+    only: &[&str],
+    log: &Log,
+) -> Result<Tally, String> {
+    let mut visits: Vec<&Visit> = world.visits.iter().copied().flatten().collect();
+    visits.retain(|visit| only.is_empty() || only.contains(&visit.client));
+    let mut tally = Tally::default();
+    if visits.is_empty() {
+        return Ok(tally);
+    }
+    let files = scratch(&format!("peers-{}-files", world.name))?;
+    fs::write(files.join("hello.txt"), "Hello from a file.\n")
+        .map_err(|error| format!("{}: {error}", files.display()))?;
+    let upstreams = Upstreams::start(world, tools, programs, &files, log)?;
+    let name = format!("peers-{}", world.name);
+    let gateway = Gateway::start(programs, &name, &upstreams.servers, world.naming, log)?;
+    let place = Place { world: &world, gateway: &gateway, tools, programs, files: &files };
+    for visit in visits {
+        log.note(&format!("== {}: {}", world.name, visit.title()));
+        let (good, said) = log.status(&mut visit.command(&place)?)?;
+        tally += visit.cases(&said, good, log);
+    }
+    if tally.failed > 0 {
+        gateway.tell(log);
+        upstreams.tell(log);
+    }
+    Ok(tally)
+}

@@ -1,0 +1,172 @@
+//! One client's run through the gateway: its command, and how its words are counted.
+
+use super::worlds::{Topics, World};
+use crate::root::{self, Programs};
+use crate::run::Log;
+use crate::stage::{Gateway, scratch};
+use crate::tally::Tally;
+use crate::tools::Tools;
+use serde_json::json;
+use std::path::Path;
+use std::process::Command;
+
+/// How a client reaches the gateway.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Over {
+    /// Streamable HTTP.
+    Http,
+    /// HTTP+SSE, the transport before Streamable HTTP.
+    Sse,
+    /// The pipes of a `dragoman stdio` of its own.
+    Stdio,
+}
+
+/// A client with what it is to ask for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Visit {
+    /// What a person calls it on the command line.
+    pub(super) client: &'static str,
+    /// The era that it is told to speak, in its own words.
+    era: &'static str,
+    over: Over,
+    /// What it asks instead of what its world says.
+    topics: Option<Topics>,
+}
+
+/// A visit with what its world says.
+pub(super) const fn visit(client: &'static str, era: &'static str, over: Over) -> Visit {
+    Visit { client, era, over, topics: None }
+}
+
+impl Visit {
+    /// The same, asking these instead.
+    pub(super) const fn asking(self, topics: Topics) -> Self {
+        Self { topics: Some(topics), ..self }
+    }
+
+    /// What the log says of it.
+    pub(super) fn title(&self) -> String {
+        let over = match self.over {
+            Over::Http => "",
+            Over::Sse => " over HTTP+SSE",
+            Over::Stdio => " over stdio",
+        };
+        format!("{} {}{over}", self.client, self.era)
+    }
+
+    /// The command that runs it.
+    pub(super) fn command(&self, place: &Place<'_>) -> Result<Command, String> {
+        match self.client {
+            "mcpcheck" => {
+                let url = place.gateway.url.as_str();
+                // The fixture's tools may be called with anything.
+                place.suite("mcpcheck", &["--no-color", "--probe", "all", "--legacy-probes", url])
+            }
+            "mcp-ssrf-check" => {
+                place.suite("mcp-ssrf-check", &["--url", &place.gateway.url, "--lifecycle", self.era])
+            }
+            "mcp-remote" => {
+                let mut command = place.script("ts-sdk-v1")?;
+                command.arg(place.through_mcp_remote(self.era, self.over));
+                // It keeps what it learns about servers in its user's home.
+                command.env("MCP_REMOTE_CONFIG_DIR", scratch(&format!("peers-{}-remote", place.world.name))?);
+                Ok(self.asked(command, place))
+            }
+            client => {
+                let mut command = place.script(client)?;
+                command.arg(match self.over {
+                    Over::Http => place.gateway.url.clone(),
+                    Over::Sse => place.gateway.sse(),
+                    Over::Stdio => place.own_gateway(),
+                });
+                Ok(self.asked(command, place))
+            }
+        }
+    }
+
+    fn asked(&self, mut command: Command, place: &Place<'_>) -> Command {
+        let topics = self.topics.unwrap_or(place.world.asked).iter();
+        let topics: Vec<String> = topics.map(|(topic, prefix)| format!("{topic}:{prefix}")).collect();
+        command.args([self.era, &topics.join(",")]).arg(place.files);
+        command
+    }
+
+    /// Counts what was said. Of a suite of others, which speaks in its own way, all is one case.
+    pub(super) fn cases(&self, said: &str, good: bool, log: &Log) -> Tally {
+        let good = match self.client {
+            // What it could not decide does not fail it.
+            "mcpcheck" => good && !said.lines().any(|line| line.starts_with("? ")),
+            "mcp-ssrf-check" => good,
+            _ => return cases(said, good),
+        };
+        log.note(&format!("{} {} {}", if good { "ok" } else { "not ok" }, self.client, self.era));
+        Tally::one(good)
+    }
+}
+
+/// Counts `ok` and `not ok` lines; a script that fails without either failed itself.
+fn cases(said: &str, good: bool) -> Tally {
+    let count = |word: &str| said.lines().filter(|line| line.starts_with(word)).count();
+    let tally = Tally { passed: count("ok "), failed: count("not ok ") };
+    if tally.failed == 0 && (!good || tally.passed == 0) { Tally { failed: 1, ..tally } } else { tally }
+}
+
+/// Where visits happen.
+pub(super) struct Place<'a> {
+    pub(super) world: &'a World,
+    pub(super) gateway: &'a Gateway,
+    pub(super) tools: &'a Tools,
+    pub(super) programs: &'a Programs,
+    /// The folder that clients name as their root.
+    pub(super) files: &'a Path,
+}
+
+impl Place<'_> {
+    /// A script of `tests/peers` in the environment that its SDK is installed in.
+    fn script(&self, name: &str) -> Result<Command, String> {
+        let Some(sdk) = name.strip_prefix("py-") else {
+            return self.tools.node.script(&format!("{name}.mjs"));
+        };
+        let mut command = Command::new(self.tools.python(sdk)?);
+        let script = root::checkout().join("tests/peers").join(format!("{}.py", name.replace('-', "_")));
+        command.arg("-B").arg(script);
+        Ok(command)
+    }
+
+    /// A program of the suites' environment.
+    fn suite(&self, program: &str, args: &[&str]) -> Result<Command, String> {
+        let mut command = Command::new(self.tools.python("suites")?.with_file_name(program));
+        command.args(args);
+        Ok(command)
+    }
+
+    /// The command of a gateway for one client, with the same upstreams.
+    fn own_gateway(&self) -> String {
+        json!([self.programs.dragoman(), "stdio", "--quiet", "--config", self.gateway.config]).to_string()
+    }
+
+    /// The command of a bridge between a client's pipes and the gateway.
+    fn through_mcp_remote(&self, protocol: &str, over: Over) -> String {
+        let main = self.tools.node.module("mcp-remote/dist/proxy.js");
+        let (url, transport) = match over {
+            Over::Sse => (self.gateway.sse(), "sse-only"),
+            Over::Http | Over::Stdio => (self.gateway.url.clone(), "http-only"),
+        };
+        let options = ["--allow-http", "--transport", transport, "--protocol", protocol];
+        let mut command = vec![json!(self.tools.node.program()), json!(main), json!(url)];
+        command.extend(options.map(|option| json!(option)));
+        json!(command).to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Tally, cases};
+
+    #[test]
+    fn a_script_is_counted_by_its_cases() {
+        assert_eq!(cases("ok a\nnot ok b: why\nok c\n", false), Tally { passed: 2, failed: 1 });
+        assert_eq!(cases("ok a\nTraceback", false), Tally { passed: 1, failed: 1 });
+        assert_eq!(cases("", true), Tally { passed: 0, failed: 1 });
+    }
+}

@@ -1,0 +1,261 @@
+//! The worlds: which upstreams stand together behind one gateway, and who visits them.
+
+use super::visit::{Over, Visit, visit};
+use crate::root::Programs;
+use crate::run::Log;
+use crate::stage::{Fixture, HttpUpstream, Naming, Reach};
+use crate::tools::Tools;
+use serde_json::{Map, Value, json};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
+
+/// What is asked of which upstream: a topic of `tests/peers/questions.json`, and what the gateway puts in front of names.
+pub(super) type Topics = &'static [(&'static str, &'static str)];
+
+/// Upstreams behind one gateway, and who visits them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct World {
+    /// What the command line and the steps call it.
+    pub(crate) name: &'static str,
+    pub(super) naming: Naming,
+    upstreams: &'static [(&'static str, Kind)],
+    /// What visitors ask who have nothing of their own to ask.
+    pub(super) asked: Topics,
+    pub(super) visits: &'static [&'static [Visit]],
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    /// A server of the npm packages as a child, with its arguments and with or without the folder of files.
+    Package {
+        main: &'static str,
+        args: &'static [&'static str],
+        files: bool,
+    },
+    /// The reference server over Streamable HTTP.
+    EverythingOverHttp,
+    Fixture(Fixture),
+}
+
+const EVERYTHING: &str = "@modelcontextprotocol/server-everything/dist/index.js";
+const FILESYSTEM: &str = "@modelcontextprotocol/server-filesystem/dist/index.js";
+const LEGACY: &[&str] = &["--eras", "legacy"];
+const MODERN: &[&str] = &["--eras", "modern"];
+const FIRST_SSE: &[&str] = &["--version", "2024-11-05"];
+
+const fn fixture(reach: Reach, options: &'static [&'static str]) -> Kind {
+    Kind::Fixture(Fixture::new(reach, options))
+}
+
+/// Those that other people wrote serve versions with a handshake.
+const OF_HANDSHAKES: &[Visit] = &[
+    visit("ts-sdk-v1", "legacy", Over::Http),
+    visit("ts-sdk-v2", "legacy", Over::Http),
+    visit("py-sdk-v1", "legacy", Over::Http),
+    visit("py-sdk-v2", "legacy", Over::Http),
+];
+/// Every client in every era that it speaks, over every transport that it has for it.
+const EVERYONE: &[Visit] = &[
+    visit("ts-sdk-v1", "legacy", Over::Http),
+    visit("ts-sdk-v1", "legacy", Over::Sse),
+    visit("ts-sdk-v2", "legacy", Over::Http),
+    visit("ts-sdk-v2", "auto", Over::Http),
+    visit("ts-sdk-v2", "modern", Over::Http),
+    visit("ts-sdk-v2", "auto", Over::Stdio),
+    visit("py-sdk-v1", "legacy", Over::Http),
+    visit("py-sdk-v1", "legacy", Over::Sse),
+    visit("py-sdk-v1", "legacy", Over::Stdio),
+    visit("py-sdk-v2", "legacy", Over::Http),
+    visit("py-sdk-v2", "auto", Over::Http),
+    visit("py-sdk-v2", "modern", Over::Http),
+    visit("py-sdk-v2", "auto", Over::Stdio),
+    visit("py-fastmcp", "auto", Over::Http),
+    visit("mcp-remote", "legacy", Over::Http),
+    visit("mcp-remote", "auto", Over::Http),
+    visit("mcp-remote", "legacy", Over::Sse),
+];
+/// The oldest client, which knows less than its world offers.
+const OLDEST: &[Visit] = &oldest(&[("fixture-sdk-v0", "")], &[("fixture-1", "")]);
+/// A process for each request, so it asks only a few things.
+const INSPECTOR: &[Visit] = &inspector(&[("glance", "")]);
+const SUITES: &[Visit] = &[
+    visit("mcpcheck", "modern", Over::Http),
+    visit("mcp-ssrf-check", "stateless", Over::Http),
+    visit("mcp-ssrf-check", "stateful", Over::Http),
+];
+
+const fn oldest(of_2024: Topics, of_1: Topics) -> [Visit; 4] {
+    [
+        visit("py-sdk-v0", "2024-11-05", Over::Sse).asking(of_2024),
+        visit("py-sdk-v0", "2024-11-05", Over::Stdio).asking(of_2024),
+        visit("py-sdk-v0", "1", Over::Sse).asking(of_1),
+        visit("py-sdk-v0", "1", Over::Stdio).asking(of_1),
+    ]
+}
+
+const fn inspector(topics: Topics) -> [Visit; 3] {
+    [
+        visit("inspector", "legacy", Over::Http).asking(topics),
+        visit("inspector", "auto", Over::Http).asking(topics),
+        visit("inspector", "modern", Over::Http).asking(topics),
+    ]
+}
+
+/// A world of one fixture, whose names stay as they are.
+const fn lone(name: &'static str, upstreams: &'static [(&'static str, Kind)]) -> World {
+    World {
+        name,
+        naming: Naming::Plain,
+        upstreams,
+        asked: &[("fixture", "")],
+        visits: &[EVERYONE, OLDEST, INSPECTOR, SUITES],
+    }
+}
+
+impl World {
+    pub(crate) const ALL: [Self; 8] = [
+        Self {
+            name: "children",
+            naming: Naming::Prefix,
+            upstreams: &[
+                ("everything", Kind::Package { main: EVERYTHING, args: &["stdio"], files: false }),
+                ("filesystem", Kind::Package { main: FILESYSTEM, args: &[], files: true }),
+            ],
+            asked: &[("everything", "everything__"), ("filesystem", "filesystem__")],
+            visits: &[
+                OF_HANDSHAKES,
+                &[visit("inspector", "legacy", Over::Http).asking(&[("everything", "everything__")])],
+            ],
+        },
+        Self {
+            name: "over-http",
+            naming: Naming::Plain,
+            upstreams: &[("everything", Kind::EverythingOverHttp)],
+            asked: &[("everything", "")],
+            visits: &[OF_HANDSHAKES, &[visit("inspector", "legacy", Over::Http)]],
+        },
+        Self {
+            visits: &[EVERYONE, OLDEST, &inspector(&[("fixture", "")]), SUITES],
+            ..lone("fixture", &[("fixture", fixture(Reach::Http, &[]))])
+        },
+        lone("legacy-http", &[("fixture", fixture(Reach::Http, LEGACY))]),
+        lone("legacy-stdio", &[("fixture", fixture(Reach::Stdio, LEGACY))]),
+        lone("modern-http", &[("fixture", fixture(Reach::Http, MODERN))]),
+        lone("sse", &[("fixture", fixture(Reach::Sse, LEGACY))]),
+        // Four eras in one profile: each client gets all of them in its own.
+        Self {
+            name: "mixed",
+            naming: Naming::Prefix,
+            upstreams: &[
+                ("modern", fixture(Reach::Http, MODERN)),
+                ("legacy", fixture(Reach::Http, LEGACY)),
+                ("pipe", fixture(Reach::Stdio, LEGACY)),
+                ("old", fixture(Reach::Sse, FIRST_SSE)),
+            ],
+            asked: &[
+                ("fixture", "modern__"),
+                ("fixture", "legacy__"),
+                ("fixture", "pipe__"),
+                ("fixture-2024", "old__"),
+            ],
+            visits: &[
+                EVERYONE,
+                &oldest(
+                    &[
+                        ("fixture-sdk-v0", "modern__"),
+                        ("fixture-sdk-v0", "legacy__"),
+                        ("fixture-sdk-v0", "pipe__"),
+                        ("fixture-sdk-v0", "old__"),
+                    ],
+                    &[
+                        ("fixture-1", "modern__"),
+                        ("fixture-1", "legacy__"),
+                        ("fixture-1", "pipe__"),
+                        ("fixture-1", "old__"),
+                    ],
+                ),
+                &inspector(&[
+                    ("glance", "modern__"),
+                    ("glance", "legacy__"),
+                    ("glance", "pipe__"),
+                    ("glance", "old__"),
+                ]),
+                SUITES,
+            ],
+        },
+    ];
+
+    /// The one with this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|world| world.name == name)
+    }
+}
+
+/// The running upstreams of a world; ended when dropped.
+pub(super) struct Upstreams {
+    /// How a configuration names them.
+    pub(super) servers: Value,
+    running: Vec<HttpUpstream>,
+}
+
+impl Upstreams {
+    pub(super) fn start(
+        world: World,
+        tools: &Tools,
+        programs: &Programs,
+        files: &Path,
+        log: &Log,
+    ) -> Result<Self, String> {
+        let (mut servers, mut all) = (Map::new(), Vec::new());
+        for (name, kind) in world.upstreams {
+            let (server, running) = match kind {
+                Kind::Package { main, args, files: with_files } => {
+                    let mut line = vec![json!(tools.node.module(main))];
+                    line.extend(args.iter().map(|arg| json!(arg)));
+                    line.extend(with_files.then(|| json!(files)));
+                    (json!({ "command": tools.node.program(), "args": line }), None)
+                }
+                Kind::EverythingOverHttp => everything_over_http(tools, log)?,
+                Kind::Fixture(fixture) => fixture.start(programs, log)?,
+            };
+            servers.insert((*name).to_owned(), server);
+            all.extend(running);
+        }
+        Ok(Self { servers: Value::Object(servers), running: all })
+    }
+
+    /// Writes what they have said into a log.
+    pub(super) fn tell(&self, log: &Log) {
+        self.running.iter().for_each(|running| running.tell(log));
+    }
+}
+
+fn everything_over_http(tools: &Tools, log: &Log) -> Result<(Value, Option<HttpUpstream>), String> {
+    let port = free_port()?;
+    let mut server = Command::new(tools.node.program());
+    let running = HttpUpstream::start(
+        server.arg(tools.node.module(EVERYTHING)).arg("streamableHttp").env("PORT", port.to_string()),
+        |line| line.contains(&format!("port {port}")).then(|| format!("http://127.0.0.1:{port}/mcp")),
+        log,
+    )?;
+    Ok((json!({ "url": running.url }), Some(running)))
+}
+
+fn free_port() -> Result<u16, String> {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(|error| format!("no free port: {error}"))?;
+    listener.local_addr().map(|address| address.port()).map_err(|error| format!("no free port: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::World;
+
+    #[test]
+    fn a_world_asks_something_of_each_upstream() {
+        for world in World::ALL {
+            assert_eq!(world.upstreams.len(), world.asked.len(), "{}", world.name);
+            assert!(World::named(world.name).is_some());
+        }
+    }
+}
