@@ -6,17 +6,13 @@ use serde_json::{Value, json};
 use super::*;
 
 /// An offer of a server with these capabilities, that answers each list like this.
-fn told(
-    era: &'static Era,
-    capabilities: &'static str,
-    said: impl Fn(ListKind) -> String,
-) -> Result<Arc<Offer>, Absence> {
+fn told(era: &'static Era, capabilities: &'static str, said: impl Fn(ListKind) -> String) -> Arc<Offer> {
     let hello = ServerHello { capabilities: Bytes::from_static(capabilities.as_bytes()), ..hello(era) };
     let mut gather = Gather::new(hello, LIMITS, "{}");
     while let Some(kind) = gather.wants() {
         gather.feed(&answer(&said(kind))).unwrap();
     }
-    Ok(Arc::new(gather.finish()))
+    Arc::new(gather.finish())
 }
 
 /// One of each kind, with what the newest versions say of them.
@@ -47,7 +43,7 @@ fn page(view: &View, kind: ListKind) -> Value {
 fn every_client_sees_every_upstream_in_its_own_words() {
     for from in ERAS.into_iter().filter(|era| era.shapes.pages) {
         for to in ERAS {
-            let view = of(to, vec![upstream(3, "u", told(from, ALL, modern))]);
+            let view = of(to, vec![upstream(3, "u", Ok(told(from, ALL, modern)))]);
             let tool = view.tool("u__t").unwrap_or_else(|| panic!("{from} -> {to}"));
             assert_eq!((tool.upstream, tool.upstream_era), (UpstreamId(3), from));
             assert_eq!(tool.real_name.as_deref(), Some(b"\"t\"".as_slice()));
@@ -74,8 +70,8 @@ fn every_client_sees_every_upstream_in_its_own_words() {
 #[test]
 fn nothing_is_rewritten_within_an_era() {
     let offer = told(&V2026_07_28, ALL, modern);
-    let text = offer.as_ref().unwrap().list(ListKind::Resources)[0].text.clone();
-    let view = of(&V2026_07_28, vec![upstream(1, "u", offer)]);
+    let text = offer.list(ListKind::Resources)[0].text.clone();
+    let view = of(&V2026_07_28, vec![upstream(1, "u", Ok(offer))]);
     let page = view.pages(ListKind::Resources).page(None).unwrap();
     assert!(memchr::memmem::find(page, &text).is_some());
     assert_eq!(
@@ -86,9 +82,9 @@ fn nothing_is_rewritten_within_an_era() {
 
 #[test]
 fn capabilities_of_a_mixed_profile_are_those_of_all_in_the_clients_words() {
-    let old = || upstream(1, "old", told(&V2024_11_05, r#"{"prompts":{},"logging":{}}"#, modern));
+    let old = || upstream(1, "old", Ok(told(&V2024_11_05, r#"{"prompts":{},"logging":{}}"#, modern)));
     let tasks = r#"{"tools":{},"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}},"x":{"y":1}}"#;
-    let new = || upstream(2, "new", told(&V2025_11_25, tasks, modern));
+    let new = || upstream(2, "new", Ok(told(&V2025_11_25, tasks, modern)));
     let declared =
         |era| -> Value { serde_json::from_str(of(era, vec![old(), new()]).capabilities()).unwrap() };
     let changing = json!({"listChanged": true});
@@ -110,27 +106,27 @@ fn capabilities_of_a_mixed_profile_are_those_of_all_in_the_clients_words() {
 
 #[test]
 fn completion_is_tried_where_there_was_no_word_for_it() {
-    let with = |era, capabilities| of(era, vec![upstream(1, "u", told(era, capabilities, modern))]);
+    let with = |era, capabilities| of(era, vec![upstream(1, "u", Ok(told(era, capabilities, modern)))]);
     let may = |view: &View| view.declares("completions", None);
     assert!(may(&with(&V2024_11_05, r#"{"prompts":{}}"#)));
     assert!(!may(&with(&V2024_11_05, r#"{"tools":{}}"#)));
     assert!(!may(&with(&V2025_11_25, r#"{"prompts":{}}"#)));
-    let said = of(&V2024_11_05, vec![upstream(1, "u", told(&V2026_07_28, ALL, modern))]);
+    let said = of(&V2024_11_05, vec![upstream(1, "u", Ok(told(&V2026_07_28, ALL, modern)))]);
     assert!(may(&said) && !said.capabilities().contains("completions"));
-    let silent = of(&V1, vec![upstream(1, "u", told(&V2025_11_25, r#"{"prompts":{}}"#, modern))]);
+    let silent = of(&V1, vec![upstream(1, "u", Ok(told(&V2025_11_25, r#"{"prompts":{}}"#, modern)))]);
     assert!(!may(&silent));
 }
 
 #[test]
 fn promises_of_freshness_are_those_of_servers_that_can_make_them() {
     let hint = |from, to| -> Value {
-        let list = page(&of(to, vec![upstream(1, "u", told(from, ALL, modern))]), ListKind::Tools);
+        let list = page(&of(to, vec![upstream(1, "u", Ok(told(from, ALL, modern)))]), ListKind::Tools);
         json!([list["ttlMs"], list["cacheScope"], list["resultType"]])
     };
     assert_eq!(hint(&V2026_07_28, &V2026_07_28), json!([5000, "public", "complete"]));
     assert_eq!(hint(&V2025_11_25, &V2026_07_28), json!([0, "private", "complete"]));
     assert_eq!(hint(&V2026_07_28, &V2025_11_25), json!([null, null, null]));
-    let offer = told(&V2025_11_25, ALL, modern).unwrap();
+    let offer = told(&V2025_11_25, ALL, modern);
     assert_eq!((offer.cache.ttl_ms, offer.cache.scope), (0, CacheScope::Private));
 }
 
@@ -188,7 +184,7 @@ fn headers_are_known_where_either_side_has_them() {
     };
     let seen = |from, to, over_http| {
         let offer = told(from, r#"{"tools":{}}"#, tools);
-        let view = of(to, vec![UpstreamOffer { over_http, ..upstream(1, "u", offer) }]);
+        let view = of(to, vec![UpstreamOffer { over_http, ..upstream(1, "u", Ok(offer)) }]);
         let good = view.tool("u__good").unwrap();
         (good.mirrored.len(), good.checks_headers, view.tool("u__bad").is_some())
     };
