@@ -27,28 +27,27 @@ impl<'a> TaskIds<'a> {
         Self { sealer, principal, tasks: era.shapes.tasks }
     }
 
-    /// The id that the client gets for the task `real` of `server`; `None` when that is too long. Each is another one, so
-    /// that a client that asks about a task gets the id back under which it asked.
-    pub fn shown(self, server: &str, real: &str) -> Option<String> {
+    /// The id that the client gets for a task; `None` when the task's own is too long. Each is another one, so a client
+    /// that asks about a task gets the id back under which it asked.
+    pub fn shown(self, place: TaskPlace<'_>, real: &str) -> Option<String> {
         if real.len() > MAX_ID {
             return None;
         }
-        let mut plain = Vec::with_capacity(server.len() + 1 + real.len());
-        plain.extend_from_slice(server.as_bytes());
+        let home = place.home.map(|home| home.to_string()).unwrap_or_default();
         // A server's name has only letters, digits and `_.-`.
-        plain.push(0);
-        plain.extend_from_slice(real.as_bytes());
-        Some(self.sealer.seal(&plain, &self.bound()))
+        let plain = [place.server, &home, real].join("\0");
+        Some(self.sealer.seal(plain.as_bytes(), &self.bound()))
     }
 
-    /// The server and the real id behind an id of ours; `None` for any other.
-    pub fn opened(self, shown: &str) -> Option<(String, String)> {
+    /// What is behind an id of ours; `None` for any other.
+    pub fn opened(self, shown: &str) -> Option<Opened> {
         if shown.len() > MAX_SHOWN {
             return None;
         }
         let plain = String::from_utf8(self.sealer.open(shown, &self.bound())?).ok()?;
-        let (server, real) = plain.split_once('\0')?;
-        Some((server.to_owned(), real.to_owned()))
+        let mut parts = plain.splitn(3, '\0');
+        let (server, home, real) = (parts.next()?, parts.next()?, parts.next()?);
+        Some(Opened { server: server.to_owned(), home: home.parse().ok(), real: real.to_owned() })
     }
 
     /// What an id is bound to. It begins with what no state is bound to: those begin with a principal.
@@ -60,6 +59,26 @@ impl<'a> TaskIds<'a> {
         };
         [kind, self.principal.as_bytes()].concat()
     }
+}
+
+/// Where a task is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TaskPlace<'a> {
+    /// Its server's name; empty when the gateway itself keeps it.
+    pub server: &'a str,
+    /// What the gateway keeps for it, by number, if it does.
+    pub home: Option<u64>,
+}
+
+/// What an id of ours stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opened {
+    /// The server's name; empty when the gateway itself keeps the task.
+    pub server: String,
+    /// What the gateway keeps for the task, by number, if it does.
+    pub home: Option<u64>,
+    /// The server's own id.
+    pub real: String,
 }
 
 /// A task that a request names: as its server calls it, and as its client wrote it.

@@ -15,6 +15,6 @@ mod route;
 #[cfg(test)]
 mod tests;
 
-pub use ids::{KnownTask, MAX_ID, TaskIds};
+pub use ids::{KnownTask, MAX_ID, Opened, TaskIds, TaskPlace};
 pub use rename::{Edits, Renaming, inbound_edits, message_edits, notice_edits, renames};
 pub use route::{Heard, TaskRoute, heard, route};

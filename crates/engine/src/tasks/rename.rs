@@ -7,20 +7,22 @@ use proto::json::{Span, quote};
 use proto::rpc::Frame;
 use smallvec::SmallVec;
 
-use super::{KnownTask, TaskIds};
-use crate::catalogue::View;
+use super::{KnownTask, TaskIds, TaskPlace};
+use crate::catalogue::{UpstreamOffer, View};
 use crate::fault::Fault;
 
 /// Places in a message and what they become, JSON strings.
 pub type Edits = SmallVec<[(Span, Bytes); 2]>;
 
-/// Whether ids are exchanged for the clients of a view. They are not where a session stands behind each of a profile's
-/// only server: that session is the only one of its client, and nothing has to be told apart.
+/// Whether ids are exchanged for the clients of a view. They are not where a session of the client's own stands behind
+/// the profile's only server, which speaks of tasks in the same way: then nothing has to be told apart.
 pub fn renames(view: &View) -> bool {
-    match view.era().shapes.tasks {
-        Tasks::None => false,
-        Tasks::Experiment => view.upstreams().len() > 1,
-        Tasks::Extension => true,
+    let tasks = view.era().shapes.tasks;
+    let same = |u: &UpstreamOffer| u.offer.as_ref().is_ok_and(|offer| offer.hello.era.shapes.tasks == tasks);
+    match (tasks, view.upstreams()) {
+        (Tasks::None, _) => false,
+        (Tasks::Experiment, [only]) => !same(only),
+        (Tasks::Experiment | Tasks::Extension, _) => true,
     }
 }
 
@@ -58,8 +60,8 @@ impl Renaming {
     ///
     /// # Errors
     /// The fault to answer with when the upstream gives an id that is too long.
-    pub fn answer(&self, answer: &Frame, ids: TaskIds<'_>, server: &str) -> Result<Edits, Fault> {
-        edits(answer, in_answer(answer, self.asked, self.tasks), self.task(), ids, server)
+    pub fn answer(&self, answer: &Frame, ids: TaskIds<'_>, place: TaskPlace<'_>) -> Result<Edits, Fault> {
+        edits(answer, in_answer(answer, self.asked, self.tasks), self.task(), ids, place)
     }
 
     /// The task that the exchange is about, when its request named one.
@@ -77,9 +79,9 @@ pub fn message_edits(
     message: &Frame,
     task: Option<&KnownTask>,
     ids: TaskIds<'_>,
-    server: &str,
+    place: TaskPlace<'_>,
 ) -> Result<Edits, Fault> {
-    edits(message, in_message(message), task, ids, server)
+    edits(message, in_message(message), task, ids, place)
 }
 
 fn edits(
@@ -87,23 +89,23 @@ fn edits(
     places: Places,
     task: Option<&KnownTask>,
     ids: TaskIds<'_>,
-    server: &str,
+    place: TaskPlace<'_>,
 ) -> Result<Edits, Fault> {
     let mut edits = Edits::new();
     for span in places {
         let Some(real) = frame.string(span) else { continue };
         let shown = match task {
             Some(task) if task.real == real => task.shown.clone(),
-            _ => sealed(&real, ids, server)?,
+            _ => sealed(&real, ids, place)?,
         };
         edits.push((span, shown));
     }
     Ok(edits)
 }
 
-fn sealed(real: &str, ids: TaskIds<'_>, server: &str) -> Result<Bytes, Fault> {
-    let shown = ids.shown(server, real).ok_or_else(|| {
-        let max = super::MAX_ID;
+fn sealed(real: &str, ids: TaskIds<'_>, place: TaskPlace<'_>) -> Result<Bytes, Fault> {
+    let shown = ids.shown(place, real).ok_or_else(|| {
+        let (max, server) = (super::MAX_ID, place.server);
         let message = format!("server {server:?} names a task by an id of more than {max} bytes");
         Fault::upstream(server, false, message)
     })?;
@@ -130,8 +132,8 @@ pub fn inbound_edits(frame: &Frame, ids: TaskIds<'_>, server: &str) -> Edits {
         None => in_reply(frame),
     };
     let real = place.and_then(|span| {
-        let (owner, real) = ids.opened(&frame.string(span)?)?;
-        (owner == server).then(|| (span, Bytes::from(quote(&real))))
+        let found = ids.opened(&frame.string(span)?)?;
+        (found.server == server).then(|| (span, Bytes::from(quote(&found.real))))
     });
     real.into_iter().collect()
 }

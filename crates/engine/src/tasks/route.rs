@@ -6,15 +6,17 @@ use proto::era::{Era, Tasks};
 use proto::json::{Elements, Members, Span, quote};
 use proto::rpc::{Frame, code};
 
-use super::{KnownTask, TaskIds};
+use super::{KnownTask, Opened, TaskIds};
 use crate::catalogue::{UpstreamId, View};
 use crate::fault::Fault;
 
 /// Where a request about a task goes.
 #[derive(Debug)]
 pub struct TaskRoute {
-    /// Whose it is.
-    pub upstream: UpstreamId,
+    /// Whose it is; `None` when the gateway itself keeps it.
+    pub upstream: Option<UpstreamId>,
+    /// What the gateway keeps for it, by number, if it does.
+    pub home: Option<u64>,
     /// The place of the client's id, and the id for the upstream, a JSON string.
     pub rename: (Span, Bytes),
     /// The task under both names.
@@ -31,17 +33,22 @@ pub fn route(frame: &Frame, view: &View, method: TaskMethod, ids: TaskIds<'_>) -
     let fault = |what: &str| Fault::client(code::INVALID_PARAMS, format!("params.taskId {what}"));
     let span = frame.param("taskId")?.ok_or_else(|| fault("is required"))?;
     let shown = frame.string(span).ok_or_else(|| fault("must be a string"))?;
-    let (server, real) = ids.opened(&shown).ok_or_else(|| fault(UNKNOWN))?;
-    let found = view.upstreams().iter().find(|u| *u.name == *server);
-    let found = found.ok_or_else(|| fault(UNKNOWN))?;
-    if let Err(absence) = &found.offer {
-        let mend =
-            if absence.retry { "; it is being tried again, so ask again in a few seconds" } else { "" };
-        let message = format!("the task cannot be reached: server {server:?} {}{mend}", absence.reason);
-        return Err(Fault::upstream(&server, absence.retry, message));
-    }
+    let Opened { server, home, real } = ids.opened(&shown).ok_or_else(|| fault(UNKNOWN))?;
+    let upstream = match server.as_str() {
+        "" => None,
+        name => Some(owner(view, name)?.ok_or_else(|| fault(UNKNOWN))?),
+    };
     let rename = (span, Bytes::from(quote(&real)));
-    Ok(TaskRoute { upstream: found.id, rename, task: KnownTask::new(frame, span, real) })
+    Ok(TaskRoute { upstream, home, rename, task: KnownTask::new(frame, span, real) })
+}
+
+/// The upstream of this name, if the view has one.
+fn owner(view: &View, server: &str) -> Result<Option<UpstreamId>, Fault> {
+    let Some(found) = view.upstreams().iter().find(|u| *u.name == *server) else { return Ok(None) };
+    let Err(absence) = &found.offer else { return Ok(Some(found.id)) };
+    let mend = if absence.retry { "; it is being tried again, so ask again in a few seconds" } else { "" };
+    let message = format!("the task cannot be reached: server {server:?} {}{mend}", absence.reason);
+    Err(Fault::upstream(server, absence.retry, message))
 }
 
 const UNKNOWN: &str =
@@ -117,7 +124,7 @@ pub fn heard(
     let mut found: Vec<Heard> = Vec::new();
     for span in list.iter() {
         let shown = frame.string(span).ok_or_else(|| fault("must hold strings".to_owned()))?;
-        let Some((server, real)) = ids.opened(&shown) else { continue };
+        let Some(Opened { server, real, .. }) = ids.opened(&shown) else { continue };
         let present = |u: &&crate::catalogue::UpstreamOffer| *u.name == *server && u.offer.is_ok();
         let Some(owner) = view.upstreams().iter().find(present) else { continue };
         // A server tells once, whatever the client calls it.

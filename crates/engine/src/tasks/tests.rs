@@ -68,6 +68,10 @@ fn view(era: &'static Era, upstreams: Vec<UpstreamOffer>) -> View {
     View::build(spec, upstreams)
 }
 
+fn at(server: &str) -> TaskPlace<'_> {
+    TaskPlace { server, home: None }
+}
+
 fn both() -> View {
     view(&V2026_07_28, vec![offer(3, "a", &V2026_07_28, EXTENSION), offer(5, "b", &V2026_07_28, EXTENSION)])
 }
@@ -98,7 +102,7 @@ fn a_call_that_becomes_a_task_gets_an_id_that_leads_back() {
         r#"{"jsonrpc":"2.0","id":9,"result":{"resultType":"task","taskId":"r\u00e4l","status":"working","ttlMs":1e3}}"#,
     );
     let renaming = Renaming::of_call(&call(), &V2026_07_28).unwrap();
-    let edits = renaming.answer(&answer, ids, "b").unwrap();
+    let edits = renaming.answer(&answer, ids, TaskPlace { server: "b", home: Some(7) }).unwrap();
     let text = edited(&answer, &edits);
     assert!(text.starts_with(r#"{"jsonrpc":"2.0","id":9,"result":{"resultType":"task","taskId":""#));
     assert!(text.ends_with(r#"","status":"working","ttlMs":1e3}}"#));
@@ -106,13 +110,13 @@ fn a_call_that_becomes_a_task_gets_an_id_that_leads_back() {
 
     let get = request("tasks/get", &shown);
     let found = route(&get, &view, TaskMethod::Get, ids).unwrap();
-    assert_eq!(found.upstream, UpstreamId(5));
+    assert_eq!((found.upstream, found.home), (Some(UpstreamId(5)), Some(7)));
     assert_eq!((found.rename.0.of(get.text()), &found.rename.1[..]), (&*edits[0].1, "\"räl\"".as_bytes()));
     let renaming = Renaming::of_task(TaskMethod::Get, &V2026_07_28, found.task.clone());
     let status = frame(
         r#"{"jsonrpc":"2.0","id":9,"result":{"resultType":"complete","taskId":"r\u00e4l","result":{"taskId":"x"}}}"#,
     );
-    let text = edited(&status, &renaming.answer(&status, ids, "b").unwrap());
+    let text = edited(&status, &renaming.answer(&status, ids, at("b")).unwrap());
     assert!(
         text.contains(&format!(r#""taskId":"{shown}","result":{{"taskId":"x"}}"#)),
         "the client's own spelling"
@@ -121,7 +125,7 @@ fn a_call_that_becomes_a_task_gets_an_id_that_leads_back() {
     let note = frame(
         r#"{"jsonrpc":"2.0","method":"notifications/tasks","params":{"taskId":"räl","status":"working"}}"#,
     );
-    let text = edited(&note, &notice_edits(&note, &[found.task.clone()]).unwrap());
+    let text = edited(&note, &notice_edits(&note, std::slice::from_ref(&found.task)).unwrap());
     assert!(text.contains(&shown));
     let other = KnownTask { real: "other".to_owned(), shown: found.task.shown.clone() };
     assert_eq!(notice_edits(&note, &[other]), None, "not for this client");
@@ -130,7 +134,7 @@ fn a_call_that_becomes_a_task_gets_an_id_that_leads_back() {
 #[test]
 fn another_ones_task_is_unknown() {
     let (seal, view) = (Plain::default(), both());
-    let shown = TaskIds::new(&seal, "me", &V2026_07_28).shown("a", "1").unwrap();
+    let shown = TaskIds::new(&seal, "me", &V2026_07_28).shown(at("a"), "1").unwrap();
     let code = |who: &str, id: &str| {
         let fault = route(
             &request("tasks/cancel", id),
@@ -144,9 +148,9 @@ fn another_ones_task_is_unknown() {
     assert_eq!(code("you", &shown), -32602);
     assert_eq!(code("me", "1"), -32602);
     assert_eq!(code("me", &"0".repeat(5000)), -32602);
-    let elsewhere = TaskIds::new(&seal, "me", &V2026_07_28).shown("not-in-this-profile", "1").unwrap();
+    let elsewhere = TaskIds::new(&seal, "me", &V2026_07_28).shown(at("not-in-this-profile"), "1").unwrap();
     assert_eq!(code("me", &elsewhere), -32602);
-    let begun_otherwise = TaskIds::new(&seal, "me", &V2025_11_25).shown("a", "1").unwrap();
+    let begun_otherwise = TaskIds::new(&seal, "me", &V2025_11_25).shown(at("a"), "1").unwrap();
     assert_eq!(code("me", &begun_otherwise), -32602);
 }
 
@@ -183,7 +187,7 @@ fn a_task_of_a_server_that_is_away_says_so() {
     let seal = Plain::default();
     let view = view(&V2026_07_28, vec![offer(3, "a", &V2026_07_28, EXTENSION), absent(5, "b", true)]);
     let ids = TaskIds::new(&seal, "me", &V2026_07_28);
-    let shown = ids.shown("b", "1").unwrap();
+    let shown = ids.shown(at("b"), "1").unwrap();
     let fault = route(&request("tasks/get", &shown), &view, TaskMethod::Get, ids).unwrap_err();
     assert_eq!((fault.code, fault.retry), (-32603, true));
     assert!(fault.message.contains("\"b\" does not answer"), "{}", fault.message);
@@ -193,10 +197,13 @@ fn a_task_of_a_server_that_is_away_says_so() {
 fn a_filter_keeps_the_clients_own_tasks_once_each() {
     let (seal, view) = (Plain::default(), both());
     let ids = TaskIds::new(&seal, "me", &V2026_07_28);
-    let (one, again, two) =
-        (ids.shown("a", "1").unwrap(), ids.shown("a", "1").unwrap(), ids.shown("b", "1").unwrap());
+    let (one, again, two) = (
+        ids.shown(at("a"), "1").unwrap(),
+        ids.shown(at("a"), "1").unwrap(),
+        ids.shown(at("b"), "1").unwrap(),
+    );
     assert_ne!(one, again);
-    let theirs = TaskIds::new(&seal, "you", &V2026_07_28).shown("a", "2").unwrap();
+    let theirs = TaskIds::new(&seal, "you", &V2026_07_28).shown(at("a"), "2").unwrap();
     let listen = |capabilities: &str, list: &str| {
         frame(&format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{{"notifications":{{"taskIds":{list}}},"_meta":{{"io.modelcontextprotocol/clientCapabilities":{capabilities}}}}}}}"#
@@ -230,24 +237,21 @@ fn the_experiments_ids_are_exchanged_in_all_its_places() {
     let created = frame(
         r#"{"jsonrpc":"2.0","id":9,"result":{"task":{"taskId":"1","status":"working"},"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"1"}}}}"#,
     );
-    let edits = renaming.answer(&created, ids, "a").unwrap();
-    assert_eq!(
-        edits.iter().map(|(_, to)| open(to)).collect::<Vec<_>>(),
-        vec![("a".to_owned(), "1".to_owned()); 2]
-    );
+    let edits = renaming.answer(&created, ids, at("a")).unwrap();
+    assert_eq!(edits.iter().map(|(_, to)| open(to).real).collect::<Vec<_>>(), vec!["1".to_owned(); 2]);
 
     let question = frame(
         r#"{"jsonrpc":"2.0","id":9,"method":"elicitation/create","params":{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"1"}}}}"#,
     );
     let task = KnownTask { real: "1".to_owned(), shown: Bytes::from_static(b"\"S\"") };
-    let edits = message_edits(&question, Some(&task), ids, "a").unwrap();
+    let edits = message_edits(&question, Some(&task), ids, at("a")).unwrap();
     assert!(edited(&question, &edits).contains(r#"{"taskId":"S"}"#));
     let note = frame(
         r#"{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"2","status":"working"}}"#,
     );
-    assert_eq!(open(&message_edits(&note, Some(&task), ids, "a").unwrap()[0].1).1, "2");
+    assert_eq!(open(&message_edits(&note, Some(&task), ids, at("a")).unwrap()[0].1).real, "2");
 
-    let shown = ids.shown("a", "1").unwrap();
+    let shown = ids.shown(at("a"), "1").unwrap();
     let reply = |id: &str| {
         frame(&format!(
             r#"{{"jsonrpc":"2.0","id":9,"result":{{"action":"accept","_meta":{{"io.modelcontextprotocol/related-task":{{"taskId":"{id}"}}}}}}}}"#
@@ -269,12 +273,12 @@ fn only_calls_that_may_become_tasks_are_looked_into() {
     let ids = TaskIds::new(&seal, "me", &V2026_07_28);
     let complete =
         frame(r#"{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","taskId":"1","content":[]}}"#);
-    assert!(renaming.answer(&complete, ids, "a").unwrap().is_empty());
+    assert!(renaming.answer(&complete, ids, at("a")).unwrap().is_empty());
     let long = format!(
         r#"{{"jsonrpc":"2.0","id":1,"result":{{"resultType":"task","taskId":"{}"}}}}"#,
         "x".repeat(MAX_ID + 1)
     );
-    assert_eq!(renaming.answer(&frame(&long), ids, "a").unwrap_err().code, -32603);
+    assert_eq!(renaming.answer(&frame(&long), ids, at("a")).unwrap_err().code, -32603);
 }
 
 #[test]

@@ -2,8 +2,10 @@
 
 use bytes::Bytes;
 use dragoman_proto::bridge::tasks::{
-    Task, flattened, related_to, to_experiment, to_extension, unrelated, wrapped,
+    Task, TaskSupport, declares_extension, flattened, offers_tasks, related_to, status_notice,
+    supporting_tasks, to_experiment, to_extension, unrelated, with_extension, wrapped,
 };
+use dragoman_proto::era::V2025_06_18;
 use dragoman_proto::json::Span;
 
 use super::*;
@@ -70,4 +72,51 @@ fn what_belongs_to_a_task_says_so_only_in_the_experiment() {
         assert_eq!(text(&unrelated(&related).unwrap()), bare);
         assert_eq!(unrelated(bare.as_bytes()), None);
     }
+}
+
+#[test]
+fn who_has_tasks_says_so() {
+    let extension = br#"{"tools":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}"#;
+    let experiment = br#"{"tasks":{"requests":{"tools":{"call":{}}}}}"#;
+    assert!(offers_tasks(&V2026_07_28, extension) && !offers_tasks(&V2025_11_25, extension));
+    assert!(offers_tasks(&V2025_11_25, experiment) && !offers_tasks(&V2026_07_28, experiment));
+    assert!(
+        !offers_tasks(&V2025_11_25, br#"{"tasks":{"list":{}}}"#) && !offers_tasks(&V2025_06_18, experiment)
+    );
+    for (before, after) in [
+        ("{}", r#"{"extensions":{"io.modelcontextprotocol/tasks":{}}}"#),
+        ("nonsense", r#"{"extensions":{"io.modelcontextprotocol/tasks":{}}}"#),
+        (r#"{"extensions":{"a/b":{}}}"#, r#"{"extensions":{"io.modelcontextprotocol/tasks":{},"a/b":{}}}"#),
+    ] {
+        let with = with_extension(before.as_bytes());
+        assert_eq!(text(&with), after);
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": "x", "params": {
+            "_meta": {"io.modelcontextprotocol/clientCapabilities": parsed(&with)}}});
+        assert!(declares_extension(&frame(&request)));
+    }
+}
+
+#[test]
+fn tools_say_whether_they_run_as_tasks() {
+    let bare = r#"{"name":"t","execution":{"taskSupport":"required"}}"#;
+    assert_eq!(TaskSupport::of_tool(bare.as_bytes()), TaskSupport::Required);
+    let marked = supporting_tasks(bare.as_bytes()).unwrap();
+    assert_eq!(TaskSupport::of_tool(&marked), TaskSupport::Optional);
+    for none in [r#"{"name":"t"}"#, r#"{"execution":{"taskSupport":"forbidden"}}"#, r#"{"execution":7}"#] {
+        assert_eq!(TaskSupport::of_tool(none.as_bytes()), TaskSupport::Forbidden);
+    }
+}
+
+#[test]
+fn a_notice_becomes_one_of_the_experiment() {
+    let notice = frame(&json!({"jsonrpc": "2.0", "method": "notifications/tasks", "params": {
+        "_meta": {"io.modelcontextprotocol/subscriptionId": 3, "x": 1}, "taskId": "T", "status": "completed",
+        "ttlMs": 5, "result": {"content": []}}}));
+    assert_eq!(
+        parsed(&status_notice(&notice).unwrap()),
+        json!({"jsonrpc": "2.0", "method": "notifications/tasks/status", "params": {
+            "_meta": {"x": 1}, "taskId": "T", "status": "completed", "ttl": 5}})
+    );
+    let other = json!({"jsonrpc": "2.0", "method": "notifications/tasks/status", "params": {"taskId": "T", "status": "working"}});
+    assert!(status_notice(&frame(&other)).is_none());
 }

@@ -30,10 +30,12 @@ mod watch;
 pub use legacy_to_modern::{LegacyToModern, Sides};
 pub use modern_to_legacy::{AS_TASK, ModernToLegacy, acknowledgement};
 pub use names::{
-    EXTENSION, NOTICE, RELATED_TASK, REQUIRED_CAPABILITIES, STATUS_NOTICE, TaskMethod, declares_extension,
-    offers_tasks,
+    EXTENSION, NOTICE, RELATED_TASK, REQUIRED_CAPABILITIES, STATUS_NOTICE, TaskMethod, TaskSupport,
+    declares_extension, offers_tasks, supporting_tasks, with_extension,
 };
 pub use next::{Next, Nexts};
 pub use places::{Asked, Places, in_answer, in_message, in_reply, is_task, related};
-pub use task::{Status, Task, flattened, related_to, to_experiment, to_extension, unrelated, wrapped};
+pub use task::{
+    Status, Task, flattened, related_to, status_notice, to_experiment, to_extension, unrelated, wrapped,
+};
 pub use watch::Watch;

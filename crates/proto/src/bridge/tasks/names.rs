@@ -2,8 +2,10 @@
 //!
 //! Names only; what stands under them is read elsewhere.
 
+use bytes::Bytes;
+
 use crate::era::{Era, Tasks};
-use crate::json::{Members, Span};
+use crate::json::{MAX_DEPTH, Members, Span, Splice};
 use crate::mcp::meta;
 use crate::rpc::Frame;
 
@@ -86,6 +88,58 @@ pub fn offers_tasks(era: &Era, capabilities: &[u8]) -> bool {
 pub fn declares_extension(frame: &Frame) -> bool {
     let declared = frame.meta(meta::CLIENT_CAPABILITIES).ok().flatten();
     declared.is_some_and(|span| within(span.of(frame.text()), &["extensions", EXTENSION]))
+}
+
+/// A client's capabilities, a JSON object, with the extension among them.
+pub fn with_extension(capabilities: &[u8]) -> Bytes {
+    let text = Bytes::copy_from_slice(capabilities);
+    let Ok(all) = Members::of_document(&text, MAX_DEPTH) else {
+        return format!("{{\"extensions\":{{\"{EXTENSION}\":{{}}}}}}").into();
+    };
+    let own = all.get(&text, "extensions").and_then(|span| Members::of_value(&text, span));
+    let whole = format!("{{\"{EXTENSION}\":{{}}}}");
+    let mut splice = Splice::new(&text);
+    match &own {
+        Some(own) => splice.set(own, EXTENSION.as_bytes(), b"{}"),
+        None => splice.set(&all, b"extensions", whole.as_bytes()),
+    };
+    splice.finish()
+}
+
+/// Whether a tool of the experiment runs as a task (MCP 2025-11-25, `execution.taskSupport`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TaskSupport {
+    /// Not at all.
+    #[default]
+    Forbidden,
+    /// If the client wants it.
+    Optional,
+    /// In no other way.
+    Required,
+}
+
+impl TaskSupport {
+    /// Reads it from a listed tool, a JSON object.
+    pub fn of_tool(tool: &[u8]) -> Self {
+        let said = || {
+            let all = Members::of_document(tool, MAX_DEPTH).ok()?;
+            let execution = Members::of_value(tool, all.get(tool, "execution")?)?;
+            Some(execution.get(tool, "taskSupport")?.of(tool))
+        };
+        match said() {
+            Some(b"\"optional\"") => Self::Optional,
+            Some(b"\"required\"") => Self::Required,
+            _ => Self::Forbidden,
+        }
+    }
+}
+
+/// A listed tool, a JSON object, that runs as a task if its client wants it.
+pub fn supporting_tasks(tool: &[u8]) -> Option<Bytes> {
+    let all = Members::of_document(tool, MAX_DEPTH).ok()?;
+    let mut splice = Splice::new(tool);
+    splice.set(&all, b"execution", br#"{"taskSupport":"optional"}"#);
+    Some(splice.finish())
 }
 
 /// Whether an object has a member under this path that is not null.

@@ -5,9 +5,11 @@
 
 use bytes::Bytes;
 
-use super::names::RELATED_TASK;
+use super::names::{NOTICE, RELATED_TASK, STATUS_NOTICE};
 use super::places::is_task;
 use crate::json::{Members, Span, Splice, quote};
+use crate::mcp::meta;
+use crate::rpc::Frame;
 
 /// What a task has come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -164,6 +166,24 @@ pub fn flattened(text: &[u8], result: &Members) -> Option<Bytes> {
     let meta = meta.map(|span| [b",\"_meta\":", span.of(text)].concat()).unwrap_or_default();
     let flat = to_extension(text, &task.members, "task", None, &meta);
     Some(unrelated(&flat).unwrap_or(flat))
+}
+
+/// The experiment's notification about a task, from the extension's; `None` when that is none.
+pub fn status_notice(notice: &Frame) -> Option<Bytes> {
+    let (text, params) = (notice.text(), notice.params()?);
+    if notice.method() != NOTICE {
+        return None;
+    }
+    let task = Task::read(text, params.members.span())?;
+    let mut task = to_experiment(text, &task.members);
+    let members = Members::of_value(&task, Span::new(0, task.len()))?;
+    if let Some(own) = members.get(&task, "_meta").and_then(|span| Members::of_value(&task, span)) {
+        let mut splice = Splice::new(&task);
+        splice.remove(&own, meta::SUBSCRIPTION_ID.as_bytes());
+        task = splice.finish();
+    }
+    let inside = &task[1..task.len() - 1];
+    Some(crate::era::notice(STATUS_NOTICE, inside))
 }
 
 /// A result that says to which task it belongs (MCP 2025-11-25, tasks: related-task metadata). `id` is a JSON string.
