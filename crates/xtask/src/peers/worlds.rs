@@ -72,11 +72,11 @@ const EVERYONE: &[Visit] = &[
     visit("py-sdk-v2", "auto", Over::Stdio),
     visit("py-fastmcp", "auto", Over::Http),
     visit("mcp-remote", "legacy", Over::Http),
-    visit("mcp-remote", "auto", Over::Http),
     visit("mcp-remote", "legacy", Over::Sse),
 ];
-/// The oldest client, which knows less than its world offers.
-const OLDEST: &[Visit] = &oldest(&[("fixture-sdk-v0", "")], &[("fixture-1", "")]);
+/// Those that can do less than their world offers.
+const LIMITED: &[Visit] =
+    &limited(&[("fixture-sdk-v0", "")], &[("fixture-1", "")], &[("fixture-mcp-remote", "")]);
 /// A process for each request, so it asks only a few things.
 const INSPECTOR: &[Visit] = &inspector(&[("glance", "")]);
 const SUITES: &[Visit] = &[
@@ -85,8 +85,9 @@ const SUITES: &[Visit] = &[
     visit("mcp-ssrf-check", "stateful", Over::Http),
 ];
 
-const fn oldest(of_2024: Topics, of_1: Topics) -> [Visit; 4] {
+const fn limited(of_2024: Topics, of_1: Topics, bridged: Topics) -> [Visit; 5] {
     [
+        visit("mcp-remote", "auto", Over::Http).asking(bridged),
         visit("py-sdk-v0", "2024-11-05", Over::Sse).asking(of_2024),
         visit("py-sdk-v0", "2024-11-05", Over::Stdio).asking(of_2024),
         visit("py-sdk-v0", "1", Over::Sse).asking(of_1),
@@ -109,7 +110,7 @@ const fn lone(name: &'static str, upstreams: &'static [(&'static str, Kind)]) ->
         naming: Naming::Plain,
         upstreams,
         asked: &[("fixture", "")],
-        visits: &[EVERYONE, OLDEST, INSPECTOR, SUITES],
+        visits: &[EVERYONE, LIMITED, INSPECTOR, SUITES],
     }
 }
 
@@ -136,7 +137,7 @@ impl World {
             visits: &[OF_HANDSHAKES, &[visit("inspector", "legacy", Over::Http)]],
         },
         Self {
-            visits: &[EVERYONE, OLDEST, &inspector(&[("fixture", "")]), SUITES],
+            visits: &[EVERYONE, LIMITED, &inspector(&[("fixture", "")]), SUITES],
             ..lone("fixture", &[("fixture", fixture(Reach::Http, &[]))])
         },
         lone("legacy-http", &[("fixture", fixture(Reach::Http, LEGACY))]),
@@ -161,7 +162,7 @@ impl World {
             ],
             visits: &[
                 EVERYONE,
-                &oldest(
+                &limited(
                     &[
                         ("fixture-sdk-v0", "modern__"),
                         ("fixture-sdk-v0", "legacy__"),
@@ -173,6 +174,12 @@ impl World {
                         ("fixture-1", "legacy__"),
                         ("fixture-1", "pipe__"),
                         ("fixture-1", "old__"),
+                    ],
+                    &[
+                        ("fixture-mcp-remote", "modern__"),
+                        ("fixture-mcp-remote", "legacy__"),
+                        ("fixture-mcp-remote", "pipe__"),
+                        ("fixture-2024-mcp-remote", "old__"),
                     ],
                 ),
                 &inspector(&[
