@@ -142,7 +142,11 @@ impl Call {
             }
             let limits = self.shard.gateway.frame_limits();
             let deadline = self.exchange.deadline();
-            if self.source.is_none() && !self.exchange.is_waiting() {
+            let waiting = self.exchange.is_waiting();
+            if waiting && let Some(source) = self.source.take() {
+                source.finish();
+            }
+            if self.source.is_none() && !waiting {
                 self.feed(Event::Failed(LinkFailure { message: "gave no answer".to_owned(), retry: false }));
                 continue;
             }

@@ -11,7 +11,7 @@ use engine::config::Native;
 use engine::exchange::Mirror;
 use native::{Demo, NativeServer as _};
 use proto::era::{
-    Era, HelloFault, Lifecycle, ServerHello, discover_request, initialize_request, initialized,
+    Era, HelloFault, Lifecycle, ServerHello, discover_request, initialize_request_exactly, initialized,
     newest_handshake, newest_stateless,
 };
 use proto::mcp::Method;
@@ -182,7 +182,7 @@ fn introduction(era: &'static Era) -> Bytes {
         Lifecycle::Stateless => discover_request(&id, era, CLIENT_INFO),
         Lifecycle::Handshake => {
             let params = format!("{{\"capabilities\":{CAPABILITIES},\"clientInfo\":{CLIENT_INFO}}}");
-            initialize_request(&id, era, &Bytes::from(params))
+            initialize_request_exactly(&id, era, &Bytes::from(params))
         }
     }
 }

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use transport::net::{Body, CollectError, Incoming, collect};
 
 use super::{answer, get, media, stateless};
-use crate::gateway::call::{Progress, Running};
+use crate::gateway::call::{Call, Progress, Running};
 use crate::gateway::in_session::{Outcome, decide, notification, response};
 use crate::gateway::session::{Birth, Face, Session, Subscription};
 use crate::gateway::streams::{SILENCE, Streams};
@@ -167,15 +167,15 @@ async fn request(shard: &Shard, session: &Arc<Session>, frame: Frame) -> Respons
             (call, change)
         }
     };
-    let mut running = call.run();
+    let mut attended = Attended { shard, session, running: Some(call.run()), change };
     let first = tokio::select! {
-        first = &mut running => Some(first),
+        first = attended.next() => Some(first),
         () = tokio::time::sleep(SILENCE) => None,
     };
-    let running = match first {
-        None => running,
+    match first {
+        None => {}
         Some((_, Progress::Answer(answered))) => {
-            session.settle(shard, change.as_ref(), answered.ok);
+            session.settle(shard, attended.change.as_ref(), answered.ok);
             return answer::message(answered.status, answered.body);
         }
         Some((_, Progress::Pass(body))) => return answer::passing(body),
@@ -184,8 +184,9 @@ async fn request(shard: &Shard, session: &Arc<Session>, frame: Frame) -> Respons
             return answer::message(asked.status, asked.body);
         }
         Some((_, Progress::End)) => return answer::empty(StatusCode::ACCEPTED),
-        Some((call, progress)) => Box::pin(std::future::ready((call, progress))),
-    };
+        Some((call, progress)) => attended.running = Some(Box::pin(std::future::ready((call, progress)))),
+    }
+    let Some((running, change)) = attended.leave() else { return answer::empty(StatusCode::ACCEPTED) };
     let Face::Http(streams) = &session.face else { return answer::not_allowed() };
     let (stream, body) = match streams.open(session.kind.era.primes_streams) {
         Ok(opened) => opened,
@@ -202,6 +203,44 @@ async fn request(shard: &Shard, session: &Arc<Session>, frame: Frame) -> Respons
     });
     answer::events(body)
 }
+
+/// A call whose client waits for its first word. A client that hangs up meanwhile has not cancelled, so the call then goes
+/// on alone.
+struct Attended<'a> {
+    shard: &'a Shard,
+    session: &'a Arc<Session>,
+    running: Option<Running>,
+    change: Option<Subscription>,
+}
+
+impl Attended<'_> {
+    async fn next(&mut self) -> (Box<Call>, Progress) {
+        let first = match &mut self.running {
+            Some(running) => running.await,
+            None => std::future::pending().await,
+        };
+        self.running = None;
+        first
+    }
+
+    /// The call, which somebody else attends to.
+    fn leave(mut self) -> Option<(Running, Option<Subscription>)> {
+        Some((self.running.take()?, self.change.take()))
+    }
+}
+
+impl Drop for Attended<'_> {
+    fn drop(&mut self) {
+        let Some(running) = self.running.take() else { return };
+        let (shard, session, change) = (self.shard.clone(), self.session.clone(), self.change.take());
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(drive(shard, session, running, NOBODY, change));
+        }
+    }
+}
+
+/// A stream that nobody has: what is sent on it is lost.
+const NOBODY: u64 = u64::MAX;
 
 /// Runs a call to its end on a stream of the session.
 async fn drive(
