@@ -74,10 +74,8 @@ impl<'p, 'a> Assembly<'p, 'a> {
             let (real_name, key) = renamed(item, &name);
             let entry = ToolEntry {
                 upstream: part.upstream.id,
-                upstream_era: part.offer.hello.era,
                 real_name,
                 mirrored,
-                checks_headers: self.spec.era.mirrored_headers,
                 validator: LazyValidator::new(schema, self.spec.schema_bytes),
             };
             entries.insert(name, entry);

@@ -64,14 +64,10 @@ pub struct ViewSpec<'a> {
 pub struct ToolEntry {
     /// Whose it is.
     pub upstream: UpstreamId,
-    /// What its server speaks.
-    pub upstream_era: &'static Era,
     /// Its name there, a JSON string; `None` when it is the public one.
     pub real_name: Option<Bytes>,
     /// Arguments that requests mirror in headers, where the era of client or server has such.
     pub mirrored: Vec<MirroredParam>,
-    /// Whether clients are to send those headers, too.
-    pub checks_headers: bool,
     pub(super) validator: LazyValidator,
 }
 

@@ -168,9 +168,18 @@ pub fn refused_but_supported(frame: &Frame, asked: &Era) -> bool {
     listed.is_some_and(|list| list.iter().any(|span| frame.string(span).is_some_and(|v| v == asked.version)))
 }
 
-/// An `initialize` request; `params` is a JSON object whose version is replaced by what `era` offers to servers.
+/// An `initialize` request on behalf of a client of `era`, to a server of any; `params` is a JSON object whose version is
+/// replaced by the one that `era` offers.
 pub fn initialize_request(id: &Id, era: &Era, params: &Bytes) -> Bytes {
-    let version = quote(era.offered);
+    initialize(id, &quote(era.offered), params)
+}
+
+/// An `initialize` request for `era` and no other; the same, but for the version.
+pub fn initialize_request_exactly(id: &Id, era: &Era, params: &Bytes) -> Bytes {
+    initialize(id, &era.version_json(), params)
+}
+
+fn initialize(id: &Id, version: &str, params: &Bytes) -> Bytes {
     let params = match Members::of_document(params, crate::json::MAX_DEPTH) {
         Ok(members) => {
             let mut splice = Splice::new(params);

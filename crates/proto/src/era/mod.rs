@@ -21,8 +21,9 @@ mod tests;
 pub use detect::{EraFault, Spoken, detect};
 pub use envelope::{Envelope, Mirrored, check_notification, read_envelope};
 pub use hello::{
-    ClientHello, HelloFault, ServerHello, client_hello, discover_request, discover_result,
-    identity, initialize_request, initialize_result, initialized, own_meta, refused_but_supported, server_hello,
+    ClientHello, HelloFault, ServerHello, client_hello, discover_request, discover_result, identity,
+    initialize_request, initialize_request_exactly, initialize_result, initialized, own_meta,
+    refused_but_supported, server_hello,
 };
 pub use results::{
     CacheHint, CacheScope, acknowledged, complete, is_input_required, listen_result, notice, says_complete,

@@ -183,7 +183,10 @@ fn servers_are_asked_for_a_version_that_all_of_them_can_read() {
     ] {
         let params = Bytes::from_static(br#"{"protocolVersion":1,"capabilities":{}}"#);
         let asked = initialize_request(&Id::number(1), era, &params);
-        assert_eq!(client_hello(&frame(std::str::from_utf8(&asked).unwrap())).unwrap().version, offered);
+        let version =
+            |asked: &[u8]| client_hello(&frame(std::str::from_utf8(asked).unwrap())).unwrap().version_json;
+        assert_eq!(version(&asked), format!("\"{offered}\""));
+        assert_eq!(version(&initialize_request_exactly(&Id::number(1), era, &params)), era.version_json());
     }
 }
 

@@ -274,7 +274,7 @@ mod tests {
             (status(301), false),
             (status(503), false),
             (LinkError::Late(5), true),
-            (LinkError::OtherTransport, false),
+            (LinkError::EventStream("no".to_owned()), false),
         ] {
             assert_eq!(may_want_a_handshake(&error), want, "{error}");
         }
