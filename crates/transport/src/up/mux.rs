@@ -168,7 +168,14 @@ impl MuxCall {
 
     /// What came, unless it is only that nothing more comes, and the failure to send the request says more.
     fn unless_unsent(&mut self, item: Option<Item>) -> Result<Option<Item>, LinkError> {
-        let failed = self.sending.as_mut().and_then(|sending| sending.try_recv().ok());
+        let failed = match self.sending.as_mut().map(oneshot::Receiver::try_recv) {
+            None | Some(Err(oneshot::error::TryRecvError::Empty)) => None,
+            // It has said all that it will, and must not be asked again.
+            Some(said) => {
+                self.sending = None;
+                said.ok()
+            }
+        };
         match (item, failed) {
             (frame @ Some(Item::Frame(_)), _) | (frame, None) => Ok(frame),
             (_, Some(why)) => Err(why),
