@@ -219,13 +219,7 @@ impl Client {
     }
 
     async fn in_session(self: &Arc<Self>, frame: Frame, tasks: &mut JoinSet<()>) {
-        if frame.method() == Notice::Cancelled.name()
-            && let Some(call) = self.open_stateless(&frame)
-        {
-            // One that has just ended is past cancelling.
-            let _ = call.send(Some(frame));
-            return;
-        }
+        let Some(frame) = self.cancel_stateless(frame) else { return };
         let Some(session) = self.session() else {
             if frame.kind() == FrameKind::Request {
                 let message = "send an initialize request first, or the metadata of a stateless version in params._meta";
@@ -238,6 +232,17 @@ impl Client {
             FrameKind::Notification => notification(&self.shard, &session, frame).await,
             FrameKind::Response | FrameKind::Error => response(&self.shard, &session, &frame).await,
         }
+    }
+
+    /// Cancels the stateless request that a cancellation names; gives back what is about something else.
+    fn cancel_stateless(&self, frame: Frame) -> Option<Frame> {
+        if frame.method() != Notice::Cancelled.name() {
+            return Some(frame);
+        }
+        let Some(call) = self.open_stateless(&frame) else { return Some(frame) };
+        // One that has just ended is past cancelling.
+        let _ = call.send(Some(frame));
+        None
     }
 
     /// The stateless request that a cancellation names.
@@ -284,6 +289,8 @@ impl Client {
 
     /// A request that stands for itself: registered before the next line is read, worked on beside the others.
     async fn stateless(self: &Arc<Self>, frame: Frame, tasks: &mut JoinSet<()>) {
+        // Some clients give a cancellation an envelope, too.
+        let Some(frame) = self.cancel_stateless(frame) else { return };
         let (FrameKind::Request, Some(id)) = (frame.kind(), frame.id().cloned()) else { return };
         match self.register(id, &frame) {
             Err(fault) => self.refuse(&fault, frame.id()).await,
