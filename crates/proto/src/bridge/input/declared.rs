@@ -11,7 +11,7 @@ pub fn questions_of(capabilities: &[u8]) -> String {
     let kept: Vec<String> = ["elicitation", "roots", "sampling"]
         .into_iter()
         .filter_map(|key| {
-            let value = members.get(capabilities, key)?;
+            let value = members.get(capabilities, key).filter(|value| is_object(capabilities, *value))?;
             let text = std::str::from_utf8(value.of(capabilities)).ok()?;
             Some(format!("\"{key}\":{text}"))
         })
@@ -23,7 +23,7 @@ pub fn questions_of(capabilities: &[u8]) -> String {
 /// JSON object in the words of that era.
 pub fn declares_question(era: &Era, capabilities: &[u8], method: Method, params: &[u8]) -> bool {
     let Some(members) = object(capabilities) else { return false };
-    let own = |key: &str| members.get(capabilities, key);
+    let own = |key: &str| members.get(capabilities, key).filter(|value| is_object(capabilities, *value));
     let flag = |span: Span, key: &str| {
         Members::of_value(capabilities, span).is_some_and(|m| m.get(capabilities, key).is_some())
     };
@@ -46,6 +46,10 @@ pub fn declares_question(era: &Era, capabilities: &[u8], method: Method, params:
 
 fn is_url(params: &[u8]) -> bool {
     member(params, "mode").is_some_and(|span| span.of(params) == b"\"url\"")
+}
+
+fn is_object(text: &[u8], value: Span) -> bool {
+    value.of(text).first() == Some(&b'{')
 }
 
 fn member(text: &[u8], key: &str) -> Option<Span> {

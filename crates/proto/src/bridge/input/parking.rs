@@ -7,7 +7,7 @@ use super::rounds::CANCELLED;
 use super::{MAX_QUESTIONS, asking_method, declares_question, input_required};
 use crate::bridge::shape::{self, Unaskable};
 use crate::era::Era;
-use crate::json::{Elements, Members, quote, quote_into, unquote};
+use crate::json::{Elements, Members, quote, unquote};
 use crate::mcp::Method;
 use crate::rpc::{Frame, Id, code, error_response, result_response};
 
@@ -39,13 +39,16 @@ impl Parking {
         Self { server, client, capabilities, asked: 0, open: Vec::new() }
     }
 
-    /// Keeps a question of the server.
+    /// Keeps a question of the server. One that is open already is the same one, which came once more.
     ///
     /// # Errors
     /// [`Unaskable`] when the client cannot be asked this: the server is to be told so.
     pub fn ask(&mut self, question: &Frame) -> Result<(), Unaskable> {
         let refuse = |why: &str| Unaskable(why.to_owned());
         let id = question.id().cloned().ok_or_else(|| refuse("it has no id"))?;
+        if self.open.iter().any(|open| same_id(open.id.json(), id.json())) {
+            return Ok(());
+        }
         let method = asking_method(&question.method())
             .ok_or_else(|| refuse("it is nothing that a client of this version is asked"))?;
         if self.open.len() >= MAX_QUESTIONS {
@@ -65,7 +68,7 @@ impl Parking {
     /// Forgets a question that the server takes back; `id` is its id as written. `false` when it is not open.
     pub fn withdraw(&mut self, id: &[u8]) -> bool {
         let before = self.open.len();
-        self.open.retain(|open| open.id.json().as_ref() != id);
+        self.open.retain(|open| !same_id(open.id.json(), id));
         self.open.len() < before
     }
 
@@ -86,12 +89,18 @@ impl Parking {
     }
 
     /// Takes the `inputResponses` of the client's next try, the members of an object in `text`, and gives the responses
-    /// for the server. What is missing or no object stays open; keys that are not open are ignored.
+    /// for the server. What is missing, stands twice or is no object stays open; keys that are not open are ignored.
     pub fn answer(&mut self, text: &Bytes, responses: &Members) -> Vec<Bytes> {
         let mut answers = Vec::new();
         self.open.retain(|open| {
-            let given = responses.get(text, &open.key).filter(|span| span.of(text)[0] == b'{');
-            let Some(given) = given else { return true };
+            let mut given = responses
+                .iter()
+                .filter(|member| unquote(member.key.of(text)).is_some_and(|key| key == open.key.as_str()));
+            let (Some(given), None) = (given.next(), given.next()) else { return true };
+            let given = given.value;
+            if given.of(text)[0] != b'{' {
+                return true;
+            }
             let result = shape::answer(open.method.name(), &given.share(text), self.client, self.server);
             answers.push(result_response(&open.id, &result));
             false
@@ -107,6 +116,12 @@ impl Parking {
         };
         self.open.drain(..).map(|open| refusal(&open)).collect()
     }
+}
+
+/// Whether two ids, as written, mean the same.
+fn same_id(one: &[u8], other: &[u8]) -> bool {
+    let meaning = |id| <[u8]>::strip_prefix(id, b"\"")?.strip_suffix(b"\"").and_then(unquote);
+    one == other || meaning(one).is_some_and(|one| meaning(other) == Some(one))
 }
 
 impl Open {
@@ -148,10 +163,8 @@ pub fn url_questions(
         if at > 0 {
             requests.push(',');
         }
-        let mut key = Vec::new();
-        quote_into(&mut key, &format!("u{}", at + 1));
-        requests.push_str(&String::from_utf8_lossy(&key));
-        requests.push_str(&format!(":{{\"method\":\"{}\",\"params\":{params}}}", Method::Elicit.name()));
+        let (number, method) = (at + 1, Method::Elicit.name());
+        requests.push_str(&format!("\"u{number}\":{{\"method\":\"{method}\",\"params\":{params}}}"));
     }
     Some(input_required(&requests, state, server_info))
 }

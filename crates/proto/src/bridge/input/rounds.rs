@@ -1,6 +1,8 @@
 //! A server that asks by results, and a client that is asked by requests: each entry of a result becomes a question to
 //! the client, and when all are answered the request goes to the server once more.
 
+use std::collections::HashSet;
+
 use bytes::Bytes;
 
 use super::{MAX_QUESTIONS, asking_method, declares_question};
@@ -113,8 +115,16 @@ impl Rounds {
             return Err(RoundsFault::TooMany(self.max));
         }
         self.open.clear();
-        self.state = result.get(text, "requestState").map(|span| span.share(text));
-        let Some(requests) = result.get(text, "inputRequests") else {
+        let member = |key| match result.unique(text, key) {
+            Ok(found) => Ok(found.filter(|span| span.of(text) != b"null")),
+            Err(_) => Err(RoundsFault::Malformed("its inputRequests or requestState stand twice")),
+        };
+        let state = member("requestState")?;
+        if state.is_some_and(|span| span.of(text)[0] != b'"') {
+            return Err(RoundsFault::Malformed("its requestState is no string"));
+        }
+        self.state = state.map(|span| span.share(text));
+        let Some(requests) = member("inputRequests")? else {
             return match self.state {
                 Some(_) => Ok(Turn::Again),
                 None => Err(RoundsFault::Malformed("with neither inputRequests nor requestState")),
@@ -126,8 +136,12 @@ impl Rounds {
             return Err(RoundsFault::Malformed("for too much at once"));
         }
         let mut questions = Vec::new();
+        let mut keys = HashSet::with_capacity(requests.len());
         for entry in requests.iter() {
             let written = entry.key.of(text);
+            if !keys.insert(unquote(written).unwrap_or_else(|| String::from_utf8_lossy(written))) {
+                return Err(RoundsFault::Malformed("two entries of its inputRequests have the same key"));
+            }
             let mut key = Vec::with_capacity(written.len() + 2);
             key.push(b'"');
             key.extend_from_slice(written);
@@ -163,7 +177,9 @@ impl Rounds {
             .map_err(|e| e.to_string())
             .and_then(|params| {
                 let declared = declares_question(self.client, &self.capabilities, method, &params);
-                declared.then_some(params).ok_or_else(|| "this client did not declare that it can be asked".to_owned())
+                declared
+                    .then_some(params)
+                    .ok_or_else(|| "this client did not declare that it can be asked".to_owned())
             });
         match put {
             Ok(params) => {
