@@ -10,6 +10,7 @@ use dragoman_engine::config::Profile;
 use dragoman_engine::exchange::{
     Answer, Binding, Dispatch, Event, Exchange, Headers, Sealer, Start, Step, Timeouts, dispatch,
 };
+use dragoman_engine::tasks::TaskIds;
 use proto::era::{Era, Mirrored, ServerHello, Spoken, V2025_11_25, V2026_07_28, detect, read_envelope};
 use proto::rpc::{Frame, FrameLimits, Message};
 
@@ -19,6 +20,11 @@ const BINDING: Binding<'_> =
     Binding { principal: "anyone", server: "notes", now_ms: 1_800_000_000_000, lifetime_ms: 600_000 };
 const KEY: u64 = 1_234_567;
 const TEXT: &str = "The quick brown fox jumps over the lazy dog, and then it goes on to the next field. ";
+
+/// The ids of the client's tasks, which it has none of.
+fn ids(view: &View) -> TaskIds<'_> {
+    TaskIds::new(&NoSeal, "anyone", view.era())
+}
 
 /// A call that is ready to be made, with the answer that its upstream will give.
 pub(crate) struct Call {
@@ -78,7 +84,7 @@ impl Call {
                 Mirrored { version: header(era.version), method: header("tools/call"), name: header(NAME) };
             assert_eq!(read_envelope(&frame, Some(headers)).expect("an envelope").era, era);
         }
-        let Ok(Dispatch::Forward(route)) = dispatch(&frame, self.view, SERVER_INFO) else {
+        let Ok(Dispatch::Forward(route)) = dispatch(&frame, self.view, SERVER_INFO, ids(self.view)) else {
             panic!("not forwarded")
         };
         let mut exchange = Exchange::begin(Start {
@@ -191,7 +197,7 @@ impl List {
     /// The whole answer, in the pieces that it is written in.
     pub(crate) fn answer(self) -> [Bytes; 3] {
         let frame = Frame::parse(self.request, FrameLimits::default()).expect("a request");
-        let Ok(Dispatch::Local(result)) = dispatch(&frame, self.view, SERVER_INFO) else {
+        let Ok(Dispatch::Local(result)) = dispatch(&frame, self.view, SERVER_INFO, ids(self.view)) else {
             panic!("not answered")
         };
         proto::rpc::result_pieces(frame.id().expect("an id"), result)

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
+use proto::bridge::tasks::TaskMethod;
 use proto::era::{Era, complete};
 use proto::json::{Members, Span};
 use proto::mcp::Method;
@@ -10,6 +11,7 @@ use proto::rpc::{Frame, code};
 
 use crate::catalogue::{ListKind, ToolEntry, UpstreamId, View};
 use crate::fault::Fault;
+use crate::tasks::{self, KnownTask, TaskIds, TaskRoute};
 
 /// What is to be done with a request.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub enum Dispatch<'v> {
     Listen,
     /// An upstream has to be asked.
     Forward(Route<'v>),
+    /// It is about a task for which the gateway itself keeps something.
+    Kept(TaskMethod, TaskRoute),
 }
 
 /// Where a request goes, and what is changed in it on the way.
@@ -35,22 +39,51 @@ pub struct Route<'v> {
     pub tool: Option<&'v ToolEntry>,
     /// The request's method.
     pub method: Cow<'static, str>,
+    /// The tasks that its messages may name.
+    pub names: TaskNames,
 }
 
-/// Decides what is to be done with a request. `server_info` is the gateway's own, a JSON object.
+/// The tasks that the messages of an exchange may name, where their ids are exchanged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TaskNames {
+    /// None, or by the upstream's own ids.
+    None,
+    /// One that the call becomes.
+    New,
+    /// The one that the request is about.
+    Known(TaskMethod, KnownTask),
+}
+
+impl Route<'_> {
+    /// To this upstream, with nothing changed on the way.
+    fn to(upstream: UpstreamId, method: Cow<'static, str>) -> Self {
+        Self { upstream, rename: None, tool: None, method, names: TaskNames::None }
+    }
+}
+
+/// Decides what is to be done with a request. `server_info` is the gateway's own, a JSON object; `ids` are those of the
+/// client's tasks.
 ///
 /// # Errors
 /// The fault to answer with.
-pub fn dispatch<'v>(frame: &Frame, view: &'v View, server_info: &str) -> Result<Dispatch<'v>, Fault> {
+pub fn dispatch<'v>(
+    frame: &Frame,
+    view: &'v View,
+    server_info: &str,
+    ids: TaskIds<'_>,
+) -> Result<Dispatch<'v>, Fault> {
     let era = view.era();
     let name = frame.method();
     let Some(method) = Method::from_name(&name) else {
-        return extension(&name, view).map(Dispatch::Forward);
+        return match TaskMethod::from_name(&name).filter(|_| tasks::renames(view)) {
+            Some(method) => task(frame, view, method, ids),
+            None => extension(&name, view).map(Dispatch::Forward),
+        };
     };
     if !era.knows(method) {
         return Err(unknown(method, era));
     }
-    if let Some(capability) = needed(method)
+    if let Some(capability) = needed(method, era)
         && !view.declares(capability, None)
     {
         return Err(undeclared(method, capability, view));
@@ -77,8 +110,8 @@ fn unknown(method: Method, era: &Era) -> Fault {
     Fault::unknown_method(method.name(), &format!("is not a client's request in protocol version {era}"))
 }
 
-/// The capability that a server declares for a method.
-fn needed(method: Method) -> Option<&'static str> {
+/// The capability that a server declares for a method. Where there is none for completion, it is tried.
+fn needed(method: Method, era: &Era) -> Option<&'static str> {
     match method {
         Method::ToolsList | Method::ToolsCall => Some("tools"),
         Method::PromptsList | Method::PromptsGet => Some("prompts"),
@@ -87,7 +120,7 @@ fn needed(method: Method) -> Option<&'static str> {
         | Method::ResourcesRead
         | Method::Subscribe
         | Method::Unsubscribe => Some("resources"),
-        Method::Complete => Some("completions"),
+        Method::Complete => era.shapes.completions_declared.then_some("completions"),
         Method::SetLevel => Some("logging"),
         _ => None,
     }
@@ -141,10 +174,10 @@ fn tool_call<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
     let (span, name) = text(frame, "name")?;
     let tool = view.tool(&name).ok_or_else(|| missing("tool", &name, view))?;
     Ok(Route {
-        upstream: tool.upstream,
         rename: tool.real_name.clone().map(|real| (span, real)),
         tool: Some(tool),
-        method: Cow::Borrowed(Method::ToolsCall.name()),
+        names: if tasks::renames(view) { TaskNames::New } else { TaskNames::None },
+        ..Route::to(tool.upstream, Cow::Borrowed(Method::ToolsCall.name()))
     })
 }
 
@@ -152,12 +185,7 @@ fn prompt<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
     let (span, name) = text(frame, "name")?;
     let prompt = view.prompt(&name).ok_or_else(|| missing("prompt", &name, view))?;
     let rename = prompt.real_name.clone().map(|real| (span, real));
-    Ok(Route {
-        upstream: prompt.upstream,
-        rename,
-        tool: None,
-        method: Cow::Borrowed(Method::PromptsGet.name()),
-    })
+    Ok(Route { rename, ..Route::to(prompt.upstream, Cow::Borrowed(Method::PromptsGet.name())) })
 }
 
 fn resource<'v>(frame: &Frame, view: &'v View, method: Method) -> Result<Route<'v>, Fault> {
@@ -170,7 +198,7 @@ fn resource<'v>(frame: &Frame, view: &'v View, method: Method) -> Result<Route<'
         )
         .with_data(data)
     })?;
-    Ok(Route { upstream, rename: None, tool: None, method: Cow::Borrowed(method.name()) })
+    Ok(Route::to(upstream, Cow::Borrowed(method.name())))
 }
 
 fn missing(what: &str, name: &str, view: &View) -> Fault {
@@ -195,7 +223,7 @@ fn completion<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
     if let Some((span, name)) = member("name")? {
         let prompt = view.prompt(&name).ok_or_else(|| missing("prompt", &name, view))?;
         let rename = prompt.real_name.clone().map(|real| (span, real));
-        return Ok(Route { upstream: prompt.upstream, rename, tool: None, method });
+        return Ok(Route { rename, ..Route::to(prompt.upstream, method) });
     }
     let Some((_, uri)) = member("uri")? else {
         return Err(param_fault(
@@ -206,16 +234,32 @@ fn completion<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
     let upstream = view
         .resource_owner(&uri)
         .ok_or_else(|| param_fault("ref", &format!("names {uri}, which no server of this profile has")))?;
-    Ok(Route { upstream, rename: None, tool: None, method })
+    Ok(Route::to(upstream, method))
+}
+
+/// A request about a task goes to the server that runs it, as far as the gateway itself keeps nothing for it.
+fn task<'v>(
+    frame: &Frame,
+    view: &'v View,
+    method: TaskMethod,
+    ids: TaskIds<'_>,
+) -> Result<Dispatch<'v>, Fault> {
+    let found = tasks::route(frame, view, method, ids)?;
+    let Some(upstream) = found.upstream.filter(|_| found.home.is_none()) else {
+        return Ok(Dispatch::Kept(method, found));
+    };
+    Ok(Dispatch::Forward(Route {
+        rename: Some(found.rename),
+        names: TaskNames::Known(method, found.task),
+        ..Route::to(upstream, Cow::Borrowed(method.name()))
+    }))
 }
 
 /// Methods outside the core go to the one upstream that declares something outside the core.
 fn extension<'v>(name: &str, view: &'v View) -> Result<Route<'v>, Fault> {
     let owners = view.extension_owners(name);
     match owners.as_slice() {
-        [(upstream, _)] => {
-            Ok(Route { upstream: *upstream, rename: None, tool: None, method: Cow::Owned(name.to_owned()) })
-        }
+        [(upstream, _)] => Ok(Route::to(*upstream, Cow::Owned(name.to_owned()))),
         [] => Err(Fault::unknown_method(
             name,
             "is not part of the protocol, and no server here declares an extension for it",

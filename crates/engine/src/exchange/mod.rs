@@ -17,11 +17,12 @@ mod input;
 mod outbound;
 mod prepare;
 mod run;
+mod tasks;
 
 #[cfg(test)]
 mod tests;
 
-pub use dispatch::{Dispatch, Route, dispatch};
+pub use dispatch::{Dispatch, Route, TaskNames, dispatch};
 pub use event::{Answer, Event, LinkFailure, Step, Timeouts};
 pub use input::{Binding, Sealer, Ticket, no_longer_open, parked};
 pub use outbound::{Headers, Mirror, Outbound};

@@ -15,6 +15,7 @@ use super::outbound::{Headers, check_param_headers};
 use super::prepare::{check_arguments, digits, outbound};
 use super::{Answer, Binding, Event, LinkFailure, Route, Sealer, Step, Timeouts};
 use crate::fault::Fault;
+use crate::tasks::Renaming;
 
 /// What an exchange starts with.
 pub struct Start<'a> {
@@ -84,6 +85,8 @@ pub struct Exchange {
     pub(super) era: &'static Era,
     /// What is needed besides when the upstream speaks another era.
     pub(super) cross: Option<Box<Cross>>,
+    /// How ids of tasks are exchanged, where they are.
+    pub(super) renaming: Option<Renaming>,
     pub(super) id: Id,
     pub(super) key: u64,
     pub(super) token: Option<Bytes>,
@@ -132,11 +135,13 @@ impl Exchange {
         }
         let token = frame.meta(meta::PROGRESS_TOKEN)?.map(|span| span.share(frame.text()));
         let (key, now) = (*key, *now);
+        let renaming = super::tasks::renaming(&start);
         Ok(Self {
             timeouts: start.timeouts,
             request: start.frame,
             era: start.client,
             cross,
+            renaming,
             id,
             key,
             token,
@@ -175,7 +180,10 @@ impl Exchange {
     /// Whether an answer that begins with `head` may be passed on unread: then the exchange is over, and the answer's id
     /// has to be exchanged as the result says.
     pub fn pass(&mut self, head: &[u8]) -> Option<IdSwap> {
-        if self.cross.is_some() || (may_ask(self.era, &self.request) && !says_complete(head)) {
+        if self.cross.is_some()
+            || self.renaming.as_ref().is_some_and(Renaming::reads_all)
+            || (may_ask(self.era, &self.request) && !says_complete(head))
+        {
             return None;
         }
         self.open = false;
@@ -231,9 +239,10 @@ impl Exchange {
                 if self.cross.is_some() {
                     return self.translated(&frame, sealer, binding, now);
                 }
-                let answer = self.answer(&frame, status, sealer, binding);
-                self.steps.push(Step::Answer(answer));
-                self.open = false;
+                match self.answer(&frame, status, sealer, binding) {
+                    Ok(answer) => self.finish(answer),
+                    Err(fault) => self.fail(&fault),
+                }
             }
             Kind::Notification => {
                 self.hear(now, false);
@@ -244,13 +253,20 @@ impl Exchange {
                         }
                     }
                     Some(Notice::Cancelled) => self.taken_back(frame),
-                    _ => match &self.cross {
-                        None => self.steps.push(Step::Relay(frame.text().clone())),
-                        Some(cross) => self.steps.extend(cross.notification(&frame).map(Step::Relay)),
-                    },
+                    _ => {
+                        let text = match &self.cross {
+                            None => Some(frame.text().clone()),
+                            Some(cross) => cross.notification(&frame),
+                        };
+                        let text = text.and_then(|text| self.named(text, sealer, binding));
+                        self.steps.extend(text.map(Step::Relay));
+                    }
                 }
             }
-            Kind::Request => self.asked(frame, now),
+            Kind::Request => match self.named_question(frame, sealer, binding) {
+                Ok(question) => self.asked(question, now),
+                Err((question, why)) => self.steps.push(Step::Refuse(question, why)),
+            },
         }
     }
 
@@ -266,8 +282,9 @@ impl Exchange {
         status: Option<u16>,
         sealer: &dyn Sealer,
         binding: Binding<'_>,
-    ) -> Answer {
+    ) -> Result<Answer, Fault> {
         let text = frame.text();
+        let names = self.names(frame, sealer, binding)?;
         let state = is_input_required(self.era, frame)
             .filter(|_| may_ask(self.era, &self.request))
             .and_then(|result| result.get(text, "requestState"));
@@ -280,6 +297,9 @@ impl Exchange {
         if let Some((span, wrapped)) = &wrapped {
             splice.replace(*span, wrapped.as_bytes());
         }
+        for (span, name) in &names {
+            splice.replace(*span, name);
+        }
         let error = frame.payload().filter(|_| frame.kind() == Kind::Error);
         let error = error.and_then(|span| RpcError::of_value(text, span));
         let status = match (&error, status) {
@@ -287,7 +307,12 @@ impl Exchange {
             (Some(_), Some(status @ 400..=499)) => status,
             (Some(error), _) => self.era.status(error.code),
         };
-        Answer { status, body: splice.finish(), ok: error.is_none() }
+        Ok(Answer { status, body: splice.finish(), ok: error.is_none() })
+    }
+
+    pub(super) fn finish(&mut self, answer: Answer) {
+        self.steps.push(Step::Answer(answer));
+        self.open = false;
     }
 
     fn expire(&mut self, server: &str, now: Instant) {

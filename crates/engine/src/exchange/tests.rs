@@ -12,6 +12,7 @@ use super::*;
 use crate::Fault;
 use crate::catalogue::{Gather, GatherLimits, UpstreamId, UpstreamOffer, View, ViewSpec};
 use crate::config::Profile;
+use crate::tasks::TaskIds;
 
 /// When the replayed events begin; the rest of the time is counted from it.
 #[expect(clippy::disallowed_methods, reason = "a replay has to begin at some time")]
@@ -74,7 +75,10 @@ const TIMEOUTS: Timeouts = Timeouts { idle: Duration::from_mins(1), overall: Dur
 
 fn begin(view: &View, text: &str, principal: &str, now_ms: u64, now: Instant) -> Result<Exchange, Fault> {
     let frame = frame(text);
-    let Dispatch::Forward(route) = dispatch(&frame, view, "{}")? else { panic!("not forwarded") };
+    let Dispatch::Forward(route) = dispatch(&frame, view, "{}", TaskIds::new(&Plain, principal, view.era()))?
+    else {
+        panic!("not forwarded")
+    };
     Exchange::begin(Start {
         frame,
         client: view.era(),
@@ -258,7 +262,9 @@ fn an_upstreams_state_comes_back_only_for_the_same_request() {
 
 #[test]
 fn what_is_not_offered_is_refused_with_a_reason() {
-    let fault = |era, text: &str| dispatch(&frame(text), &view(era), "{}").unwrap_err();
+    let fault = |era, text: &str| {
+        dispatch(&frame(text), &view(era), "{}", TaskIds::new(&Plain, "me", era)).unwrap_err()
+    };
     let request =
         |method: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"uri":"x"}}}}"#);
     assert_eq!(fault(&V2025_11_25, &request("resources/read")).code, -32601);

@@ -6,11 +6,12 @@ use bytes::Bytes;
 use engine::Fault;
 use engine::exchange::{Dispatch, dispatch};
 use engine::session::Asked;
+use engine::tasks::{TaskIds, inbound_edits};
 use proto::bridge::shape;
 use proto::era::Era;
 use proto::json::Splice;
 use proto::mcp::{Method, Notice};
-use proto::rpc::{Frame, FrameLimits, Kind, result_pieces, result_response};
+use proto::rpc::{Frame, FrameLimits, Kind, code, result_pieces, result_response};
 
 use super::Shard;
 use super::call::Call;
@@ -33,12 +34,25 @@ pub(crate) async fn response(shard: &Shard, session: &Arc<Session>, frame: &Fram
             }
         }
         Asker::Link(link) => {
-            let text = answered(session.kind.era, link.era, &asked.method, asked.text);
+            let ids = TaskIds::new(&*shard.gateway, super::ANYONE, session.kind.era);
+            let text = named(asked.text, ids, link.upstream.name());
+            let text = answered(session.kind.era, link.era, &asked.method, text);
             if let Err(e) = link.notify(&shard.client, text).await {
                 tracing::warn!(server = %link.upstream.name(), "a client's answer was not taken: {}", link.upstream.told(&e));
             }
         }
     }
+}
+
+/// A client's answer with the server's own id of the task that it says to belong to.
+fn named(text: Bytes, ids: TaskIds<'_>, server: &str) -> Bytes {
+    let Ok(frame) = Frame::parse(text.clone(), FrameLimits::default()) else { return text };
+    let edits = inbound_edits(&frame, ids, server);
+    let mut splice = Splice::new(&text);
+    for (span, name) in &edits {
+        splice.replace(*span, name);
+    }
+    splice.finish()
 }
 
 /// A client's answer in the words of the server that asked.
@@ -95,7 +109,8 @@ pub(crate) async fn decide(shard: &Shard, session: &Arc<Session>, frame: Frame) 
     if !view.is_served() || view.upstreams().iter().any(|u| u.offer.is_err()) {
         cell.retry_absent(shard, |upstream| session.cell(upstream));
     }
-    match dispatch(&frame, &view, info) {
+    let ids = TaskIds::new(&*shard.gateway, super::ANYONE, era);
+    match dispatch(&frame, &view, info, ids) {
         Err(fault) => refuse(fault, &frame),
         Ok(Dispatch::Local(result)) if result.len() > LONG => Outcome::Long(result_pieces(&id, result)),
         Ok(Dispatch::Local(result)) => Outcome::Done(200, result_response(&id, &result)),
@@ -104,6 +119,9 @@ pub(crate) async fn decide(shard: &Shard, session: &Arc<Session>, frame: Frame) 
             Outcome::Done(200, result_response(&id, b"{}"))
         }
         Ok(Dispatch::Listen) => refuse(Fault::unknown_method(&frame.method(), "needs no session"), &frame),
+        Ok(Dispatch::Kept(..)) => {
+            refuse(Fault::client(code::INVALID_PARAMS, "params.taskId names no task"), &frame)
+        }
         Ok(Dispatch::Forward(route)) => {
             let subscription = subscription(&frame);
             let server = view.upstream_era(route.upstream).unwrap_or(era);

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use engine::Fault;
 use engine::exchange::{Dispatch, Headers, dispatch, no_longer_open, parked};
+use engine::tasks::TaskIds;
 use proto::era::{Envelope, Era};
-use proto::rpc::{Frame, result_pieces, result_response};
+use proto::rpc::{Frame, code, result_pieces, result_response};
 
 use super::Shard;
 use super::call::Call;
@@ -43,7 +44,8 @@ pub(crate) async fn decide(
     let info = &shard.gateway.snapshot.profiles[profile].server_info;
     let id = frame.id().cloned();
     let refuse = |fault: &Fault| Decision::Done(fault.http_status(era), fault.response(id.as_ref()));
-    match dispatch(&frame, &view, info) {
+    let ids = TaskIds::new(&*shard.gateway, super::ANYONE, era);
+    match dispatch(&frame, &view, info, ids) {
         Err(fault) => refuse(&fault),
         Ok(Dispatch::Local(result)) => match &id {
             Some(id) if result.len() > LONG => Decision::Long(result_pieces(id, result)),
@@ -52,6 +54,7 @@ pub(crate) async fn decide(
         },
         Ok(Dispatch::Listen) => Decision::Listen(cell, Box::new(frame)),
         Ok(Dispatch::SetLevel(_)) => refuse(&Fault::unknown_method(&frame.method(), "needs a session")),
+        Ok(Dispatch::Kept(..)) => refuse(&Fault::client(code::INVALID_PARAMS, "params.taskId names no task")),
         Ok(Dispatch::Forward(route)) => {
             let server = view.upstream_era(route.upstream).unwrap_or(era);
             if server.asks != era.asks {
