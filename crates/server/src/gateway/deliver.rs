@@ -41,8 +41,8 @@ pub(super) async fn deliver(
     };
     way.check(&link, &outbound)?;
     way.enter(used, &link, token.as_ref());
-    if let Some((_, Some(level))) = way.lease {
-        Box::pin(tell_own_level(shard, &link, level)).await;
+    if let Some((_, level)) = way.lease {
+        Box::pin(tell_state(shard, &link, level.as_ref())).await;
     }
     match link.send(&shard.client, outbound.clone(), limits).await {
         Err(LinkError::SessionGone) => {
@@ -57,10 +57,17 @@ pub(super) async fn deliver(
     }
 }
 
-/// Tells an upstream the log level that one call wants, on the link which that call has for itself.
-async fn tell_own_level(shard: &Shard, link: &Arc<OpenLink>, level: &Bytes) {
-    if link.era.knows(Method::SetLevel) && link.note_level(level) {
+/// Tells an upstream, on the link that one call has for itself, which log messages the call wants and what else is listened
+/// to.
+async fn tell_state(shard: &Shard, link: &Arc<OpenLink>, level: Option<&Bytes>) {
+    if let Some(level) = level
+        && link.era.knows(Method::SetLevel)
+        && link.note_level(level)
+    {
         tell_level(shard, link, level).await;
+    }
+    if link.era.has_sessions() {
+        link.upstream.topics.tell_also(shard, link).await;
     }
 }
 

@@ -39,6 +39,8 @@ pub(crate) struct OpenLink {
     inbox: Mutex<Option<mpsc::Sender<Inbound>>>,
     /// The log level that the upstream was last told, where one call at a time has the link.
     level: Mutex<Option<Bytes>>,
+    /// The resources that it listens to, where one call at a time has the link.
+    topics: Mutex<Vec<String>>,
     born: Instant,
     /// Milliseconds after `born` at which a request last went over it.
     used: AtomicU64,
@@ -74,6 +76,7 @@ impl OpenLink {
             unasked: Mutex::default(),
             inbox: Mutex::default(),
             level: Mutex::default(),
+            topics: Mutex::default(),
             born: Instant::now(),
             used: AtomicU64::new(0),
             dead: Stop::new(),
@@ -231,6 +234,18 @@ impl OpenLink {
     /// Notes the log level that the upstream is to be told; `false` when it knows it already.
     pub(crate) fn note_level(&self, level: &Bytes) -> bool {
         self.level.lock().replace(level.clone()).as_ref() != Some(level)
+    }
+
+    /// Notes what the upstream is to listen to on this link; what differs from before, and whether it is wanted now.
+    pub(crate) fn note_topics(&self, wanted: &[String]) -> Vec<(String, bool)> {
+        let mut told = self.topics.lock();
+        let gone = told.iter().filter(|uri| !wanted.contains(uri)).map(|uri| (uri.clone(), false));
+        let new = wanted.iter().filter(|uri| !told.contains(uri)).map(|uri| (uri.clone(), true));
+        let differs: Vec<(String, bool)> = gone.chain(new).collect();
+        if !differs.is_empty() {
+            *told = wanted.to_vec();
+        }
+        differs
     }
 
     /// Notes that a session's calls go over this link, so that it hears what the upstream says unasked.

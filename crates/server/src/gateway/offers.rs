@@ -179,7 +179,19 @@ impl OfferCell {
         if outcome.is_ok() || !matches!(**self.state.load(), State::Known(..)) {
             self.settle(shard, outcome);
         }
+        if fetched {
+            self.share(shard);
+        }
         fetched
+    }
+
+    /// What was fetched holds for all kinds of clients behind the same link.
+    fn share(&self, shard: &Shard) {
+        let state = self.state.load_full();
+        for kind in self.upstream.kinds_beside(&self.kind).iter().filter(|kind| **kind != self.kind) {
+            self.upstream.offer(kind).state.store(state.clone());
+            shard.gateway.views.rebuild(shard, self.upstream.spec.id, kind);
+        }
     }
 
     async fn try_fetch(&self, shard: &Shard, link: &Arc<LinkCell>) -> Result<Offer, LinkError> {

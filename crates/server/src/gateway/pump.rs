@@ -268,6 +268,7 @@ impl Ear {
                 }
             }
             Some(Notice::Cancelled) => {
+                let Some(frame) = link.deliver(frame) else { return };
                 for user in link.users() {
                     let withdrawn = user.asks.lock().withdraw(&Asker::Link(link.clone()), &frame);
                     if let Some(text) = withdrawn {
@@ -292,7 +293,10 @@ impl Ear {
 
     /// Fetches what changed, and only then tells clients: who asks at once must not get the old list.
     async fn changed(&self, link: &Arc<OpenLink>, notice: Notice) {
-        let views = self.shard.gateway.views.with(&self.shard, link.upstream.spec.id, &self.kind);
+        let (gateway, id) = (&self.shard.gateway, link.upstream.spec.id);
+        let kinds = link.upstream.kinds_beside(&self.kind);
+        let views: Vec<_> =
+            kinds.iter().flat_map(|kind| gateway.views.with(&self.shard, id, kind)).collect();
         let before: Vec<_> = views.iter().map(|view| *view.watch().borrow()).collect();
         link.upstream.offer(&self.kind).refresh(&self.shard, link).await;
         for (view, before) in views.iter().zip(before) {

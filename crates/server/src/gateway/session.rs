@@ -164,6 +164,23 @@ impl Session {
         used.clone()
     }
 
+    /// Whether a link of the session's own, which was opened before anybody knew better, is as good as a shared one.
+    fn needs_no_own(&self, upstream: &Upstream, used: &Used) -> bool {
+        used.cell.is_own() && upstream.spec.affinity == Affinity::Auto && !upstream.may_ask_by_requests()
+    }
+
+    /// Goes over to the shared link.
+    async fn share_link(&self, shard: &Shard, upstream: &Arc<Upstream>) -> Arc<Used> {
+        let used =
+            Arc::new(Used { cell: upstream.shared_link(&self.kind), joined: AtomicU64::new(0) });
+        let old = self.links.lock().insert(upstream.spec.id, used.clone());
+        if let Some(old) = old.filter(|old| old.cell.is_own()) {
+            old.cell.retire();
+            old.cell.close(shard).await;
+        }
+        used
+    }
+
     /// The link to an upstream, if it is open and knows this session.
     pub(crate) fn ready_link(&self, upstream: &Upstream) -> Option<Arc<OpenLink>> {
         let links = self.links.lock();
@@ -212,8 +229,12 @@ impl Session {
         shard: &Shard,
         upstream: &Arc<Upstream>,
     ) -> Result<Arc<OpenLink>, LinkError> {
-        let used = self.used_link(upstream);
-        let link = used.cell.get(shard).await?;
+        let mut used = self.used_link(upstream);
+        let mut link = used.cell.get(shard).await?;
+        if self.needs_no_own(upstream, &used) {
+            used = self.share_link(shard, upstream).await;
+            link = used.cell.get(shard).await?;
+        }
         if used.joined.swap(link.id, Ordering::AcqRel) != link.id {
             link.add_user(self);
             self.tell_state(shard, &link).await;

@@ -180,6 +180,16 @@ impl Topics {
         }
     }
 
+    /// Tells a link which one call has for itself what is listened to, too: a server may know of a change only where it was
+    /// made.
+    pub(crate) async fn tell_also(&self, shard: &Shard, link: &Arc<OpenLink>) {
+        let wanted: Vec<String> = self.state.lock().interest.uris().map(str::to_owned).collect();
+        for (uri, on) in link.note_topics(&wanted) {
+            let method = if on { Method::Subscribe } else { Method::Unsubscribe };
+            request(shard, link, method, &format!("\"uri\":{}", quote(&uri))).await;
+        }
+    }
+
     fn settle(&self, upto: u64) {
         self.settled.send_modify(|n| *n = (*n).max(upto));
     }

@@ -11,7 +11,7 @@ use engine::exchange::{Mirror, Outbound};
 use engine::snapshot::UpstreamSpec;
 use http::{HeaderMap, HeaderValue};
 use parking_lot::Mutex;
-use proto::era::Era;
+use proto::era::{Era, newest_stateless};
 use proto::mcp::Method;
 use transport::child::Spec;
 use transport::up::{HttpLimits, HttpTarget, LinkError};
@@ -198,11 +198,32 @@ impl Upstream {
         self.mints.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// The kind of the link that clients of a kind share.
+    fn link_kind(&self, kind: &Kind) -> Kind {
+        let plain = |era| Kind { era, capabilities: Bytes::from_static(b"{}") };
+        match self.is_native() {
+            // What lives in this process does not care what a client can do.
+            true => plain(kind.era),
+            // Where each request says who asks, all can share.
+            false if self.ladder.is_stateless_only() => plain(newest_stateless()),
+            false => kind.clone(),
+        }
+    }
+
+    /// The kinds of clients that are offered what is fetched over the link of this kind, itself included.
+    pub(crate) fn kinds_beside(&self, kind: &Kind) -> Vec<Kind> {
+        let own = self.link_kind(kind);
+        let mut kinds: Vec<Kind> =
+            self.offers.lock().keys().filter(|other| self.link_kind(other) == own).cloned().collect();
+        if !kinds.contains(kind) {
+            kinds.push(kind.clone());
+        }
+        kinds
+    }
+
     /// The link that clients of this kind share.
     pub(crate) fn shared_link(self: &Arc<Self>, kind: &Kind) -> Arc<LinkCell> {
-        // What lives in this process does not care what a client can do.
-        let plain = || Kind { era: kind.era, capabilities: Bytes::from_static(b"{}") };
-        let kind = if self.is_native() { plain() } else { kind.clone() };
+        let kind = self.link_kind(kind);
         let new = || {
             let params = super::own_hello(&kind);
             Arc::new(LinkCell::new(self.clone(), kind.clone(), params, None))
