@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use engine::Fault;
 use engine::catalogue::UpstreamId;
+use engine::tasks::Heard;
 use proto::codec::sse::KEEP_ALIVE;
 use proto::era::{acknowledged, listen_result, notice};
 use proto::json::{Elements, Members, Splice, quote};
@@ -18,6 +19,7 @@ use transport::net::{Body, BodySender};
 
 use super::Shard;
 use super::streams::event;
+use super::tasks;
 use super::topics::{self, Listening, Told};
 use super::views::ViewCell;
 
@@ -36,6 +38,7 @@ pub(crate) struct Filter {
     prompts: bool,
     resources: bool,
     uris: Vec<(UpstreamId, String)>,
+    tasks: Vec<Heard>,
 }
 
 /// Where the notices go.
@@ -104,6 +107,7 @@ impl Filter {
             prompts: changes("promptsListChanged", "prompts"),
             resources: changes("resourcesListChanged", "resources"),
             uris,
+            tasks: tasks::wanted(shard, &view, frame, &wanted)?,
         })
     }
 
@@ -119,6 +123,10 @@ impl Filter {
         if !self.uris.is_empty() {
             let uris: Vec<String> = self.uris.iter().map(|(_, uri)| quote(uri)).collect();
             members.push(format!("\"resourceSubscriptions\":[{}]", uris.join(",")));
+        }
+        if !self.tasks.is_empty() {
+            let shown = self.tasks.iter().map(|heard| String::from_utf8_lossy(&heard.task.shown));
+            members.push(format!("\"taskIds\":[{}]", shown.collect::<Vec<_>>().join(",")));
         }
         format!("{{{}}}", members.join(","))
     }
@@ -182,9 +190,14 @@ pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, filter: Filter, id: &I
     let mut watch = cell.watch();
     let mut seen = *watch.borrow_and_update();
     let (listening, mut heard) = follow(shard, &filter);
+    let (following, tasks_heard) = tasks::follow(shard, &filter.tasks);
+    heard.extend(tasks_heard);
     // Whatever changes after the acknowledgement is told, so the upstreams have to listen before it.
     let settled = async {
         for one in &listening {
+            one.settled().await;
+        }
+        for one in &following {
             one.settled().await;
         }
     };
@@ -220,7 +233,7 @@ pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, filter: Filter, id: &I
             () = tokio::time::sleep(KEEP_ALIVE_EVERY) => sink.keep_alive().await,
         }
     }
-    drop(listening);
+    drop((listening, following));
     let _ = sink.send(listen_result(id)).await;
 }
 

@@ -15,6 +15,7 @@
 //! | `upstream`, `link`, `wire`, `reply`, `link_cell`, `pump` | links to servers, and what those say, asked and unasked |
 //! | `ladder`, `opening` | in which era and over which transport a server is spoken to |
 //! | `memory` | giving it back after a rush |
+//! | `tasks/` | calls that became tasks: what is kept for them, and who hears of them |
 //! | `seal` | states and ids that nobody can forge or guess |
 //!
 //! Which versions differ in what is read from rows of `proto::era`; what is allowed and where a request goes is decided
@@ -46,6 +47,7 @@ mod sessions;
 mod stateless;
 mod stdio;
 mod streams;
+mod tasks;
 mod topics;
 mod upstream;
 mod views;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use proto::mcp::Method;
+use proto::mcp::{Method, Notice};
 
 use super::Shard;
 use super::link::OpenLink;
@@ -31,5 +31,30 @@ pub(super) async fn request(shard: &Shard, link: &Arc<OpenLink>, method: Method,
             tracing::debug!(server = %link.upstream.name(), "{}: {}", method.name(), link.upstream.told(&e));
         }
         Err(_) => tracing::debug!(server = %link.upstream.name(), "{}: no answer", method.name()),
+    }
+}
+
+/// A request of the gateway's own that stays open for long. Its upstream is told when nobody waits any more.
+pub(super) struct OpenRequest {
+    pub(super) shard: Shard,
+    pub(super) link: Arc<OpenLink>,
+    /// The request's id.
+    pub(super) key: u64,
+}
+
+impl Drop for OpenRequest {
+    fn drop(&mut self) {
+        if !self.link.hears_cancellation() || !self.link.is_alive() {
+            return;
+        }
+        let (shard, link, key) = (self.shard.clone(), self.link.clone(), self.key);
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                let params = format!("\"requestId\":{key}");
+                let text = proto::era::notice(Notice::Cancelled.name(), params.as_bytes());
+                // An upstream that is gone works on nothing any more.
+                let _ = link.notify(&shard.client, text).await;
+            });
+        }
     }
 }

@@ -1,0 +1,176 @@
+//! Notices about tasks on a client's stream: each stream listens for itself, since an id is good for one client only.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::Fault;
+use engine::catalogue::{UpstreamId, View};
+use engine::tasks::{Heard, KnownTask, TaskIds, heard, notice_edits};
+use proto::bridge::tasks::{NOTICE, with_extension};
+use proto::era::{Tasks, newest_stateless, own_meta};
+use proto::json::{Members, Splice, quote};
+use proto::mcp::{Method, Notice};
+use proto::rpc::{Frame, Kind as FrameKind};
+use tokio::sync::{mpsc, watch};
+use tokio::task::AbortHandle;
+use transport::up::LinkError;
+
+use crate::gateway::link::OpenLink;
+use crate::gateway::reply::{Item, Source};
+use crate::gateway::requests::OpenRequest;
+use crate::gateway::topics::Told;
+use crate::gateway::upstream::{Kind, Upstream, own_request};
+use crate::gateway::{ANYONE, CLIENT_INFO, Shard};
+
+/// How many notices may wait for a slow client.
+const BEHIND: usize = 64;
+
+/// The first wait before a lost stream is opened again, and the longest.
+const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
+
+/// The tasks of a filter that are honoured: those of this client, at servers that tell of them.
+///
+/// # Errors
+/// The fault to answer the listen request with.
+pub(crate) fn wanted(
+    shard: &Shard,
+    view: &View,
+    frame: &Frame,
+    wanted: &Members,
+) -> Result<Vec<Heard>, Fault> {
+    let ids = TaskIds::new(&*shard.gateway, ANYONE, view.era());
+    let max = shard.gateway.snapshot.limits.subscriptions_per_session;
+    let mut tasks = heard(frame, wanted, view, ids, max)?;
+    let tells = |id| view.upstream_era(id).is_some_and(|era| era.shapes.tasks == Tasks::Extension);
+    tasks.retain(|heard| tells(heard.upstream));
+    Ok(tasks)
+}
+
+/// A hold on the notices of one upstream's tasks. They end when this is dropped.
+pub(crate) struct Following {
+    running: AbortHandle,
+    settled: watch::Receiver<bool>,
+}
+
+impl Following {
+    /// Returns when the upstream listens, or was found not to.
+    pub(crate) async fn settled(&self) {
+        let _ = self.settled.clone().wait_for(|settled| *settled).await;
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        self.running.abort();
+    }
+}
+
+/// Listens to tasks at their upstreams.
+pub(crate) fn follow(shard: &Shard, tasks: &[Heard]) -> (Vec<Following>, Vec<mpsc::Receiver<Told>>) {
+    let mut by_upstream: BTreeMap<UpstreamId, Vec<KnownTask>> = BTreeMap::new();
+    for heard in tasks {
+        by_upstream.entry(heard.upstream).or_default().push(heard.task.clone());
+    }
+    let one = |(upstream, tasks)| {
+        let (sender, heard) = mpsc::channel(BEHIND);
+        let (settle, settled) = watch::channel(false);
+        let upstream = shard.gateway.upstream(upstream).clone();
+        let follower = Follower { shard: shard.clone(), upstream, tasks, sender, settle };
+        (Following { running: tokio::spawn(follower.run()).abort_handle(), settled }, heard)
+    };
+    by_upstream.into_iter().map(one).unzip()
+}
+
+struct Follower {
+    shard: Shard,
+    upstream: Arc<Upstream>,
+    tasks: Vec<KnownTask>,
+    sender: mpsc::Sender<Told>,
+    settle: watch::Sender<bool>,
+}
+
+impl Follower {
+    async fn run(self) {
+        let kind = Kind { era: newest_stateless(), capabilities: "{}".into() };
+        let mut wait = WAIT.0;
+        loop {
+            let began = std::time::Instant::now();
+            let listened = match self.upstream.shared_link(&kind).get(&self.shard).await {
+                Ok(link) => self.listen(&link).await,
+                Err(e) => Err(e),
+            };
+            match listened {
+                // It will not tell: the client finds out by asking.
+                Ok(false) => return,
+                Ok(true) => {}
+                Err(e) => {
+                    tracing::debug!(server = %self.upstream.name(), "no notices about tasks: {}", self.upstream.told(&e));
+                }
+            }
+            self.settle.send_replace(true);
+            wait = if began.elapsed() > WAIT.1 { WAIT.0 } else { (wait * 2).min(WAIT.1) };
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                () = self.shard.gateway.stop.stopped() => return,
+                () = self.sender.closed() => return,
+            }
+        }
+    }
+
+    /// Passes on what one stream brings; `false` when the upstream refuses it.
+    async fn listen(&self, link: &Arc<OpenLink>) -> Result<bool, LinkError> {
+        let Some((mut source, _open)) = self.open(link).await? else { return Ok(false) };
+        let limits = self.shard.gateway.frame_limits();
+        loop {
+            let item = tokio::select! {
+                item = source.next(&self.shard.client, limits) => item?,
+                () = link.dead.stopped() => return Ok(true),
+                () = self.sender.closed() => return Ok(true),
+            };
+            let Item::Frame(frame) = item else { continue };
+            match frame.kind() {
+                FrameKind::Error => return Ok(false),
+                FrameKind::Response => return Ok(true),
+                FrameKind::Request => {}
+                FrameKind::Notification if frame.method() == NOTICE => self.tell(&frame),
+                FrameKind::Notification => {
+                    if Notice::from_name(&frame.method()) == Some(Notice::Acknowledged) {
+                        self.settle.send_replace(true);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tells the client, in whose own words the tasks are. One that reads too slowly misses notices, not tasks.
+    fn tell(&self, frame: &Frame) {
+        let Some(edits) = notice_edits(frame, &self.tasks) else { return };
+        let mut splice = Splice::new(frame.text());
+        for (span, name) in &edits {
+            splice.replace(*span, name);
+        }
+        if let Ok(frame) = Frame::parse(splice.finish(), self.shard.gateway.frame_limits()) {
+            let _ = self.sender.try_send(Told::Notice(Arc::new(frame)));
+        }
+    }
+
+    async fn open(&self, link: &Arc<OpenLink>) -> Result<Option<(Source, OpenRequest)>, LinkError> {
+        let key = self.shard.gateway.next_key();
+        let capabilities = with_extension(b"{}");
+        let envelope = own_meta(link.era, &String::from_utf8_lossy(&capabilities), CLIENT_INFO);
+        let ids: Vec<String> = self.tasks.iter().map(|task| quote(&task.real)).collect();
+        let body = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"{}\",\"params\":{{\"notifications\":{{\"taskIds\":[{}]}},{envelope}}}}}",
+            Method::Listen.name(),
+            ids.join(",")
+        );
+        let request = own_request(&self.upstream, link.era, key, body.into(), Method::Listen);
+        let patience = self.shard.gateway.snapshot.limits.connect_timeout;
+        let opened = link.open_stream(&self.shard.client, request, self.shard.gateway.frame_limits());
+        let opened = tokio::time::timeout(patience, opened).await;
+        let source = opened.map_err(|_| LinkError::Late(patience.as_secs()))??;
+        let open = OpenRequest { shard: self.shard.clone(), link: link.clone(), key };
+        Ok(source.map(|source| (source, open)))
+    }
+}
