@@ -5,11 +5,12 @@ use std::time::{Duration, Instant};
 use proto::bridge::input::{Reply, Turn, url_questions};
 use proto::era::{Asks, is_input_required};
 use proto::json::Members;
+use proto::mcp::Notice;
 use proto::rpc::{Frame, Kind, RpcError, code, result_response};
 
 use super::cross::Input;
-use super::input::{no_longer_open, visited};
-use super::{Answer, Binding, Exchange, Sealer, Step, Ticket};
+use super::input::{answers, may_ask, no_longer_open, visited};
+use super::{Answer, Binding, Event, Exchange, Sealer, Step, Ticket};
 use crate::fault::Fault;
 
 /// How long questions are gathered before they go to the client together.
@@ -21,9 +22,24 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// How often a client may be asked by results for one request.
 const MAX_PARKINGS: u32 = 64;
 
+/// How many notices are kept for a client that was asked by a result, until it comes back.
+const MAX_KEPT: usize = 16;
+
+/// What the upstream said meanwhile to a client that was asked by a result: it has no stream on which it could hear it.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    /// Its notices, the newest one about progress alone, and then its answer or its end.
+    events: Vec<Event>,
+    /// Whether the last of them is the end.
+    is_over: bool,
+}
+
 impl Exchange {
     /// Whether its request is with the upstream now, so that it can be cancelled there.
     pub(super) fn is_upstream(&self) -> bool {
+        if self.is_settled() {
+            return false;
+        }
         let Some(cross) = &self.cross else { return true };
         cross.server().shapes.cancellation && !self.is_waiting()
     }
@@ -31,7 +47,48 @@ impl Exchange {
     /// Whether nothing can come from the upstream for now: the client has to answer first, or a retry is due.
     pub fn is_waiting(&self) -> bool {
         let Some(cross) = &self.cross else { return false };
-        matches!(&cross.input, Input::Rounds(_)) && (self.asking || self.wake.is_some())
+        matches!(&cross.input, Input::Rounds(rounds) if rounds.waiting() > 0 || self.wake.is_some())
+    }
+
+    /// Whether its upstream is done with it, so that whatever is said there from now on belongs to something else.
+    pub fn is_settled(&self) -> bool {
+        self.settled || self.kept.as_ref().is_some_and(|kept| kept.is_over)
+    }
+
+    /// Keeps what the upstream says while the client is away; gives back what is to be acted on at once.
+    pub(super) fn keep(&mut self, event: Event) -> Option<Event> {
+        let key = self.key;
+        let Some(kept) = &mut self.kept else { return Some(event) };
+        let is_progress = |event: &Event| matches!(event, Event::Frame(frame, _) if frame.method() == Notice::Progress.name());
+        match &event {
+            Event::Frame(frame, _) => match frame.kind() {
+                Kind::Request => return Some(event),
+                Kind::Response | Kind::Error if frame.id().is_some_and(|id| id.as_number() != Some(key)) => {}
+                Kind::Notification if Notice::from_name(&frame.method()) == Some(Notice::Cancelled) => {
+                    return Some(event);
+                }
+                _ if kept.is_over => {}
+                Kind::Response | Kind::Error => {
+                    kept.is_over = true;
+                    kept.events.push(event);
+                }
+                Kind::Notification => {
+                    if is_progress(&event) {
+                        kept.events.retain(|event| !is_progress(event));
+                    } else if kept.events.len() >= MAX_KEPT {
+                        return None;
+                    }
+                    kept.events.push(event);
+                }
+            },
+            Event::Failed(_) if !kept.is_over => {
+                kept.is_over = true;
+                kept.events.push(event);
+            }
+            Event::Cancelled(_) => return Some(event),
+            _ => {}
+        }
+        None
     }
 
     /// The upstream asks by a request of its own.
@@ -41,15 +98,22 @@ impl Exchange {
         let refused = match &mut cross.input {
             Input::Parking(parking) => match parking.ask(&frame) {
                 Ok(()) => {
-                    self.wake.get_or_insert(now + GATHERING);
+                    // A client that is away hears of it when it comes back.
+                    if self.kept.is_none() {
+                        self.wake.get_or_insert(now + GATHERING);
+                    }
                     return;
                 }
                 Err(why) => why,
             },
-            Input::Same | Input::Rounds(_) => match cross.question(&frame) {
-                Ok(question) => return self.steps.push(Step::Ask(Box::new(question))),
-                Err(why) => why,
-            },
+            Input::Same | Input::Rounds(_) => {
+                let mut mint =
+                    || format!("{}-{}", self.key, frame.id().map_or_else(String::new, ToString::to_string));
+                match cross.question(&frame, &mut mint) {
+                    Ok(question) => return self.steps.push(Step::Ask(Box::new(question))),
+                    Err(why) => why,
+                }
+            }
         };
         self.hear(now, false);
         self.steps.push(Step::Refuse(frame, refused.to_string()));
@@ -82,17 +146,17 @@ impl Exchange {
         binding: Binding<'_>,
         now: Instant,
     ) {
+        // What was asked under this id is answered.
+        if self.is_waiting() {
+            return;
+        }
         let Some(cross) = &mut self.cross else { return };
         let server = cross.server();
         if let Input::Rounds(rounds) = &mut cross.input
+            && frame.kind() == Kind::Response
             && let Some(result) = is_input_required(server, frame)
         {
-            let (key, mut minted) = (self.key, 0);
-            let mut mint = || {
-                minted += 1;
-                format!("{key}-{minted}")
-            };
-            return match rounds.take(frame.text(), &result, &mut mint) {
+            return match rounds.take(frame.text(), &result, &mut minted(self.key)) {
                 Ok(Turn::Ask(questions)) => {
                     self.steps.extend(questions.into_iter().map(Step::Put));
                     self.hear(now, true);
@@ -104,6 +168,7 @@ impl Exchange {
                 Err(e) => self.fail_upstream(binding, &e.to_string()),
             };
         }
+        self.settled = true;
         if let Some(answer) = self.pages_first(frame, sealer, binding) {
             self.steps.push(Step::Answer(answer));
             self.open = false;
@@ -124,6 +189,7 @@ impl Exchange {
     fn pages_first(&self, frame: &Frame, sealer: &dyn Sealer, binding: Binding<'_>) -> Option<Answer> {
         let cross = self.cross.as_ref()?;
         if self.era.asks != Asks::InputRequired
+            || !may_ask(self.era, &self.request)
             || !cross.server().shapes.url_error
             || frame.kind() != Kind::Error
         {
@@ -184,6 +250,7 @@ impl Exchange {
         self.round += 1;
         if self.round > MAX_PARKINGS {
             self.give_up();
+            self.cancel_upstream(None);
             return self.fail_upstream(binding, "asked for input too often without coming to an end");
         }
         let ticket = Ticket { key: self.key, round: self.round };
@@ -192,6 +259,7 @@ impl Exchange {
         let Input::Parking(parking) = &cross.input else { return };
         let result = parking.required(&state, &cross.server_info);
         let body = result_response(&self.id, &result);
+        self.kept = Some(Kept::default());
         self.steps.push(Step::Park(ticket, Answer { status: 200, body, ok: true }));
     }
 
@@ -200,34 +268,52 @@ impl Exchange {
     /// # Errors
     /// The fault to answer with, when the answers cannot be read; the exchange then waits as before, under the same
     /// ticket.
-    pub fn resume(&mut self, retry: Frame, now: Instant) -> Result<(), Fault> {
-        let invalid =
-            |what: &str| Fault::client(code::INVALID_PARAMS, format!("params.inputResponses {what}"));
+    pub fn resume(
+        &mut self,
+        retry: Frame,
+        sealer: &dyn Sealer,
+        binding: Binding<'_>,
+        now: Instant,
+    ) -> Result<(), Fault> {
         let id = retry.id().cloned().ok_or_else(|| Fault::gateway("only requests are forwarded"))?;
         let token = retry.meta(proto::mcp::meta::PROGRESS_TOKEN)?.map(|span| span.share(retry.text()));
-        let responses = match retry.param("inputResponses")? {
-            None => None,
-            Some(span) => {
-                Some(Members::of_value(retry.text(), span).ok_or_else(|| invalid("must be an object"))?)
-            }
-        };
+        let responses = answers(&retry)?;
         let Some(Input::Parking(parking)) = self.cross.as_mut().map(|cross| &mut cross.input) else {
             return Err(no_longer_open());
         };
         let answers = responses.map(|r| parking.answer(retry.text(), &r)).unwrap_or_default();
         let left = parking.len();
-        self.steps.extend(answers.into_iter().map(Step::Tell));
+        let Kept { events, is_over } = self.kept.take().unwrap_or_default();
+        if !is_over {
+            self.steps.extend(answers.into_iter().map(Step::Tell));
+        }
         (self.id, self.token, self.request) = (id, token, retry);
         self.started = now;
         self.hear(now, left > 0);
         // What was not answered is asked again at once.
         self.wake = (left > 0).then_some(now);
+        for event in events {
+            self.feed(event, sealer, binding, now);
+        }
         Ok(())
     }
 
     /// Answers the upstream's open questions in the place of a client that will not.
     pub(super) fn give_up(&mut self) {
+        let settled = self.is_settled();
         let Some(Input::Parking(parking)) = self.cross.as_mut().map(|cross| &mut cross.input) else { return };
-        self.steps.extend(parking.give_up().into_iter().map(Step::Tell));
+        let answers = parking.give_up();
+        if !settled {
+            self.steps.extend(answers.into_iter().map(Step::Tell));
+        }
+    }
+}
+
+/// Ids that nothing else in the process has, as `key` has not.
+fn minted(key: u64) -> impl FnMut() -> String {
+    let mut count = 0;
+    move || {
+        count += 1;
+        format!("{key}-{count}")
     }
 }

@@ -9,6 +9,7 @@ use proto::json::{Span, Splice};
 use proto::mcp::{Notice, meta};
 use proto::rpc::{Frame, FrameLimits, Kind, RpcError};
 
+use super::input::may_ask;
 use super::{Mirror, Outbound, Start};
 use crate::catalogue::UpstreamId;
 
@@ -47,7 +48,10 @@ pub(super) struct Cross {
 impl Cross {
     pub(super) fn new(start: &Start<'_>, said: Frame, mirror: Option<Mirror>) -> Self {
         let (client, server) = (start.client, start.server);
-        let capabilities = Bytes::copy_from_slice(start.capabilities);
+        // Only some requests may be answered by a question.
+        let asks_by_result = client.asks == Asks::InputRequired && !may_ask(client, &start.frame);
+        let capabilities = if asks_by_result { b"{}" } else { start.capabilities };
+        let capabilities = Bytes::copy_from_slice(capabilities);
         let input = match (client.asks, server.asks) {
             (Asks::Requests, Asks::InputRequired) => {
                 Input::Rounds(Rounds::new(server, client, capabilities.clone(), MAX_ROUNDS))
@@ -104,12 +108,17 @@ impl Cross {
         rank.is_none_or(|rank| rank >= least)
     }
 
-    /// A question of the upstream in the words of a client that is asked by requests, too.
-    pub(super) fn question(&self, frame: &Frame) -> Result<Frame, Unaskable> {
-        let Some(params) = frame.params() else { return Ok(frame.clone()) };
-        let params = params.members.span();
-        let (method, given) = (frame.method(), params.share(frame.text()));
-        let put = shape::question(&method, &given, self.server, self.client, &mut String::new)?;
+    /// A question of the upstream in the words of a client that is asked by requests, too. `mint` gives an id that is
+    /// new, for questions that need one.
+    pub(super) fn question(
+        &self,
+        frame: &Frame,
+        mint: &mut dyn FnMut() -> String,
+    ) -> Result<Frame, Unaskable> {
+        let params = frame.params().map(|params| params.members.span());
+        let given = params.map_or(Bytes::from_static(b"{}"), |span| span.share(frame.text()));
+        let put = shape::question(&frame.method(), &given, self.server, self.client, mint)?;
+        let Some(params) = params else { return Ok(frame.clone()) };
         let mut splice = Splice::new(frame.text());
         splice.replace(params, &put);
         Frame::parse(splice.finish(), FrameLimits::default()).map_err(|e| Unaskable(e.to_string()))

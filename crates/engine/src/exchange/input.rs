@@ -2,7 +2,8 @@
 //! (MCP 2026-07-28, multi round-trip requests).
 
 use proto::era::Era;
-use proto::json::{quote, quote_into};
+use proto::json::{Members, quote, quote_into};
+use proto::mcp::meta;
 use proto::rpc::{Frame, code};
 use serde_json::Value;
 
@@ -101,7 +102,8 @@ const VISITED: u8 = b'v';
 /// The parked request that a client's retry belongs to; `None` for any other request.
 ///
 /// # Errors
-/// Invalid params for a state that is not ours, was altered, is too old, or belongs to somebody or something else.
+/// Invalid params for a state that is not ours, was altered, is too old, or belongs to somebody or something else, and for
+/// answers that cannot be read.
 pub fn parked(
     frame: &Frame,
     era: &Era,
@@ -109,9 +111,23 @@ pub fn parked(
     binding: Binding<'_>,
 ) -> Result<Option<Ticket>, Fault> {
     Ok(match state_of(frame, era, sealer, binding)? {
-        Some(State::Parked(ticket)) => Some(ticket),
+        Some(State::Parked(ticket)) => {
+            answers(frame)?;
+            frame.meta(meta::PROGRESS_TOKEN)?;
+            Some(ticket)
+        }
         _ => None,
     })
+}
+
+/// The answers that a client's retry brings, the members of an object.
+///
+/// # Errors
+/// Invalid params for anything else.
+pub(super) fn answers(retry: &Frame) -> Result<Option<Members>, Fault> {
+    let Some(span) = retry.param("inputResponses")? else { return Ok(None) };
+    let invalid = || Fault::client(code::INVALID_PARAMS, "params.inputResponses must be an object");
+    Members::of_value(retry.text(), span).map(Some).ok_or_else(invalid)
 }
 
 /// The refusal of a retry whose request waits no more.
@@ -140,7 +156,10 @@ pub(super) fn state_of(
     let refuse = |why: &str| Fault::client(code::INVALID_PARAMS, format!("params.requestState {why}"));
     let given = frame.string(span).ok_or_else(|| refuse("must be a string"))?;
     let plain = sealer.open(&given, &bound(frame, binding)).ok_or_else(|| {
-        refuse("was not given for this request, or was altered; send the request without it")
+        refuse(
+            "was not given for this request, was altered, or is from before the gateway was started again; send the \
+             request without it",
+        )
     })?;
     let (expiry, state) = plain.split_at_checked(8).ok_or_else(|| refuse("is too short"))?;
     let expiry = u64::from_be_bytes(expiry.try_into().unwrap_or_default());

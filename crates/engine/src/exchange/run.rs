@@ -9,6 +9,7 @@ use proto::mcp::{Notice, meta};
 use proto::rpc::{Frame, Id, IdSwap, Kind, RpcError, result_response};
 use smallvec::SmallVec;
 
+use super::bridged::Kept;
 use super::cross::Cross;
 use super::input::{may_ask, wrap_state};
 use super::outbound::{Headers, check_param_headers};
@@ -99,6 +100,10 @@ pub struct Exchange {
     pub(super) wake: Option<Instant>,
     /// How often the client was asked by a result.
     pub(super) round: u32,
+    /// What the upstream has said since the client was asked by a result, until it comes back.
+    pub(super) kept: Option<Kept>,
+    /// Whether the upstream has answered, or its stream has ended.
+    pub(super) settled: bool,
     /// What is to be done, soonest first; seldom more than one.
     pub(super) steps: SmallVec<[Step; 2]>,
     pub(super) open: bool,
@@ -150,6 +155,8 @@ impl Exchange {
             asking: false,
             wake: None,
             round: 0,
+            kept: None,
+            settled: false,
             steps,
             open,
         })
@@ -186,7 +193,7 @@ impl Exchange {
         {
             return None;
         }
-        self.open = false;
+        (self.open, self.settled) = (false, true);
         Some(IdSwap::new(Bytes::from(self.key.to_string()), self.id.json().clone()))
     }
 
@@ -195,9 +202,11 @@ impl Exchange {
         if !self.open {
             return;
         }
+        let Some(event) = self.keep(event) else { return };
         match event {
             Event::Frame(frame, status) => self.frame(frame, status, sealer, binding, now),
             Event::Failed(LinkFailure { message, retry }) => {
+                self.settled = true;
                 let server = binding.server;
                 let fault = Fault::upstream(server, retry, format!("server {server:?} {message}"));
                 self.fail(&fault);
@@ -239,6 +248,7 @@ impl Exchange {
                 if self.cross.is_some() {
                     return self.translated(&frame, sealer, binding, now);
                 }
+                self.settled = true;
                 match self.answer(&frame, status, sealer, binding) {
                     Ok(answer) => self.finish(answer),
                     Err(fault) => self.fail(&fault),
@@ -319,6 +329,12 @@ impl Exchange {
         let waited = now.duration_since(self.started).as_secs();
         self.give_up();
         self.cancel_upstream(None);
+        if self.is_waiting() {
+            let message = format!(
+                "server {server:?} needs the client's answer to a question, which did not come within {waited} s"
+            );
+            return self.fail(&Fault::upstream(server, false, message));
+        }
         let message = format!(
             "server {server:?} did not answer {:?} within {waited} s; it may be overloaded or stuck (raise its `timeout` \
              if it needs longer)",
@@ -334,7 +350,7 @@ impl Exchange {
     }
 
     /// Tells the upstream under our own id; the client's notification keeps its other members.
-    fn cancel_upstream(&mut self, notice: Option<&Frame>) {
+    pub(super) fn cancel_upstream(&mut self, notice: Option<&Frame>) {
         if !self.is_upstream() {
             return;
         }

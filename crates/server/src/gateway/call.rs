@@ -51,6 +51,8 @@ pub(crate) struct Call {
     pub(super) over: bool,
     /// Whether the client takes an answer while it is still coming.
     pub(super) takes_long: bool,
+    /// The key under which its link tells of progress.
+    pub(super) progress: Option<u64>,
     /// A link that is this call's alone, and the log level that it is to be told.
     pub(super) lease: Option<(Lease, Option<Bytes>)>,
     /// What reaches it beside its own stream, and where that is sent; only between different eras.
@@ -162,6 +164,34 @@ impl Call {
         }
     }
 
+    /// Hears what the upstream says while the client is away that was asked by a result. Never returns, so that whoever
+    /// waits for the client can stop it at any time.
+    pub(super) async fn attend(&mut self) -> std::convert::Infallible {
+        loop {
+            while let Some(step) = self.exchange.poll() {
+                if let (Step::Refuse(question, why), Some(link)) = (step, self.link.clone()) {
+                    let shard = self.shard.clone();
+                    tokio::spawn(async move { refuse_question(&shard, &link, &question, &why).await });
+                }
+            }
+            if self.exchange.is_settled() {
+                // Whoever comes next may have the link.
+                self.lease = None;
+                if let Some(source) = self.source.take() {
+                    source.finish();
+                }
+                return std::future::pending().await;
+            }
+            let limits = self.shard.gateway.frame_limits();
+            let happened = tokio::select! {
+                item = next(&mut self.source, &self.shard, limits) => Happened::Came(item),
+                mail = letter(&mut self.mail) => Happened::Mail(mail),
+            };
+            // A pause is nobody's business now.
+            let _ = self.take(happened);
+        }
+    }
+
     fn take(&mut self, happened: Happened) -> Option<Progress> {
         match happened {
             Happened::Replied(Ok(Reply::Whole(frame, status))) => self.feed(Event::Frame(frame, status)),
@@ -189,6 +219,10 @@ impl Call {
     }
 
     async fn send(&mut self, outbound: Outbound) -> Option<Progress> {
+        let key = self.exchange.token().map(|token| token.key);
+        if let (Some(link), Some(old)) = (&self.link, std::mem::replace(&mut self.progress, key)) {
+            link.forget_progress(old);
+        }
         let deadline = self.exchange.deadline();
         let Self { shard, upstream, caller, link, cancelled, exchange, lease, mail, .. } = self;
         let way = Way { upstream, caller, lease: lease.as_ref(), mail: mail.as_deref() };

@@ -121,18 +121,21 @@ impl Call {
             cancelled,
             over: false,
             takes_long: false,
+            progress: None,
             lease,
             mail,
         })
     }
 
     /// The server that it goes to.
-    pub(crate) fn server_name(&self) -> &str {
+    pub(crate) fn server_name(&self) -> &Arc<str> {
         self.upstream.name()
     }
 
     /// Keeps the call until its client comes back with what it was asked for; the answer that asks it.
-    pub(crate) fn park(self: Box<Self>, ticket: Ticket, answer: Answer) -> Answer {
+    pub(crate) fn park(mut self: Box<Self>, ticket: Ticket, answer: Answer) -> Answer {
+        // The request is answered, so its id is free again.
+        self.cancelled = None;
         let (shard, id) = (self.shard.clone(), self.exchange.id().clone());
         match shard.gateway.parked.keep(ticket, self) {
             Ok(()) => answer,
@@ -151,8 +154,9 @@ impl Call {
     /// # Errors
     /// The fault to answer with; the call then waits as before.
     pub(crate) fn resume(&mut self, retry: Frame) -> Result<(), Fault> {
-        self.cancelled = None;
-        self.exchange.resume(retry, Instant::now())
+        let gateway = self.shard.gateway.clone();
+        let binding = gateway.binding(ANYONE, self.upstream.name(), self.caller.era());
+        self.exchange.resume(retry, &*gateway, binding, Instant::now())
     }
 }
 
@@ -206,9 +210,14 @@ impl Drop for Call {
                 session.forget_questions(mail);
             }
         }
+        if let Some((lease, _)) = &mut self.lease
+            && !self.exchange.is_settled()
+        {
+            lease.spoil();
+        }
         let Some(link) = self.link.take() else { return };
-        if let Some(token) = self.exchange.token() {
-            link.forget_progress(token.key);
+        if let Some(key) = self.progress {
+            link.forget_progress(key);
         }
         // The client is gone. Where that means that it wants no answer, its upstream is told.
         if self.over || !self.caller.era().disconnect_cancels {

@@ -35,6 +35,7 @@ pub(crate) struct Lease {
     upstream: Arc<Upstream>,
     kind: Kind,
     pub(crate) cell: Arc<LinkCell>,
+    spoilt: bool,
     _room: OwnedSemaphorePermit,
 }
 
@@ -45,13 +46,29 @@ impl Lease {
         let room = leases.room.clone().try_acquire_owned().ok()?;
         let known = leases.idle.lock().get_mut(&kind).and_then(Vec::pop);
         let cell = known.unwrap_or_else(|| upstream.leased_link(&kind));
-        Some(Self { shard: shard.clone(), upstream: upstream.clone(), kind, cell, _room: room })
+        Some(Self {
+            shard: shard.clone(),
+            upstream: upstream.clone(),
+            kind,
+            cell,
+            spoilt: false,
+            _room: room,
+        })
+    }
+
+    /// The server may still work on this call. Nobody else may have the link: what is asked there would reach the wrong
+    /// client.
+    pub(crate) fn spoil(&mut self) {
+        self.spoilt = true;
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let left = self.upstream.leases.give_back(&self.kind, &self.cell);
+        let left = match self.spoilt {
+            true => Some(self.cell.clone()),
+            false => self.upstream.leases.give_back(&self.kind, &self.cell),
+        };
         let Some(cell) = left else { return };
         cell.retire();
         let shard = self.shard.clone();

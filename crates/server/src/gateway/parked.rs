@@ -1,10 +1,12 @@
 //! Calls that wait for a client which was asked by a result: it comes back with the answers, or it does not.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use engine::exchange::Ticket;
 use parking_lot::Mutex;
+use tokio::sync::oneshot;
 
 use super::call::Call;
 
@@ -15,8 +17,12 @@ pub(crate) struct Parked {
     waiting: Mutex<HashMap<Ticket, Waiting>>,
 }
 
+/// Where the call is asked for. Without that it is given up.
+type Wanted = oneshot::Sender<oneshot::Sender<Box<Call>>>;
+
 struct Waiting {
-    call: Box<Call>,
+    wanted: Wanted,
+    server: Arc<str>,
     until: Instant,
 }
 
@@ -25,33 +31,54 @@ impl Parked {
         Self { max, lifetime, waiting: Mutex::default() }
     }
 
-    /// Keeps a call until its client comes back; gives it back when too many wait.
+    /// Keeps a call until its client comes back, and lets it hear its upstream meanwhile; gives it back when too many wait.
     pub(crate) fn keep(&self, ticket: Ticket, call: Box<Call>) -> Result<(), Box<Call>> {
-        let mut waiting = self.waiting.lock();
-        if waiting.len() >= self.max {
-            return Err(call);
+        let (wanted, asked_for) = oneshot::channel();
+        {
+            let mut waiting = self.waiting.lock();
+            if waiting.len() >= self.max {
+                return Err(call);
+            }
+            let until = Instant::now() + self.lifetime;
+            waiting.insert(ticket, Waiting { wanted, server: call.server_name().clone(), until });
         }
-        waiting.insert(ticket, Waiting { call, until: Instant::now() + self.lifetime });
+        tokio::spawn(wait(call, asked_for));
         Ok(())
     }
 
     /// The call behind a ticket. It is there once.
-    pub(crate) fn take(&self, ticket: Ticket) -> Option<Box<Call>> {
-        let mut waiting = self.waiting.lock();
-        let found = waiting.remove(&ticket)?;
-        (found.until > Instant::now()).then_some(found.call)
+    pub(crate) async fn take(&self, ticket: Ticket) -> Option<Box<Call>> {
+        let found = self.waiting.lock().remove(&ticket)?;
+        if found.until <= Instant::now() {
+            return None;
+        }
+        let (taker, call) = oneshot::channel();
+        found.wanted.send(taker).ok()?;
+        call.await.ok()
     }
 
-    /// Gives up the calls whose clients did not come back. Dropping a call tells its upstream.
+    /// Gives up the calls whose clients did not come back.
     pub(crate) fn sweep(&self) {
         let now = Instant::now();
         let late: Vec<Waiting> = {
             let mut waiting = self.waiting.lock();
             waiting.extract_if(|_, waiting| waiting.until <= now).map(|(_, waiting)| waiting).collect()
         };
-        for Waiting { call, .. } in late {
-            tracing::info!(server = %call.server_name(), "a question was not answered in {:?}; its call is given up", self.lifetime);
-            drop(call);
+        for Waiting { server, .. } in late {
+            tracing::info!(%server, "a question was not answered in {:?}; its call is given up", self.lifetime);
         }
+    }
+}
+
+/// Waits with a call until somebody wants it, or nobody can any more. Dropping a call tells its upstream.
+async fn wait(mut call: Box<Call>, mut wanted: oneshot::Receiver<oneshot::Sender<Box<Call>>>) {
+    let taker = tokio::select! {
+        biased;
+        taker = &mut wanted => taker,
+        never = call.attend() => match never {},
+    };
+    if let Ok(taker) = taker {
+        // Who came back may have left again.
+        let _ = taker.send(call);
     }
 }

@@ -59,7 +59,7 @@ pub(crate) async fn decide(
             let server = view.upstream_era(route.upstream).unwrap_or(era);
             if server.asks != era.asks {
                 let name = shard.gateway.upstream(route.upstream).name();
-                match resumed(shard, &frame, era, name) {
+                match resumed(shard, &frame, era, name).await {
                     Ok(None) => {}
                     Ok(Some(call)) => return Decision::Call(call),
                     Err(fault) => return refuse(&fault),
@@ -76,7 +76,7 @@ pub(crate) async fn decide(
 }
 
 /// The call that a retry belongs to, which goes on with what the retry brings; `None` for any other request.
-fn resumed(
+async fn resumed(
     shard: &Shard,
     frame: &Frame,
     era: &'static Era,
@@ -85,7 +85,7 @@ fn resumed(
     let gateway = &shard.gateway;
     let binding = gateway.binding(super::ANYONE, server, era);
     let Some(ticket) = parked(frame, era, &**gateway, binding)? else { return Ok(None) };
-    let mut call = gateway.parked.take(ticket).ok_or_else(no_longer_open)?;
+    let mut call = gateway.parked.take(ticket).await.ok_or_else(no_longer_open)?;
     match call.resume(frame.clone()) {
         Ok(()) => Ok(Some(call)),
         Err(fault) => {
