@@ -140,8 +140,10 @@ async fn sessions_that_do_not_exist_are_refused_with_what_to_do() {
             assert!(error_message(&refusal).contains("initialize"), "{refusal}");
         }
     }
+    // A GET that names no version would open a session of the older transport.
     for method in ["POST", "GET", "DELETE"] {
-        let mut reply = scene.http().send(method, "/mcp", &[], PING.as_bytes()).await;
+        let version = [("MCP-Protocol-Version", LEGACY)];
+        let mut reply = scene.http().send(method, "/mcp", &version, PING.as_bytes()).await;
         assert_eq!(reply.status, 400, "{method}");
         let refusal = reply.json().await;
         assert!(error_message(&refusal).contains("Mcp-Session-Id is missing"), "{refusal}");

@@ -3,8 +3,9 @@
 //! | file | is for |
 //! |---|---|
 //! | `run`, `farewell` | starting and ending it all |
-//! | `http/` | clients over Streamable HTTP |
+//! | `http/` | clients over Streamable HTTP and HTTP+SSE |
 //! | `stdio` | the one client over stdin and stdout |
+//! | `lines` | a client whose messages come in order one way and go out another: of `stdio`, or of HTTP+SSE |
 //! | `in_session`, `stateless` | what a message comes to, whichever of the two brought it |
 //! | `session`, `newborn`, `sessions`, `streams`, `requests` | what a client of a handshake era has here |
 //! | `call`, `caller` | one forwarded request: the engine's exchange, performed |
@@ -29,6 +30,7 @@ mod http;
 mod in_session;
 mod ladder;
 mod lease;
+mod lines;
 mod link;
 mod link_cell;
 mod listen;

@@ -1,11 +1,15 @@
-//! The table of all sessions: found by id, swept when idle, capped.
+//! The table of all sessions: found by id, swept when idle, capped. With them the doors at which messages come in for
+//! clients that have an event stream of their own, from before they have introduced themselves.
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use engine::config::Limits;
 use parking_lot::RwLock;
+use proto::rpc::{FrameError, Message};
+use tokio::sync::mpsc;
 
 use super::Shard;
 use super::session::{Face, Session};
@@ -17,29 +21,72 @@ pub(crate) struct Sessions {
     max: usize,
     idle: Duration,
     open: RwLock<HashMap<Box<str>, Arc<Session>>>,
+    /// How many of them have no door; written while `open` is locked.
+    doorless: AtomicUsize,
+    doors: RwLock<HashMap<Box<str>, Door>>,
+}
+
+/// Where messages for one event stream come in.
+#[derive(Clone)]
+pub(crate) struct Door {
+    /// The profile that its client sees.
+    pub(crate) profile: usize,
+    /// Takes them in order, and waits when they come too fast.
+    pub(crate) messages: mpsc::Sender<Result<Message, FrameError>>,
 }
 
 impl Sessions {
     pub(crate) fn new(limits: &Limits) -> Self {
-        Self { max: limits.sessions, idle: limits.session_idle, open: RwLock::default() }
+        Self {
+            max: limits.sessions,
+            idle: limits.session_idle,
+            open: RwLock::default(),
+            doorless: AtomicUsize::new(0),
+            doors: RwLock::default(),
+        }
     }
 
     pub(crate) fn get(&self, id: &str) -> Option<Arc<Session>> {
         self.open.read().get(id).cloned()
     }
 
-    /// Adds a session; `false` when there are too many.
+    /// Adds a session; `false` when there are too many. One that has a door has its place already.
     pub(crate) fn add(&self, session: &Arc<Session>) -> bool {
+        let doors = self.doors.read();
         let mut open = self.open.write();
-        open.len() < self.max && {
-            open.insert(session.id.clone(), session.clone());
+        let has_place = doors.contains_key(&session.id);
+        if !has_place && self.places(&doors) >= self.max {
+            return false;
+        }
+        if open.insert(session.id.clone(), session.clone()).is_none() && is_doorless(session) {
+            self.doorless.fetch_add(1, Ordering::Relaxed);
+        }
+        true
+    }
+
+    /// Opens a door under the id that its session will have; `false` when there are too many sessions.
+    pub(crate) fn open_door(&self, id: Box<str>, door: Door) -> bool {
+        let mut doors = self.doors.write();
+        self.places(&doors) < self.max && {
+            doors.insert(id, door);
             true
         }
+    }
+
+    pub(crate) fn door(&self, id: &str) -> Option<Door> {
+        self.doors.read().get(id).cloned()
+    }
+
+    pub(crate) fn close_door(&self, id: &str) {
+        self.doors.write().remove(id);
     }
 
     pub(crate) fn remove(&self, id: &str) -> Option<Arc<Session>> {
         let mut open = self.open.write();
         let removed = open.remove(id);
+        if removed.as_ref().is_some_and(is_doorless) {
+            self.doorless.fetch_sub(1, Ordering::Relaxed);
+        }
         // What a rush of sessions took is given back.
         if open.capacity() > 64 && open.len() * 4 < open.capacity() {
             open.shrink_to_fit();
@@ -47,8 +94,14 @@ impl Sessions {
         removed
     }
 
+    /// How many clients have a place: a door, or a session without one.
+    fn places(&self, doors: &HashMap<Box<str>, Door>) -> usize {
+        doors.len() + self.doorless.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn is_full(&self) -> bool {
-        self.open.read().len() >= self.max
+        let doors = self.doors.read();
+        self.places(&doors) >= self.max
     }
 
     /// The sessions that see a view.
@@ -94,4 +147,9 @@ impl Sessions {
             }
         }
     }
+}
+
+/// Whether a session has its place by itself, rather than behind a door.
+fn is_doorless(session: &Arc<Session>) -> bool {
+    matches!(session.face, Face::Http(_))
 }

@@ -59,6 +59,13 @@ pub(super) fn not_allowed() -> Response<Body> {
     response
 }
 
+/// A method that is not the only one of this path.
+pub(super) fn only(method: &'static str, message: &str) -> Response<Body> {
+    let mut response = refusal(StatusCode::METHOD_NOT_ALLOWED, message);
+    response.headers_mut().insert(ALLOW, HeaderValue::from_static(method));
+    response
+}
+
 /// An event stream.
 pub(super) fn events(body: Body) -> Response<Body> {
     let mut response = Response::new(body);

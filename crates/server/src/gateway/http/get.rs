@@ -1,4 +1,4 @@
-//! GET and DELETE: the standing stream, resumption, the end of a session.
+//! GET and DELETE of Streamable HTTP: the standing stream, resumption, the end of a session.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use proto::codec::headers as names;
 use proto::era::{Lifecycle, by_version};
 use transport::net::{Body, Incoming};
 
-use super::{answer, media};
+use super::{answer, media, sse};
 use crate::gateway::Shard;
 use crate::gateway::session::{Face, Session};
 use crate::gateway::streams::StreamFault;
@@ -18,6 +18,9 @@ pub(super) fn get(shard: &Shard, profile: usize, request: &Request<Incoming>) ->
     let headers = request.headers();
     if let Err(refusal) = media::check_get(headers) {
         return *refusal;
+    }
+    if sse::is_opening(headers) {
+        return sse::open(shard, profile, request.uri().path());
     }
     let session = match find(shard, profile, headers) {
         Ok(session) => session,
@@ -64,7 +67,9 @@ pub(super) fn find(
         return Err(Box::new(without_session(headers)));
     };
     let session = id.to_str().ok().and_then(|id| shard.gateway.sessions.get(id));
-    session.filter(|session| session.profile == profile).ok_or_else(|| {
+    let is_here =
+        |session: &Arc<Session>| session.profile == profile && matches!(session.face, Face::Http(_));
+    session.filter(is_here).ok_or_else(|| {
         let message =
             "this session is unknown or has ended; send an initialize request without Mcp-Session-Id";
         Box::new(answer::refusal(StatusCode::NOT_FOUND, message))

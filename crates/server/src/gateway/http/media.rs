@@ -13,14 +13,20 @@ const EVENTS: &str = "text/event-stream";
 /// Checks the headers of a request that brings a message. Whoever takes one of the two forms of an answer is served,
 /// as many clients name only one.
 pub(super) fn check_post(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
+    check_json(headers)?;
+    if headers.contains_key(ACCEPT) && !takes(headers, &[JSON, EVENTS, "application/*", "text/*"]) {
+        let message = format!("Accept must list {JSON} and {EVENTS}");
+        return Err(Box::new(answer::refusal(StatusCode::NOT_ACCEPTABLE, &message)));
+    }
+    Ok(())
+}
+
+/// Checks that a message is written in JSON.
+pub(super) fn check_json(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
     let media = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map_or("", essence);
     if !media.eq_ignore_ascii_case(JSON) {
         let message = format!("Content-Type must be {JSON}, not {media:?}");
         return Err(Box::new(answer::refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, &message)));
-    }
-    if headers.contains_key(ACCEPT) && !takes(headers, &[JSON, EVENTS, "application/*", "text/*"]) {
-        let message = format!("Accept must list {JSON} and {EVENTS}");
-        return Err(Box::new(answer::refusal(StatusCode::NOT_ACCEPTABLE, &message)));
     }
     Ok(())
 }
@@ -34,11 +40,20 @@ pub(super) fn check_get(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> 
     Err(Box::new(answer::refusal(StatusCode::NOT_ACCEPTABLE, &message)))
 }
 
+/// Whether an event stream is asked for by name.
+pub(super) fn names_events(headers: &HeaderMap) -> bool {
+    named(headers).any(|media| media.eq_ignore_ascii_case(EVENTS))
+}
+
 /// Whether one of these media types is named, or anything goes. The header may come in several lines.
 fn takes(headers: &HeaderMap, kinds: &[&str]) -> bool {
-    let lines = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let is_one = |media: &str| media == "*/*" || kinds.iter().any(|kind| media.eq_ignore_ascii_case(kind));
-    lines.flat_map(|line| line.split(',')).map(essence).any(is_one)
+    named(headers).any(is_one)
+}
+
+fn named(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let lines = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    lines.flat_map(|line| line.split(',')).map(essence)
 }
 
 /// A media type without its parameters.

@@ -1,12 +1,14 @@
-//! Clients over Streamable HTTP: what is checked before anything is read, and where each request goes.
+//! Clients over Streamable HTTP, and over HTTP+SSE as older ones speak it: what is checked before anything is read, and where each request goes.
 
 mod answer;
 mod get;
 mod guard;
 mod media;
 mod post;
+mod sse;
 mod stateless;
 
+use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -43,9 +45,16 @@ impl Service {
     async fn route(&self, request: Request<Incoming>) -> Response<Body> {
         let path = request.uri().path();
         let Some(profile) = self.shard.gateway.snapshot.profile_at(path) else {
-            return self.other(path);
+            return match path.strip_suffix('/').unwrap_or(path) {
+                sse::STREAM => sse::stream(&self.shard, &request),
+                sse::MESSAGES => Box::pin(sse::messages(&self.shard, request)).await,
+                _ => self.other(path),
+            };
         };
         match *request.method() {
+            Method::POST if sse::session_named(&request).is_some() => {
+                Box::pin(sse::post(&self.shard, Some(profile), request)).await
+            }
             Method::POST => post::post(&self.shard, profile, request).await,
             Method::GET => get::get(&self.shard, profile, &request),
             Method::DELETE => get::delete(&self.shard, profile, &request),
@@ -66,7 +75,10 @@ impl Service {
             "/" => answer::text(StatusCode::OK, &self.front_page()),
             _ => {
                 let paths = gateway.snapshot.paths().join(", ");
-                let message = format!("nothing is served at {path}; MCP endpoints here: {paths}");
+                let message = format!(
+                    "nothing is served at {path}; MCP endpoints here: {paths}; for older clients (HTTP+SSE): {}",
+                    sse::STREAM
+                );
                 answer::refusal(StatusCode::NOT_FOUND, &message)
             }
         }
@@ -78,6 +90,12 @@ impl Service {
         for path in self.shard.gateway.snapshot.paths() {
             page.extend(["  ", path, "\n"]);
         }
+        let _ = write!(
+            page,
+            "\nOlder clients (HTTP+SSE): GET {} or an endpoint above; its first event says where messages go ({})\n",
+            sse::STREAM,
+            sse::MESSAGES
+        );
         page.push_str("\nState: /health, /ready\n");
         page
     }

@@ -22,7 +22,7 @@ use crate::gateway::streams::{SILENCE, Streams};
 use crate::gateway::{Shard, seal};
 
 /// How long a client may take to send a body.
-const BODY_TIME: Duration = Duration::from_secs(30);
+pub(super) const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// Takes a message.
 pub(super) async fn post(shard: &Shard, profile: usize, request: Request<Incoming>) -> Response<Body> {
@@ -55,7 +55,7 @@ pub(super) async fn post(shard: &Shard, profile: usize, request: Request<Incomin
     }
 }
 
-fn unreadable<E: std::fmt::Display>(error: &CollectError<E>) -> Response<Body> {
+pub(super) fn unreadable<E: std::fmt::Display>(error: &CollectError<E>) -> Response<Body> {
     let status = match error {
         CollectError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         CollectError::TimedOut { .. } => StatusCode::REQUEST_TIMEOUT,

@@ -1,0 +1,249 @@
+//! HTTP+SSE (MCP 2024-11-05, transports: HTTP with SSE): a GET opens the event stream of a session, whose first event says
+//! where the client's messages are to be sent by POST. All that is said to the client comes on the stream.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use engine::config::DEFAULT_PROFILE;
+use http::header::ACCEPT;
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+use proto::codec::headers as names;
+use proto::codec::sse::{KEEP_ALIVE, encode_event};
+use proto::era::{Web, by_version};
+use proto::rpc::{FrameError, Message};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout};
+use transport::net::{Body, BodySender, Incoming, Stop, collect};
+
+use super::post::{BODY_TIME, unreadable};
+use super::{answer, guard, media};
+use crate::gateway::lines::{Client, LINES, Way};
+use crate::gateway::sessions::Door;
+use crate::gateway::streams::event;
+use crate::gateway::{Shard, seal};
+use engine::Fault;
+
+/// Where the default profile's streams are opened.
+pub(super) const STREAM: &str = "/sse";
+
+/// Where the messages for those go.
+pub(super) const MESSAGES: &str = "/message";
+
+/// The query parameter that names a session.
+const SESSION: &str = "sessionId";
+
+/// How many messages of a client may wait until those before them have been taken.
+const AHEAD: usize = 16;
+
+/// How long the next one waits for room.
+const ROOM_TIME: Duration = Duration::from_secs(30);
+
+/// How many events may be on their way to a client's connection, besides those that wait.
+const EVENTS: usize = 16;
+
+/// How often a stream without messages shows a sign of life.
+const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
+
+/// How long the calls of a client that has gone get to tell their servers so, and a last event to be written.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// What a client sent in one POST.
+type Posted = Result<Message, FrameError>;
+
+/// A request to [`STREAM`].
+pub(super) fn stream(shard: &Shard, request: &Request<Incoming>) -> Response<Body> {
+    match *request.method() {
+        Method::GET => {
+            if request.headers().contains_key(ACCEPT)
+                && let Err(refusal) = media::check_get(request.headers())
+            {
+                return *refusal;
+            }
+            match shard.gateway.snapshot.profile_named(DEFAULT_PROFILE) {
+                Some(profile) => open(shard, profile, STREAM),
+                None => answer::refusal(StatusCode::NOT_FOUND, "there is no default profile"),
+            }
+        }
+        Method::OPTIONS => guard::preflight(),
+        _ => answer::only(
+            "GET",
+            "a GET opens an event stream here, and its first event says where messages go",
+        ),
+    }
+}
+
+/// A request to [`MESSAGES`].
+pub(super) async fn messages(shard: &Shard, request: Request<Incoming>) -> Response<Body> {
+    match *request.method() {
+        Method::POST => post(shard, None, request).await,
+        Method::OPTIONS => guard::preflight(),
+        _ => answer::only("POST", "messages of a session are sent here by POST; GET /sse opens one"),
+    }
+}
+
+/// Whether a GET at an endpoint of Streamable HTTP opens a stream of this transport: it names neither a session nor a
+/// version that has another one.
+pub(super) fn is_opening(headers: &HeaderMap) -> bool {
+    let version = headers.get(names::PROTOCOL_VERSION);
+    let is_older = |version: &str| by_version(version.trim()).is_some_and(|era| era.web == Web::EventStream);
+    !headers.contains_key(names::SESSION_ID)
+        && !headers.contains_key(names::LAST_EVENT_ID)
+        && version.is_none_or(|version| version.to_str().is_ok_and(is_older))
+        && media::names_events(headers)
+}
+
+/// The session that a URL names.
+pub(super) fn session_named(request: &Request<Incoming>) -> Option<&str> {
+    let query = request.uri().query()?;
+    query.split('&').find_map(|pair| pair.strip_prefix(SESSION)?.strip_prefix('='))
+}
+
+/// Opens a session's stream. It lasts as long as the client reads it, and the session no longer.
+pub(super) fn open(shard: &Shard, profile: usize, path: &str) -> Response<Body> {
+    let sessions = &shard.gateway.sessions;
+    if shard.gateway.stop.is_stopped() {
+        return answer::refusal(StatusCode::SERVICE_UNAVAILABLE, "this server is stopping");
+    }
+    let Ok(id) = seal::random_id() else {
+        let message = "the operating system gives no random numbers";
+        return answer::refusal(StatusCode::INTERNAL_SERVER_ERROR, message);
+    };
+    let (messages, inbox) = mpsc::channel(AHEAD);
+    if !sessions.open_door(id.as_str().into(), Door { profile, messages }) {
+        let message =
+            "too many sessions are open here; try again soon (`limits.sessions` in the configuration)";
+        return answer::refusal(StatusCode::SERVICE_UNAVAILABLE, message);
+    }
+    let place = if path == STREAM { MESSAGES } else { path };
+    let mut first = Vec::new();
+    encode_event(&mut first, Some("endpoint"), None, None, format!("{place}?{SESSION}={id}").as_bytes());
+    let (events, body) = Body::channel(EVENTS);
+    // It is the first, so there is room.
+    let _ = events.try_send(Bytes::from(first));
+    let opened = Opened { shard: shard.clone(), id: id.into() };
+    tokio::spawn(serve(opened, profile, inbox, events));
+    answer::events(body)
+}
+
+/// A door that is closed when this is dropped.
+struct Opened {
+    shard: Shard,
+    id: Box<str>,
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        self.shard.gateway.sessions.close_door(&self.id);
+    }
+}
+
+/// Takes a client's messages until its stream ends or the gateway stops.
+async fn serve(opened: Opened, profile: usize, mut inbox: mpsc::Receiver<Posted>, events: BodySender) {
+    let gateway = &opened.shard.gateway;
+    let (out, queue) = mpsc::channel(LINES);
+    let writer = tokio::spawn(write(queue, events.clone()));
+    let behind = Stop::new();
+    let way = Way {
+        id: opened.id.clone(),
+        profile,
+        out,
+        behind: Some(behind.clone()),
+        stateless: false,
+        stranger: "send an initialize request first",
+    };
+    let client = Client::new(&opened.shard, way);
+    let mut tasks = JoinSet::new();
+    let has_gone = async {
+        tokio::select! {
+            () = events.gone() => {}
+            () = behind.stopped() => {}
+        }
+    };
+    tokio::pin!(has_gone);
+    let stopping = tokio::select! {
+        () = read(&client, &mut inbox, &mut tasks) => false,
+        () = &mut has_gone => false,
+        () = gateway.stop.stopped() => true,
+    };
+    if stopping {
+        // What was asked before is still answered, as long as somebody waits for it.
+        let drain = async { while tasks.join_next().await.is_some() {} };
+        tokio::select! {
+            _ = timeout(gateway.snapshot.limits.drain_timeout, drain) => {}
+            () = &mut has_gone => {}
+        }
+    }
+    drop(inbox);
+    client.end().await;
+    let _ = timeout(FAREWELL, async { while tasks.join_next().await.is_some() {} }).await;
+    tasks.shutdown().await;
+    drop(client);
+    let mut writer = writer;
+    if behind.is_stopped() || timeout(FAREWELL, &mut writer).await.is_err() {
+        writer.abort();
+    }
+}
+
+async fn read(client: &std::sync::Arc<Client>, inbox: &mut mpsc::Receiver<Posted>, tasks: &mut JoinSet<()>) {
+    while let Some(posted) = inbox.recv().await {
+        client.take(posted, tasks).await;
+        while tasks.try_join_next().is_some() {}
+    }
+}
+
+async fn write(mut queue: mpsc::Receiver<Bytes>, events: BodySender) {
+    loop {
+        let piece = tokio::select! {
+            message = queue.recv() => match message {
+                Some(message) => event(&message),
+                None => return,
+            },
+            () = tokio::time::sleep(KEEP_ALIVE_EVERY) => Bytes::from_static(KEEP_ALIVE),
+        };
+        if events.send(piece).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Takes a message for a session; `profile` is the one whose endpoint it came to, where that is said.
+pub(super) async fn post(
+    shard: &Shard,
+    profile: Option<usize>,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    let Some(id) = session_named(&request) else {
+        let message =
+            "sessionId is missing in the URL; GET /sse opens a session, and its first event has the URL";
+        return answer::refusal(StatusCode::BAD_REQUEST, message);
+    };
+    let is_here = |door: &Door| profile.is_none_or(|profile| profile == door.profile);
+    let Some(door) = shard.gateway.sessions.door(id).filter(is_here) else { return unknown() };
+    if let Err(refusal) = media::check_json(request.headers()) {
+        return *refusal;
+    }
+    let cap = shard.gateway.snapshot.limits.request_body;
+    let text = match collect(request.into_body(), cap, Instant::now() + BODY_TIME).await {
+        Ok(text) => text,
+        Err(e) => return unreadable(&e),
+    };
+    let posted = match Message::parse(text, shard.gateway.frame_limits()) {
+        // Nobody would know whose answer this is.
+        Err(e) if e.id.is_none() => return answer::message(400, Fault::from(&e).response(None)),
+        posted => posted,
+    };
+    match timeout(ROOM_TIME, door.messages.send(posted)).await {
+        Ok(Ok(())) => answer::text(StatusCode::ACCEPTED, "Accepted"),
+        Ok(Err(_)) => unknown(),
+        Err(_) => {
+            let message = "too many messages of this session wait to be taken; send it again";
+            answer::refusal(StatusCode::SERVICE_UNAVAILABLE, message)
+        }
+    }
+}
+
+fn unknown() -> Response<Body> {
+    let message = "this session is unknown or has ended with its event stream; open another";
+    answer::refusal(StatusCode::NOT_FOUND, message)
+}
