@@ -1,0 +1,98 @@
+//! Every client era against every upstream era, feature by feature, message by message.
+//!
+//! Each pair is played twice: over HTTP as each version has it, and over pipes. Both must come to the same transcript,
+//! which must be the one in `transcripts/`, and each feature's outcome is checked besides, so that no transcript can be
+//! kept that is wrong. `DRAGOMAN_BLESS=1 cargo test -p dragoman --test eras` writes the transcripts and `docs/eras.md`.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `version` | the versions, and what the test has to know of them |
+//! | `cells` | what is impossible, and why |
+//! | `stage` | one pair: client, gateway, upstream, one feature after the other |
+//! | `client`, `face` | a client of any version, and how its messages travel |
+//! | `place`, `record` | an upstream of one version, and what it writes down |
+//! | `section`, `normal`, `transcript` | what of it is kept, and in which words |
+//! | `page` | `docs/eras.md` |
+//! | `opening`, `tools`, `structured`, `offers`, `during`, `changes`, `asking` | the features |
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod asking;
+mod cells;
+mod changes;
+mod client;
+mod during;
+mod face;
+mod normal;
+mod offers;
+mod opening;
+mod page;
+mod place;
+mod record;
+mod section;
+mod stage;
+mod structured;
+mod tools;
+mod transcript;
+mod version;
+
+use stage::{Feature, Stage};
+use version::{Pair, Version, Way};
+
+/// All features, in the order in which they are played.
+const FEATURES: &[&[Feature]] = &[
+    opening::FEATURES,
+    tools::FEATURES,
+    structured::FEATURES,
+    during::FEATURES,
+    offers::FEATURES,
+    changes::FEATURES,
+    asking::FEATURES,
+];
+
+/// Plays a pair in both ways and compares.
+async fn check(client: Version, upstream: Version) {
+    let pair = Pair { client, upstream };
+    let (web, pipes) =
+        tokio::join!(Box::pin(Stage::play(pair, Way::Web)), Box::pin(Stage::play(pair, Way::Pipes)));
+    let mut wrong: Vec<String> = web.1.into_iter().chain(pipes.1).collect();
+    if wrong.is_empty() {
+        wrong.extend(transcript::check(pair, &web.0, &pipes.0).err());
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+macro_rules! pairs {
+    ([$($module:ident = $client:ident),* $(,)?] $upstreams:tt) => {
+        $(mod $module {
+            use super::{Version, check};
+
+            pairs!(@tests $client $upstreams);
+        })*
+    };
+    (@tests $client:ident [$($test:ident = $upstream:ident),* $(,)?]) => {
+        $(#[tokio::test]
+        async fn $test() {
+            Box::pin(check(Version::$client, Version::$upstream)).await;
+        })*
+    };
+}
+
+pairs! {
+    [
+        from_2025_03_26 = March2025,
+        from_2025_06_18 = June2025,
+        from_2025_11_25 = November2025,
+        from_2026_07_28 = July2026,
+    ]
+    [
+        to_1 = First,
+        to_2024_10_07 = October2024,
+        to_2024_11_05 = November2024,
+        to_2025_03_26 = March2025,
+        to_2025_06_18 = June2025,
+        to_2025_11_25 = November2025,
+        to_2026_07_28 = July2026,
+    ]
+}

@@ -1,0 +1,287 @@
+//! One pair over one way: a client, a gateway, an upstream, and the features tried one after the other.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
+use std::task::Poll;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::cells;
+use crate::client::{Answer, Client};
+use crate::normal::Names;
+use crate::place::Upstream;
+use crate::record::{Crossed, Record};
+use crate::section::{Line, Topics, render};
+use crate::version::{Pair, Way};
+
+/// No feature takes longer on a machine that works.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// What the gateway and an upstream say to each other on their own account; no section is missing it.
+const UPKEEP: &[&str] = &[
+    "server/discover",
+    "initialize",
+    "notifications/initialized",
+    "ping",
+    "tools/list",
+    "prompts/list",
+    "resources/list",
+    "resources/templates/list",
+    "subscriptions/listen",
+    "notifications/subscriptions/acknowledged",
+    "logging/setLevel",
+    "notifications/cancelled",
+    "notifications/tasks",
+    "notifications/tasks/status",
+];
+
+/// A feature: its scenario, and which of the upstream's messages its section shows.
+pub(crate) struct Feature {
+    /// Its heading in transcripts.
+    pub(crate) name: &'static str,
+    /// Its heading in the documentation.
+    pub(crate) title: &'static str,
+    pub(crate) topics: Topics,
+    pub(crate) run: for<'a> fn(&'a mut Stage) -> Running<'a>,
+}
+
+/// A scenario under way.
+pub(crate) type Running<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+/// Everything that a scenario works with.
+pub(crate) struct Stage {
+    pub(crate) pair: Pair,
+    pub(crate) client: Client,
+    upstream: Upstream,
+    /// How many messages had crossed when the present feature began.
+    began: usize,
+    notes: Vec<Line>,
+    feature: &'static str,
+}
+
+/// A feature's lines, but for those of the upstream that are only known at the end.
+struct Played {
+    feature: &'static Feature,
+    client: Vec<Line>,
+    from: usize,
+    to: usize,
+    notes: Vec<Line>,
+}
+
+impl Stage {
+    /// Plays all features of a pair; the transcript, and what went wrong.
+    pub(crate) async fn play(pair: Pair, way: Way) -> (String, Vec<String>) {
+        let upstream = Upstream::start(pair.upstream, way).await;
+        let client = Client::open(pair.client, way, &upstream.config()).await;
+        let mut stage = Self { pair, client, upstream, began: 0, notes: Vec::new(), feature: "" };
+        let mut wrong = Vec::new();
+        let mut played = Vec::new();
+        for feature in crate::FEATURES.iter().copied().flatten() {
+            if let Err(why) = stage.try_one(feature, &mut played).await {
+                let lines = played.last().map_or(&[][..], |one| &one.client);
+                let lines = render(&mut Names::default(), feature.name, None, lines);
+                wrong.push(format!("{pair}, {way:?}, {}: {why}\n{lines}", feature.name));
+            }
+        }
+        let crossed = stage.record().all().await;
+        if let Some(stray) = stray(&crossed, &played) {
+            wrong.push(format!("{pair}, {way:?}: crossed, but no feature has it: {stray}"));
+        }
+        if !wrong.is_empty() {
+            wrong.push(format!("the log of the gateway:\n{}", stage.client.log().text()));
+        }
+        (transcript(pair, &played, &crossed), wrong)
+    }
+
+    async fn try_one(&mut self, feature: &'static Feature, played: &mut Vec<Played>) -> Result<(), String> {
+        self.feature = feature.name;
+        self.client.topic = feature.name;
+        self.began = self.record().all().await.len();
+        let outcome = caught((feature.run)(self)).await;
+        let from = self.began;
+        let to = self.record().all().await.len();
+        let client = std::mem::take(&mut self.client.lines);
+        played.push(Played { feature, client, from, to, notes: std::mem::take(&mut self.notes) });
+        outcome?;
+        let mut leftovers = self.client.leftovers();
+        // Nobody has to listen to what becomes of a task.
+        leftovers.retain(|text| !text.contains(r#""method":"notifications/tasks"#));
+        if leftovers.is_empty() { Ok(()) } else { Err(format!("nobody asked for {leftovers:?}")) }
+    }
+
+    /// The schema of a tool's results as the client has it listed; null if there is none.
+    pub(crate) async fn output_schema(&mut self, tool: &str) -> Value {
+        let name = format!("up__{tool}");
+        let mut params = json!({});
+        loop {
+            let page = self.client.ask_quietly("tools/list", &params).await;
+            let mut tools = page["result"]["tools"].as_array().into_iter().flatten();
+            if let Some(tool) = tools.find(|tool| tool["name"] == name.as_str()) {
+                return tool["outputSchema"].clone();
+            }
+            let cursor = &page["result"]["nextCursor"];
+            assert!(cursor.is_string(), "{name} is not listed: {page}");
+            params = json!({"cursor": cursor});
+        }
+    }
+
+    /// The upstream's record.
+    pub(crate) fn record(&mut self) -> &mut Record {
+        &mut self.upstream.record
+    }
+
+    /// Why this feature cannot be had by this pair.
+    pub(crate) fn reason(&self) -> Option<&'static str> {
+        cells::reason(self.feature, self.pair)
+    }
+
+    /// Whether this feature can be had by this pair.
+    pub(crate) fn possible(&self) -> bool {
+        self.reason().is_none()
+    }
+
+    /// What the upstream has been sent and has said since the feature began.
+    pub(crate) async fn crossed(&mut self) -> Vec<Crossed> {
+        let began = self.began;
+        self.record().all().await.split_off(began)
+    }
+
+    /// Waits until the upstream has answered a request of this method since the feature began.
+    pub(crate) async fn was_answered(&mut self, method: &str) {
+        self.was_sent(method).await;
+        let crossed = self.crossed().await;
+        let id = &crossed.iter().find(|one| one.is_sent(method)).expect("it was sent").message["id"];
+        let answers = |one: &Crossed| {
+            !one.to_upstream && one.message["id"] == *id && one.message.get("method").is_none()
+        };
+        self.upstream.record.has(method, self.began, answers).await;
+    }
+
+    /// Waits until the upstream has been sent this since the feature began.
+    pub(crate) async fn was_sent(&self, method: &str) {
+        self.upstream.record.has(method, self.began, |one| one.is_sent(method)).await;
+    }
+
+    /// Waits until the upstream has said this in a result since the feature began.
+    pub(crate) async fn said_in_the_end(&self, text: &str) {
+        let wanted = |one: &Crossed| !one.to_upstream && one.message.to_string().contains(text);
+        self.upstream.record.has(text, self.began, wanted).await;
+    }
+
+    /// Waits until the upstream says that so many calls were given up.
+    pub(crate) async fn gave_up(&mut self, count: u32) {
+        let (wanted, counter) = (json!(count.to_string()), json!({"uri": "test://cancelled-count"}));
+        loop {
+            let answer = self.client.ask_quietly("resources/read", &counter).await;
+            if answer["result"]["contents"][0]["text"] == wanted {
+                break;
+            }
+        }
+    }
+
+    /// Says what happened at the upstream without a message.
+    pub(crate) fn upstream_did(&mut self, what: &str) {
+        self.notes.push(Line::upstream_note(what));
+    }
+
+    /// Sends a request and answers what the upstream asks meanwhile, round after round; what was asked, and the answer.
+    pub(crate) async fn converse(
+        &mut self,
+        method: &str,
+        params: &Value,
+        answer: impl Fn(&str, &Value) -> Answer,
+    ) -> (Vec<(String, Value)>, Value) {
+        let mut asked = Vec::new();
+        let mut params = params.clone();
+        loop {
+            let mut turn = self.client.begin(method, &params).await;
+            let result = loop {
+                let message = self.client.next(&mut turn).await;
+                let Some(question) = message["method"].as_str() else { break message };
+                if message.get("id").is_some() {
+                    asked.push((question.to_owned(), message["params"].clone()));
+                    let answer = answer(question, &message["params"]);
+                    self.client.reply(&message["id"], &answer).await;
+                }
+            };
+            assert_eq!(result["id"], turn.id, "{result}");
+            if result["result"]["resultType"] != "input_required" {
+                return (asked, result);
+            }
+            assert!(self.pair.client.is_stateless(), "a round for a client that has none: {result}");
+            let params = params.as_object_mut().expect("an object");
+            let mut responses = json!({});
+            for (key, question) in result["result"]["inputRequests"].as_object().into_iter().flatten() {
+                let kind = question["method"].as_str().expect("a method");
+                asked.push((kind.to_owned(), question["params"].clone()));
+                responses[key] = answer(kind, &question["params"]).expect("rounds have no errors");
+            }
+            params.shift_remove("inputResponses");
+            params.shift_remove("requestState");
+            if result["result"].get("inputRequests").is_some() {
+                params.insert("inputResponses".to_owned(), responses);
+            }
+            if let Some(state) = result["result"].get("requestState") {
+                params.insert("requestState".to_owned(), state.clone());
+            }
+        }
+    }
+
+    /// The same for a call of a tool.
+    pub(crate) async fn converse_with(
+        &mut self,
+        tool: &str,
+        arguments: Value,
+        answer: impl Fn(&str, &Value) -> Answer,
+    ) -> (Vec<(String, Value)>, Value) {
+        let params = json!({"name": format!("up__{tool}"), "arguments": arguments});
+        self.converse("tools/call", &params, answer).await
+    }
+}
+
+/// What crossed and is neither upkeep nor shown in any section.
+fn stray(crossed: &[Crossed], played: &[Played]) -> Option<String> {
+    let known = |method: &str| {
+        UPKEEP.contains(&method) || played.iter().any(|one| one.feature.topics.methods.contains(&method))
+    };
+    let stray =
+        crossed.iter().find(|one| one.message["method"].as_str().is_some_and(|method| !known(method)));
+    stray.map(|one| one.message.to_string())
+}
+
+fn transcript(pair: Pair, played: &[Played], crossed: &[Crossed]) -> String {
+    let mut text = format!(
+        "# A client of {} and an upstream of {}\n# C> from the client, C< to it; U< to the upstream, U> from it\n",
+        pair.client, pair.upstream
+    );
+    let mut names = Names::default();
+    for Played { feature, client, from, to, notes } in played {
+        let topics = feature.topics;
+        let of = if topics.ever { crossed } else { crossed.get(*from..*to).unwrap_or_default() };
+        let mut lines = client.clone();
+        lines.extend(topics.of(of, pair.upstream.is_stateless()));
+        lines.extend_from_slice(notes);
+        text.push('\n');
+        text.push_str(&render(&mut names, feature.name, cells::reason(feature.name, pair), &lines));
+    }
+    text
+}
+
+/// Runs a scenario to its end; why it failed, if it did, so that the others are tried all the same.
+async fn caught(running: Running<'_>) -> Result<(), String> {
+    let mut running = pin!(running);
+    let run = std::future::poll_fn(move |context| {
+        let polled = catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(context)));
+        match polled {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(())) => Poll::Ready(Ok(())),
+            Err(panic) => {
+                let text = panic.downcast_ref::<String>().cloned();
+                let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+                Poll::Ready(Err(text.unwrap_or_default()))
+            }
+        }
+    });
+    tokio::time::timeout(DEADLINE, run).await.unwrap_or_else(|_| Err(format!("not within {DEADLINE:?}")))
+}

@@ -1,0 +1,42 @@
+//! Results that are data: with a schema, beside the text that says the same.
+
+use serde_json::{Value, json};
+
+use crate::section::Topics;
+use crate::stage::{Feature, Stage};
+use crate::tools::said;
+
+const CALLS: Topics = Topics { methods: &["tools/call"], ever: false };
+
+pub(crate) const FEATURES: &[Feature] = &[
+    Feature {
+        name: "structured-object",
+        title: "Structured results",
+        topics: CALLS,
+        run: |stage| {
+            Box::pin(structured(stage, "test_structured_content", json!({"sum": 3, "parts": [1, 2]})))
+        },
+    },
+    Feature {
+        name: "structured-value",
+        title: "Structured results that are no objects",
+        topics: CALLS,
+        run: |stage| Box::pin(structured(stage, "test_structured_array", json!(["a", "b"]))),
+    },
+];
+
+/// The structure comes as its schema promises, or neither of them does; the text always says the same.
+async fn structured(stage: &mut Stage, tool: &str, value: Value) {
+    let answer = stage.client.call(tool, &json!({})).await;
+    let text: Value = serde_json::from_str(said(stage, &answer)).expect("its JSON");
+    assert_eq!(text, value, "{answer}");
+    let schema = stage.output_schema(tool).await;
+    let found = answer["result"].get("structuredContent");
+    if stage.possible() {
+        assert_eq!(found, Some(&value), "{answer}");
+        assert!(schema.is_object(), "{tool} is listed without a schema");
+    } else {
+        assert_eq!(found, None, "{answer}");
+        assert!(schema.is_null(), "{tool} is listed with {schema}, and answers no such thing");
+    }
+}

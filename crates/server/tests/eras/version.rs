@@ -1,0 +1,124 @@
+//! The protocol versions of the matrix, told apart by what this test has to know of them.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+/// The versions of clients that are played, oldest first.
+pub(crate) const CLIENTS: [Version; 4] =
+    [Version::March2025, Version::June2025, Version::November2025, Version::July2026];
+
+/// The versions of upstreams that are played, oldest first.
+pub(crate) const UPSTREAMS: [Version; 7] = Version::ALL;
+
+/// A version, oldest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Version {
+    First,
+    October2024,
+    November2024,
+    March2025,
+    June2025,
+    November2025,
+    July2026,
+}
+
+impl Version {
+    /// All of them, oldest first.
+    pub(crate) const ALL: [Self; 7] = [
+        Self::First,
+        Self::October2024,
+        Self::November2024,
+        Self::March2025,
+        Self::June2025,
+        Self::November2025,
+        Self::July2026,
+    ];
+
+    /// Its name.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::First => "1",
+            Self::October2024 => "2024-10-07",
+            Self::November2024 => "2024-11-05",
+            Self::March2025 => "2025-03-26",
+            Self::June2025 => "2025-06-18",
+            Self::November2025 => "2025-11-25",
+            Self::July2026 => "2026-07-28",
+        }
+    }
+
+    /// How messages name it.
+    pub(crate) fn on_the_wire(self) -> Value {
+        if self == Self::First { json!(1) } else { json!(self.as_str()) }
+    }
+
+    /// Whether there is no handshake.
+    pub(crate) fn is_stateless(self) -> bool {
+        self == Self::July2026
+    }
+
+    /// Whether its HTTP is an event stream and an endpoint to post to.
+    pub(crate) fn has_two_endpoints(self) -> bool {
+        self <= Self::November2024
+    }
+
+    /// What a client of it declares that can do everything.
+    pub(crate) fn capabilities(self) -> Value {
+        match self {
+            Self::First => json!({"sampling": {}}),
+            Self::October2024 | Self::November2024 | Self::March2025 => {
+                json!({"sampling": {}, "roots": {"listChanged": true}})
+            }
+            Self::June2025 => json!({"sampling": {}, "roots": {"listChanged": true}, "elicitation": {}}),
+            Self::November2025 => json!({
+                "sampling": {"tools": {}, "context": {}}, "roots": {"listChanged": true},
+                "elicitation": {"form": {}, "url": {}},
+            }),
+            Self::July2026 => json!({
+                "sampling": {"tools": {}, "context": {}}, "roots": {}, "elicitation": {"form": {}, "url": {}},
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Who meets whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pair {
+    pub(crate) client: Version,
+    pub(crate) upstream: Version,
+}
+
+impl Pair {
+    /// Every client against every upstream.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let of = |client| UPSTREAMS.into_iter().map(move |upstream| Self { client, upstream });
+        CLIENTS.into_iter().flat_map(of)
+    }
+
+    /// The older of both.
+    pub(crate) fn older(self) -> Version {
+        self.client.min(self.upstream)
+    }
+}
+
+impl fmt::Display for Pair {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}--{}", self.client, self.upstream)
+    }
+}
+
+/// How the messages travel, on both sides of the gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Over HTTP, as each version has it.
+    Web,
+    /// Over pipes.
+    Pipes,
+}
