@@ -1,4 +1,4 @@
-//! Moves frames: Streamable HTTP and stdio, in both directions.
+//! Moves frames: Streamable HTTP, HTTP+SSE and stdio, in both directions.
 
 pub mod child;
 pub mod net;
