@@ -173,3 +173,36 @@ async fn a_profile_that_does_not_exist_is_answered_with_those_that_do() {
     assert!(ended.err.contains("nobody") && ended.err.contains("editors"), "{}", ended.err);
     assert_eq!(ended.out, "");
 }
+
+#[tokio::test]
+async fn an_array_is_answered_by_one_array_where_the_version_has_them() {
+    let mut client = Stdio::start("mcpServers: { demo: { native: demo } }");
+    client.initialize("2025-03-26", &json!({})).await;
+    let call = |id: u32| {
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
+            "params": {"name": "demo__echo", "arguments": {"text": id.to_string()}}})
+    };
+    let again = json!({"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": {}});
+    let note = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let array = json!([call(1), note, {"jsonrpc": "2.0", "id": "p", "method": "ping"}, again, call(2), {"id": 9}]);
+    client.send(&array.to_string()).await;
+    let answers = client.message().await;
+    let mut seen: Vec<String> = answers
+        .as_array()
+        .expect("one array")
+        .iter()
+        .map(|answer| match answer.get("error") {
+            Some(error) => format!("{} {}", answer["id"], error["code"]),
+            None => answer["id"].to_string(),
+        })
+        .collect();
+    seen.sort();
+    assert_eq!(seen, ["\"i\" -32600", "\"p\"", "1", "2", "9 -32600"], "{answers}");
+    client.send(&json!([note]).to_string()).await;
+    assert_eq!(client.ask("ping", &json!({})).await["result"], json!({}), "notifications are not answered");
+    client.send("[]").await;
+    assert_eq!(error_code(&client.message().await), -32600);
+    let mut newer = Stdio::open("mcpServers: { demo: { native: demo } }").await;
+    newer.send(&array.to_string()).await;
+    assert_eq!(error_code(&newer.message().await), -32600);
+}

@@ -47,3 +47,16 @@ fn elements(text: &[u8], limits: FrameLimits) -> Result<Elements, FrameFault> {
     scanner.finish(end)?;
     if found.is_empty() { Err(FrameFault::BatchSize(limits.batch)) } else { Ok(found) }
 }
+
+/// Messages as one array.
+pub fn array(messages: &[Bytes]) -> Bytes {
+    let mut out = vec![b'['];
+    for (at, message) in messages.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        out.extend_from_slice(message);
+    }
+    out.push(b']');
+    Bytes::from(out)
+}

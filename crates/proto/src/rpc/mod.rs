@@ -12,7 +12,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-pub use batch::{Batch, Message};
+pub use batch::{Batch, Message, array};
 pub use error::{RpcError, code, error_response, result_pieces, result_response};
 pub use frame::{Frame, FrameError, FrameFault, FrameLimits, Kind};
 pub use id::{Id, IdError};

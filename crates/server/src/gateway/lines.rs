@@ -6,21 +6,18 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use engine::Fault;
-use proto::era::{Envelope, Spoken, client_hello, detect, initialize_result, negotiate, read_envelope};
-use proto::mcp::{Method, Notice};
-use proto::rpc::{Frame, FrameError, Id, Kind as FrameKind, Message, code};
+use proto::era::{Spoken, client_hello, detect, initialize_result, negotiate};
+use proto::mcp::Method;
+use proto::rpc::{Batch, Frame, FrameError, Id, Kind as FrameKind, Message, array, code};
 use tokio::sync::mpsc::error::TrySendError;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
 use transport::net::Stop;
 
 use super::Shard;
 use super::call::{Call, Progress};
 use super::in_session::{Outcome, decide, notification, response};
-use super::listen::{self, Filter, Place, Sink};
 use super::session::{Birth, Face, Session};
-use super::stateless::{self, Decision};
-use super::views::ViewCell;
 
 /// How many messages may wait to be written.
 pub(super) const LINES: usize = 1024;
@@ -46,27 +43,19 @@ pub(super) struct Way {
 
 /// The client.
 pub(super) struct Client {
-    shard: Shard,
-    way: Way,
+    pub(super) shard: Shard,
+    pub(super) way: Way,
     session: Mutex<Option<Arc<Session>>>,
     /// Stateless requests that can be cancelled.
-    open: Mutex<HashMap<Id, oneshot::Sender<Option<Frame>>>>,
+    pub(super) open: Mutex<HashMap<Id, oneshot::Sender<Option<Frame>>>>,
     /// Room for stateless calls and listeners; a session counts its calls itself.
-    calls: Arc<Semaphore>,
+    pub(super) calls: Arc<Semaphore>,
     /// Room for requests that are worked on beside the reading. Where there is none, a request is refused: to stop
     /// reading would also keep back cancellations and the answers that open calls wait for.
-    requests: Arc<Semaphore>,
+    pub(super) requests: Arc<Semaphore>,
 }
 
-/// A stateless request that was registered.
-struct Request {
-    id: Id,
-    envelope: Envelope,
-    cancelled: oneshot::Receiver<Option<Frame>>,
-    _room: OwnedSemaphorePermit,
-}
-
-fn too_many() -> Fault {
+pub(super) fn too_many() -> Fault {
     Fault::gateway(
         "too many calls are open; wait for an answer (`limits.callsPerSession` in the configuration)",
     )
@@ -110,7 +99,7 @@ impl Client {
         }
     }
 
-    async fn refuse(&self, fault: &Fault, id: Option<&Id>) {
+    pub(super) async fn refuse(&self, fault: &Fault, id: Option<&Id>) {
         self.say(fault.response(id)).await;
     }
 
@@ -121,18 +110,57 @@ impl Client {
             Err(e) => self.refuse(&Fault::from(&e), e.id.as_ref()).await,
             Ok(Message::Single(frame)) => self.message(frame, tasks).await,
             Ok(Message::Batch(batch)) => {
-                if !self.session().is_some_and(|session| session.kind.era.batches) {
+                let Some(session) = self.session().filter(|session| session.kind.era.batches) else {
                     let fault =
                         Fault::client(code::INVALID_REQUEST, "send one message at a time, not an array");
                     return self.refuse(&fault, None).await;
-                }
-                for message in batch.messages {
-                    match message {
-                        Err(e) => self.refuse(&Fault::from(&e), e.id.as_ref()).await,
-                        Ok(frame) => self.message(frame, tasks).await,
-                    }
-                }
+                };
+                self.batch(&session, batch, tasks).await;
             }
+        }
+    }
+
+    /// Takes the messages of an array; what its requests are answered with goes out as one array.
+    async fn batch(self: &Arc<Self>, session: &Arc<Session>, batch: Batch, tasks: &mut JoinSet<()>) {
+        let (sender, mut answers) = mpsc::channel::<Bytes>(batch.messages.len());
+        let client = self.clone();
+        tasks.spawn(async move {
+            let mut all = Vec::new();
+            while let Some(answer) = answers.recv().await {
+                all.push(answer);
+            }
+            if !all.is_empty() {
+                client.say(array(&all)).await;
+            }
+        });
+        for message in batch.messages {
+            let refused = match message {
+                Err(e) => Fault::from(&e).response(e.id.as_ref()),
+                Ok(frame) if frame.method() == Method::Initialize.name() => {
+                    let fault = Fault::client(code::INVALID_REQUEST, "initialize must not stand in a batch");
+                    fault.response(frame.id())
+                }
+                Ok(frame) => {
+                    match frame.kind() {
+                        FrameKind::Request => {
+                            let to = Some(sender.clone());
+                            self.request(session.clone(), frame, tasks, to).await;
+                        }
+                        _ => self.in_session(frame, tasks).await,
+                    }
+                    continue;
+                }
+            };
+            let _ = sender.send(refused).await;
+        }
+    }
+
+    /// Gives an answer to the client: by itself, or with the others of its array.
+    async fn give(&self, to: Option<&mpsc::Sender<Bytes>>, answer: Bytes) {
+        match to {
+            None => self.say(answer).await,
+            // There is room for an answer to each request.
+            Some(array) => drop(array.send(answer).await),
         }
     }
 
@@ -194,42 +222,32 @@ impl Client {
             return;
         };
         match frame.kind() {
-            FrameKind::Request => self.request(session, frame, tasks).await,
+            FrameKind::Request => self.request(session, frame, tasks, None).await,
             FrameKind::Notification => notification(&self.shard, &session, frame).await,
             FrameKind::Response | FrameKind::Error => response(&self.shard, &session, &frame).await,
         }
     }
 
-    /// Cancels the stateless request that a cancellation names; gives back what is about something else.
-    fn cancel_stateless(&self, frame: Frame) -> Option<Frame> {
-        if frame.method() != Notice::Cancelled.name() {
-            return Some(frame);
-        }
-        let Some(call) = self.open_stateless(&frame) else { return Some(frame) };
-        // One that has just ended is past cancelling.
-        let _ = call.send(Some(frame));
-        None
-    }
-
-    /// The stateless request that a cancellation names.
-    fn open_stateless(&self, notice: &Frame) -> Option<oneshot::Sender<Option<Frame>>> {
-        let id = notice.param("requestId").ok().flatten().map(|span| span.share(notice.text()));
-        let id = id.and_then(|id| Id::from_json(id).ok());
-        self.open.lock().ok()?.remove(&id?)
-    }
-
     /// A request in a session. Calls are registered before the next line is read, so that their cancellations find them.
-    async fn request(self: &Arc<Self>, session: Arc<Session>, frame: Frame, tasks: &mut JoinSet<()>) {
+    async fn request(
+        self: &Arc<Self>,
+        session: Arc<Session>,
+        frame: Frame,
+        tasks: &mut JoinSet<()>,
+        to: Option<mpsc::Sender<Bytes>>,
+    ) {
         let id = frame.id().cloned();
         // A level is passed on to servers, which may take their time.
         let slow = Method::from_name(&frame.method()) == Some(Method::SetLevel);
         let outcome = if slow { None } else { Some(decide(&self.shard, &session, frame.clone()).await) };
         let outcome = match outcome {
-            Some(done @ (Outcome::Done(..) | Outcome::Long(_))) => return self.finish(&session, done).await,
+            Some(done @ (Outcome::Done(..) | Outcome::Long(_))) => {
+                return self.finish(&session, done, to.as_ref()).await;
+            }
             other => other,
         };
         let Ok(room) = self.requests.clone().try_acquire_owned() else {
-            return self.refuse(&too_many(), id.as_ref()).await;
+            return self.give(to.as_ref(), too_many().response(id.as_ref())).await;
         };
         let client = self.clone();
         tasks.spawn(async move {
@@ -237,104 +255,24 @@ impl Client {
                 Some(call) => call,
                 None => decide(&client.shard, &session, frame).await,
             };
-            client.finish(&session, outcome).await;
+            client.finish(&session, outcome, to.as_ref()).await;
             drop(room);
         });
     }
 
-    async fn finish(&self, session: &Arc<Session>, outcome: Outcome) {
+    async fn finish(&self, session: &Arc<Session>, outcome: Outcome, to: Option<&mpsc::Sender<Bytes>>) {
         match outcome {
-            Outcome::Done(_, text) => self.say(text).await,
-            Outcome::Long(pieces) => self.say(Bytes::from(pieces.concat())).await,
+            Outcome::Done(_, text) => self.give(to, text).await,
+            Outcome::Long(pieces) => self.give(to, Bytes::from(pieces.concat())).await,
             Outcome::Call(call, change) => {
-                let ok = self.drive(call).await;
+                let ok = self.drive(call, to).await;
                 session.settle(&self.shard, change.as_ref(), ok);
             }
         }
     }
 
-    /// A request that stands for itself: registered before the next line is read, worked on beside the others.
-    async fn stateless(self: &Arc<Self>, frame: Frame, tasks: &mut JoinSet<()>) {
-        // Some clients give a cancellation an envelope, too.
-        let Some(frame) = self.cancel_stateless(frame) else { return };
-        let (FrameKind::Request, Some(id)) = (frame.kind(), frame.id().cloned()) else { return };
-        match self.register(id, &frame) {
-            Err(fault) => self.refuse(&fault, frame.id()).await,
-            Ok(request) => {
-                let client = self.clone();
-                tasks.spawn(async move { client.answer(request, frame).await });
-            }
-        }
-    }
-
-    fn register(&self, id: Id, frame: &Frame) -> Result<Request, Fault> {
-        let envelope = read_envelope(frame, None)?;
-        let room = self.requests.clone().try_acquire_owned().map_err(|_| too_many())?;
-        let (cancel, cancelled) = oneshot::channel();
-        if let Ok(mut open) = self.open.lock() {
-            // One whose receiver has gone is over.
-            if open.get(&id).is_some_and(|other| !other.is_closed()) {
-                return Err(Fault::client(code::INVALID_REQUEST, "a request with this id is open"));
-            }
-            open.insert(id.clone(), cancel);
-        }
-        Ok(Request { id, envelope, cancelled, _room: room })
-    }
-
-    async fn answer(&self, request: Request, frame: Frame) {
-        let Request { id, envelope, mut cancelled, _room } = request;
-        let decision = tokio::select! {
-            biased;
-            _ = &mut cancelled => None,
-            decision = stateless::decide(&self.shard, self.way.profile, envelope, frame, None) => Some(decision),
-        };
-        match decision {
-            None => {}
-            Some(Decision::Done(_, text)) => self.say(text).await,
-            Some(Decision::Long(pieces)) => self.say(Bytes::from(pieces.concat())).await,
-            Some(long @ (Decision::Call(_) | Decision::Listen(..))) => match self.calls.try_acquire() {
-                Err(_) => self.refuse(&too_many(), Some(&id)).await,
-                Ok(_room) => self.attend(long, &id, &mut cancelled).await,
-            },
-        }
-        drop(cancelled);
-        if let Ok(mut open) = self.open.lock()
-            // The id may have been used again.
-            && open.get(&id).is_some_and(oneshot::Sender::is_closed)
-        {
-            open.remove(&id);
-        }
-    }
-
-    /// Attends to what takes its time until it ends or is cancelled.
-    async fn attend(&self, long: Decision, id: &Id, cancelled: &mut oneshot::Receiver<Option<Frame>>) {
-        match long {
-            Decision::Call(mut call) => {
-                let (_, nobody) = oneshot::channel();
-                call.cancel_by(std::mem::replace(cancelled, nobody));
-                self.drive(call).await;
-            }
-            Decision::Listen(cell, frame) => tokio::select! {
-                () = self.listen(&cell, &frame, id) => {}
-                _ = cancelled => {}
-            },
-            Decision::Done(..) | Decision::Long(_) => {}
-        }
-    }
-
-    async fn listen(&self, cell: &ViewCell, frame: &Frame, id: &Id) {
-        let begun =
-            Place::take(&self.shard).and_then(|place| Ok((place, Filter::read(&self.shard, cell, frame)?)));
-        match begun {
-            Err(fault) => self.refuse(&fault, Some(id)).await,
-            Ok((_place, filter)) => {
-                listen::serve(&self.shard, cell, filter, id, Sink::Lines(self.way.out.clone())).await;
-            }
-        }
-    }
-
     /// Runs a call to its end; whether it ended with a result.
-    async fn drive(&self, call: Box<Call>) -> bool {
+    pub(super) async fn drive(&self, call: Box<Call>, to: Option<&mpsc::Sender<Bytes>>) -> bool {
         let mut running = call.run();
         loop {
             let (call, progress) = running.await;
@@ -342,7 +280,7 @@ impl Client {
                 Progress::Relay(text) => self.say(text).await,
                 Progress::Paused(_) => {}
                 Progress::Answer(answered) => {
-                    self.say(answered.body).await;
+                    self.give(to, answered.body).await;
                     return answered.ok;
                 }
                 Progress::Park(ticket, asked) => {

@@ -5,13 +5,14 @@
 //! | `run`, `farewell` | starting and ending it all |
 //! | `http/` | clients over Streamable HTTP and HTTP+SSE |
 //! | `stdio` | the one client over stdin and stdout |
-//! | `lines` | a client whose messages come in order one way and go out another: of `stdio`, or of HTTP+SSE |
+//! | `lines`, `lines_stateless` | a client whose messages come in order one way and go out another: of `stdio`, or of HTTP+SSE |
 //! | `in_session`, `stateless` | what a message comes to, whichever of the two brought it |
 //! | `session`, `newborn`, `sessions`, `streams`, `requests` | what a client of a handshake era has here |
 //! | `call`, `caller` | one forwarded request: the engine's exchange, performed |
 //! | `deliver` | over which link its request goes |
 //! | `parked`, `lease` | calls that wait for a client without a session, and links that such a call has for itself |
 //! | `listen`, `topics` | streams of notices for stateless clients; resources that clients listen to |
+//! | `follower` | one server told of them, and heard |
 //! | `views`, `offers` | what clients see, kept up to date |
 //! | `upstream`, `link`, `wire`, `reply`, `link_cell`, `pump` | links to servers, and what those say, asked and unasked |
 //! | `ladder`, `opening` | in which era and over which transport a server is spoken to |
@@ -26,11 +27,13 @@ mod call;
 mod caller;
 mod deliver;
 mod farewell;
+mod follower;
 mod http;
 mod in_session;
 mod ladder;
 mod lease;
 mod lines;
+mod lines_stateless;
 mod link;
 mod link_cell;
 mod listen;
@@ -75,6 +78,7 @@ use memory::Tidying;
 use parked::Parked;
 use seal::Seal;
 use sessions::Sessions;
+use tasks::Homes;
 use upstream::{Kind, Upstream};
 use views::Views;
 
@@ -93,6 +97,8 @@ pub(crate) struct Gateway {
     supervisor: Supervisor,
     seal: Seal,
     parked: Parked,
+    homes: Homes,
+    held: parking_lot::Mutex<engine::tasks::Held>,
     keys: AtomicU64,
     listens: AtomicU64,
     tidying: Tidying,
@@ -130,6 +136,8 @@ impl Gateway {
             supervisor: Supervisor::new(snapshot.limits.children),
             seal: Seal::new().map_err(|_| "the operating system gives no random numbers".to_owned())?,
             parked: Parked::new(snapshot.limits.parked_calls, snapshot.limits.request_state_lifetime),
+            homes: Homes::new(snapshot.limits.parked_calls, snapshot.limits.request_state_lifetime),
+            held: tasks::new_held(snapshot.limits.request_state_lifetime),
             // Keys are also progress tokens, which some servers take for missing when they are 0.
             keys: AtomicU64::new(1),
             listens: AtomicU64::new(0),

@@ -10,7 +10,7 @@ use http::{HeaderMap, Request, Response, StatusCode};
 use proto::codec::headers as names;
 use proto::era::{Era, Lifecycle, Spoken, by_version, client_hello, detect, initialize_result, negotiate};
 use proto::mcp::Method;
-use proto::rpc::{Batch, Frame, Kind as FrameKind, Message, code};
+use proto::rpc::{Batch, Frame, Kind as FrameKind, Message, array, code};
 use tokio::time::Instant;
 use transport::net::{Body, CollectError, Incoming, collect};
 
@@ -339,16 +339,4 @@ async fn batch(shard: &Shard, profile: usize, headers: &HeaderMap, batch: Batch)
 fn no_batches(era: &Era) -> Response<Body> {
     let message = format!("protocol version {era} has no batches; send one message a request");
     answer::message(400, Fault::client(code::INVALID_REQUEST, message).response(None))
-}
-
-fn array(messages: &[Bytes]) -> Bytes {
-    let mut out = vec![b'['];
-    for (at, message) in messages.iter().enumerate() {
-        if at > 0 {
-            out.push(b',');
-        }
-        out.extend_from_slice(message);
-    }
-    out.push(b']');
-    Bytes::from(out)
 }
