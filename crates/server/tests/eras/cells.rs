@@ -31,6 +31,12 @@ pub(crate) const IMPOSSIBLE: &[Cells] = &[
     },
     Cells {
         features: &["cancellation"],
+        clients: First..=October2024,
+        upstreams: ANY,
+        reason: "before 2024-11-05 a client cannot take a request back",
+    },
+    Cells {
+        features: &["cancellation"],
         clients: November2024..=July2026,
         upstreams: First..=October2024,
         reason: "before 2024-11-05 a server cannot be told; it goes on, and its late answer is dropped",
@@ -112,6 +118,12 @@ pub(crate) const IMPOSSIBLE: &[Cells] = &[
         clients: ANY,
         upstreams: First..=First,
         reason: "a server of version 1 cannot ask for roots",
+    },
+    Cells {
+        features: &["roots"],
+        clients: First..=First,
+        upstreams: October2024..=July2026,
+        reason: "a client of version 1 has no roots, and the server is told so",
     },
 ];
 

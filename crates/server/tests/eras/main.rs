@@ -81,6 +81,9 @@ macro_rules! pairs {
 
 pairs! {
     [
+        from_1 = First,
+        from_2024_10_07 = October2024,
+        from_2024_11_05 = November2024,
         from_2025_03_26 = March2025,
         from_2025_06_18 = June2025,
         from_2025_11_25 = November2025,

@@ -39,12 +39,15 @@ const SERVER: &str = "io.modelcontextprotocol/serverInfo";
 /// What says of which request a notice is.
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
+/// The tool whose description changes.
+const CHANGING: &str = "test_changing_tool";
+
 /// Entries of lists that are shown; all others are counted.
 const SHOWN: &[&str] = &[
     "test_simple_text",
     "json_schema_2020_12_tool",
     "test_x_mcp_header",
-    "test_changing_tool",
+    CHANGING,
     "test_described_tool",
     "test_structured_content",
     "test_structured_array",
@@ -70,15 +73,18 @@ pub(crate) struct Names {
 /// The names of one section.
 #[derive(Default)]
 struct Section {
+    /// The entries of lists that are shown.
+    shown: &'static [&'static str],
     ids: Ids,
     given: HashMap<(&'static str, String), usize>,
     counts: HashMap<&'static str, usize>,
 }
 
 impl Names {
-    /// Forgets the names of the section before.
-    pub(crate) fn begin(&mut self) {
-        self.section = Section::default();
+    /// Forgets the names of the section before; this one is of `feature`.
+    pub(crate) fn begin(&mut self, feature: &str) {
+        let shown = if feature == "list-changed" { &[CHANGING] } else { SHOWN };
+        self.section = Section { shown, ..Section::default() };
     }
 
     /// Shows what each stateless request and result repeats only once.
@@ -121,7 +127,7 @@ impl Names {
         };
         self.ids_of(line, &mut message);
         self.values(line, &mut message);
-        shorten(&mut message);
+        shorten(&mut message, self.section.shown);
         format!("{arrow} {message}")
     }
 
@@ -220,7 +226,7 @@ fn is_ours(text: &str) -> bool {
 }
 
 /// Counts the entries of long lists that say nothing new.
-fn shorten(message: &mut Value) {
+fn shorten(message: &mut Value, shown: &[&str]) {
     for list in ["tools", "prompts", "resources", "resourceTemplates"] {
         let entries = message.get_mut("result").and_then(|result| result.get_mut(list));
         let Some(entries) = entries.and_then(Value::as_array_mut) else { continue };
@@ -234,7 +240,7 @@ fn shorten(message: &mut Value) {
         };
         for entry in entries.drain(..) {
             let name = entry["name"].as_str().unwrap_or_default();
-            if SHOWN.contains(&name.strip_prefix("up__").unwrap_or(name)) {
+            if shown.contains(&name.strip_prefix("up__").unwrap_or(name)) {
                 say(&mut left_out, &mut kept);
                 kept.push(entry);
             } else {

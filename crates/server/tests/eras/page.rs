@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::cells;
 use crate::stage::Feature;
 use crate::transcript::same;
-use crate::version::{CLIENTS, Pair, UPSTREAMS};
+use crate::version::{Pair, Version};
 
 /// What stands before the matrix.
 const INTRODUCTION: &str = include_str!("introduction.md");
@@ -50,17 +50,17 @@ fn matrix() -> String {
 
 fn table(feature: &Feature, reasons: &mut Vec<&'static str>) -> String {
     let mut text = String::from("| |");
-    for upstream in UPSTREAMS {
+    for upstream in Version::ALL {
         let _ = write!(text, " {upstream} |");
     }
     text.push_str("\n|---|");
-    for _ in UPSTREAMS {
+    for _ in Version::ALL {
         text.push_str(":-:|");
     }
     text.push('\n');
-    for client in CLIENTS {
+    for client in Version::ALL {
         let _ = write!(text, "| **{client}** |");
-        for upstream in UPSTREAMS {
+        for upstream in Version::ALL {
             let pair = Pair { client, upstream };
             let cell = match cells::reason(feature.name, pair) {
                 None => "✓".to_owned(),

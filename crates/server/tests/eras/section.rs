@@ -199,7 +199,7 @@ pub(crate) fn render(names: &mut Names, feature: &str, reason: Option<&str>, lin
     if let Some(reason) = reason {
         let _ = writeln!(text, "-- {reason}");
     }
-    names.begin();
+    names.begin(feature);
     for line in lines {
         text.push_str(&names.render(line));
         text.push('\n');

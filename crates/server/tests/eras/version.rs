@@ -4,13 +4,6 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-/// The versions of clients that are played, oldest first.
-pub(crate) const CLIENTS: [Version; 4] =
-    [Version::March2025, Version::June2025, Version::November2025, Version::July2026];
-
-/// The versions of upstreams that are played, oldest first.
-pub(crate) const UPSTREAMS: [Version; 7] = Version::ALL;
-
 /// A version, oldest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Version {
@@ -98,8 +91,8 @@ pub(crate) struct Pair {
 impl Pair {
     /// Every client against every upstream.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
-        let of = |client| UPSTREAMS.into_iter().map(move |upstream| Self { client, upstream });
-        CLIENTS.into_iter().flat_map(of)
+        let of = |client| Version::ALL.into_iter().map(move |upstream| Self { client, upstream });
+        Version::ALL.into_iter().flat_map(of)
     }
 
     /// The older of both.
