@@ -8,7 +8,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use engine::Fault;
 use engine::catalogue::UpstreamId;
-use engine::tasks::Heard;
 use proto::codec::sse::KEEP_ALIVE;
 use proto::era::{acknowledged, listen_result, notice};
 use proto::json::{Elements, Members, Splice, quote};
@@ -20,7 +19,7 @@ use transport::net::{Body, BodySender};
 use super::Shard;
 use super::streams::event;
 use super::tasks;
-use super::topics::{self, Listening, Told};
+use super::topics::{self, Heard, Listening, Told};
 use super::views::ViewCell;
 
 /// How many notices may wait for a slow client.
@@ -38,7 +37,7 @@ pub(crate) struct Filter {
     prompts: bool,
     resources: bool,
     uris: Vec<(UpstreamId, String)>,
-    tasks: Vec<Heard>,
+    tasks: Vec<engine::tasks::Heard>,
 }
 
 /// Where the notices go.
@@ -190,8 +189,7 @@ pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, filter: Filter, id: &I
     let mut watch = cell.watch();
     let mut seen = *watch.borrow_and_update();
     let (listening, mut heard) = follow(shard, &filter);
-    let (following, tasks_heard) = tasks::follow(shard, &filter.tasks);
-    heard.extend(tasks_heard);
+    let (following, mut of_tasks) = tasks::follow(shard, &filter.tasks);
     // Whatever changes after the acknowledgement is told, so the upstreams have to listen before it.
     let settled = async {
         for one in &listening {
@@ -228,6 +226,11 @@ pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, filter: Filter, id: &I
                     return;
                 }
             }
+            Some(told) = of_tasks.recv() => {
+                if !sink.send(told.under(id)).await {
+                    return;
+                }
+            }
             () = sink.gone() => return,
             () = shard.gateway.stop.stopped() => break,
             () = tokio::time::sleep(KEEP_ALIVE_EVERY) => sink.keep_alive().await,
@@ -238,16 +241,16 @@ pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, filter: Filter, id: &I
 }
 
 /// Listens to the resources of a filter at their upstreams.
-fn follow(shard: &Shard, filter: &Filter) -> (Vec<Listening>, Vec<mpsc::Receiver<Told>>) {
+fn follow(shard: &Shard, filter: &Filter) -> (Vec<Listening>, Vec<Heard>) {
     let join = |(owner, uris)| topics::listen(shard, shard.gateway.upstream(owner), uris);
     filter.by_owner().into_iter().map(join).unzip()
 }
 
 /// The next notice of any upstream.
-async fn next(heard: &mut [mpsc::Receiver<Told>]) -> Option<Told> {
+async fn next(heard: &mut [Heard]) -> Option<Told> {
     std::future::poll_fn(|context| {
         for one in heard.iter_mut() {
-            if let std::task::Poll::Ready(Some(told)) = one.poll_recv(context) {
+            if let std::task::Poll::Ready(Some(told)) = one.poll_next(context) {
                 return std::task::Poll::Ready(Some(told));
             }
         }

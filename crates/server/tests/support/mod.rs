@@ -8,6 +8,7 @@
 //! | `stdio` | a client of `dragoman stdio` |
 //! | `upstreams` | servers behind the gateway, and the lines of configuration that name them |
 //! | `puppet` | an upstream over HTTP whose every answer a test decides |
+//! | `actor` | an upstream over HTTP that does as a test tells it, call by call |
 //! | `scene` | a gateway with a well-behaved server, and what a test puts beside it |
 //! | `process` | what the operating system knows of processes |
 //!
@@ -17,6 +18,7 @@
 // Each test program uses its own part of this.
 #![allow(dead_code, unused_imports)]
 
+mod actor;
 mod gateway;
 mod http;
 mod process;
@@ -28,6 +30,7 @@ mod upstreams;
 
 use std::time::Duration;
 
+pub(crate) use actor::{Actor, Line, Speaks};
 pub(crate) use gateway::{Ended, Gateway, Output, Start, run_to_end};
 pub(crate) use http::{Headers, Http, Reply};
 pub(crate) use process::{children_of, descendants_of, is_running, kill, peak_memory, until};

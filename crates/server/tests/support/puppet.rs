@@ -42,6 +42,8 @@ pub(crate) enum Said {
     Raw(Vec<u8>),
     /// These bytes, and nothing more: the connection stays open.
     Hold(Vec<u8>),
+    /// An event stream of what comes, until the second value is true.
+    Stream(watch::Receiver<(Vec<u8>, bool)>),
     /// What a proper upstream without tools says.
     Proper,
 }
@@ -105,6 +107,13 @@ impl Puppet {
         self.received.borrow().iter().filter(|one| one.method() == method).count()
     }
 
+    /// Waits until it was sent such a request.
+    pub(crate) async fn heard(&self, what: &str, wanted: impl Fn(&Received) -> bool) -> Received {
+        let mut seen = self.received.subscribe();
+        let all = soon(what, seen.wait_for(|all| all.iter().any(&wanted))).await.expect("the puppet lives");
+        all.iter().find(|one| wanted(one)).expect("it was there").clone()
+    }
+
     /// Waits until it was sent so many requests of this method.
     pub(crate) async fn was_sent(&self, method: &str, times: usize) {
         let mut seen = self.received.subscribe();
@@ -145,6 +154,7 @@ async fn connection(
                 let _ = stream.read_to_end(&mut Vec::new()).await;
                 return None;
             }
+            Said::Stream(text) => return tell(stream, text).await,
             Said::Result(result, headers) => {
                 let body = json!({"jsonrpc": "2.0", "id": request.body["id"], "result": result}).to_string();
                 response(200, "application/json", &headers, &body)
@@ -153,6 +163,28 @@ async fn connection(
             Said::Proper => unreachable!("replaced above"),
         };
         stream.write_all(&bytes).await.ok()?;
+    }
+}
+
+/// Writes an event stream as it comes; the other side may go before its end.
+async fn tell(mut stream: BufReader<TcpStream>, mut text: watch::Receiver<(Vec<u8>, bool)>) -> Option<()> {
+    let head = "HTTP/1.1 200 Told\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.ok()?;
+    let (mut sent, mut heard) = (0, [0; 64]);
+    loop {
+        let (new, over) = {
+            let now = text.borrow_and_update();
+            (now.0[sent..].to_vec(), now.1)
+        };
+        stream.write_all(&new).await.ok()?;
+        sent += new.len();
+        if over {
+            return stream.shutdown().await.ok();
+        }
+        tokio::select! {
+            changed = text.changed() => changed.ok()?,
+            count = stream.read(&mut heard) => if !matches!(count, Ok(1..)) { return None },
+        }
     }
 }
 

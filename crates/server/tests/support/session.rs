@@ -147,7 +147,11 @@ impl Modern {
     /// Sends a request with all that belongs to it; its answer is still to be read.
     pub(crate) async fn begin(&self, method: &str, params: &Value) -> Reply {
         let mut params = params.clone();
-        params["_meta"] = meta(&self.capabilities);
+        let mut own = meta(&self.capabilities);
+        for (key, value) in params["_meta"].as_object().into_iter().flatten() {
+            own[key] = value.clone();
+        }
+        params["_meta"] = own;
         let name = params["name"].as_str().or(params["uri"].as_str()).unwrap_or_default().to_owned();
         let mut headers = vec![("MCP-Protocol-Version", MODERN), ("Mcp-Method", method)];
         if !name.is_empty() {

@@ -1,0 +1,265 @@
+//! Whoever speaks to one upstream about the resources that anybody listens to: it subscribes to them in a session, or keeps
+//! a stream of notices open. It must not know who listens.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use proto::bridge::listen::{Change, Succession};
+use proto::era::{newest_stateless, own_meta};
+use proto::json::quote;
+use proto::mcp::{Method, Notice};
+use proto::rpc::{Frame, FrameLimits, Kind as FrameKind};
+use tokio::time::Instant;
+use transport::up::LinkError;
+
+use super::Shard;
+use super::link::OpenLink;
+use super::reply::{Item, Source};
+use super::requests::request;
+use super::topics::Topics;
+use super::upstream::{Kind, Upstream, own_request};
+
+/// The first wait before a lost link is opened again, and the longest.
+const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
+
+/// Whoever speaks to one upstream about resources, as long as anybody listens.
+pub(super) struct Follower {
+    pub(super) shard: Shard,
+    pub(super) upstream: Arc<Upstream>,
+}
+
+impl Follower {
+    fn topics(&self) -> &Topics {
+        &self.upstream.topics
+    }
+
+    pub(super) async fn run(self) {
+        let kind = Kind { era: newest_stateless(), capabilities: Bytes::from_static(b"{}") };
+        let (mut wait, mut again) = (WAIT.0, false);
+        loop {
+            self.topics().state.lock().interest.forget();
+            if self.topics().is_over(false) {
+                return;
+            }
+            let upto = *self.topics().wanted.borrow();
+            match self.upstream.shared_link(&kind).get(&self.shard).await {
+                Ok(link) => {
+                    let began = Instant::now();
+                    let over = match link.era.has_sessions() {
+                        true => self.by_subscriptions(&link, again).await,
+                        false => self.by_streams(&link, again).await,
+                    };
+                    if over {
+                        return;
+                    }
+                    if began.elapsed() > WAIT.1 {
+                        wait = WAIT.0;
+                    }
+                }
+                Err(e) => {
+                    tracing::debug!(server = %self.upstream.name(), "nobody listens there: {}", self.upstream.told(&e))
+                }
+            }
+            // Whoever waits to hear of it is not kept waiting by a server that is not there.
+            self.topics().settle(upto);
+            again = true;
+            tokio::select! {
+                () = self.settle_meanwhile(wait) => wait = (wait * 2).min(WAIT.1),
+                () = self.shard.gateway.stop.stopped() => return,
+            }
+        }
+    }
+
+    /// Waits so long; who joins meanwhile is not kept waiting either.
+    async fn settle_meanwhile(&self, wait: Duration) {
+        let until = Instant::now() + wait;
+        let mut wanted = self.topics().wanted.subscribe();
+        loop {
+            let upto = *wanted.borrow_and_update();
+            self.topics().settle(upto);
+            match tokio::time::timeout_at(until, wanted.changed()).await {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) | Err(_) => return,
+            }
+        }
+    }
+
+    /// Tells everybody once what may have been missed, as soon as nothing more is missed.
+    fn tell_gap(&self, gap: &mut bool) {
+        if std::mem::take(gap) {
+            self.topics().publish_gap(self.shard.gateway.frame_limits());
+        }
+    }
+
+    /// Subscribes to what is wanted, one by one; notices come with what else the link says unasked. `true` when nobody
+    /// listens any more.
+    async fn by_subscriptions(&self, link: &Arc<OpenLink>, mut gap: bool) -> bool {
+        let mut wanted = self.topics().wanted.subscribe();
+        loop {
+            let upto = *wanted.borrow_and_update();
+            loop {
+                let change = self.topics().state.lock().interest.next_change();
+                let Some(change) = change else { break };
+                let (method, uri) = match &change {
+                    Change::Subscribe(uri) => (Method::Subscribe, uri),
+                    Change::Unsubscribe(uri) => (Method::Unsubscribe, uri),
+                };
+                request(&self.shard, link, method, &format!("\"uri\":{}", quote(uri))).await;
+                self.topics().state.lock().interest.tell(change);
+            }
+            self.tell_gap(&mut gap);
+            self.topics().settle(upto);
+            if self.topics().is_over(true) {
+                return true;
+            }
+            tokio::select! {
+                changed = wanted.changed() => if changed.is_err() { return true },
+                () = link.dead.stopped() => return false,
+                () = self.shard.gateway.stop.stopped() => return true,
+                () = gone(link) => return false,
+            }
+        }
+    }
+
+    /// Keeps one stream open for all that is wanted; another takes its place when that changes. `true` when nobody
+    /// listens any more.
+    async fn by_streams(&self, link: &Arc<OpenLink>, mut gap: bool) -> bool {
+        let mut wanted = self.topics().wanted.subscribe();
+        let mut order = Succession::default();
+        let (mut current, mut coming): (Option<Stream>, Option<Stream>) = (None, None);
+        loop {
+            let upto = *wanted.borrow_and_update();
+            if self.topics().is_over(false) {
+                return true;
+            }
+            if coming.is_none() && self.topics().state.lock().interest.is_due() {
+                match self.open(link, upto, order.open()).await {
+                    Ok(stream) => coming = Some(stream),
+                    Err(e) => {
+                        tracing::debug!(server = %self.upstream.name(), "no stream of notices: {}", self.upstream.told(&e));
+                        return false;
+                    }
+                }
+            }
+            let limits = self.shard.gateway.frame_limits();
+            let overdue = overdue(coming.as_ref().map(|stream| stream.until));
+            let alone = coming.is_none();
+            let item = tokio::select! {
+                item = Stream::next(&mut current, &self.shard, limits) => item,
+                item = Stream::next(&mut coming, &self.shard, limits) => item,
+                changed = wanted.changed(), if alone => {
+                    if changed.is_err() { return true }
+                    continue;
+                }
+                () = link.dead.stopped() => return false,
+                () = self.shard.gateway.stop.stopped() => return true,
+                () = overdue => return false,
+            };
+            match item {
+                None => return false,
+                Some((_, frame)) if frame.kind() != FrameKind::Notification => return false,
+                Some((number, frame)) => match Notice::from_name(&frame.method()) {
+                    Some(Notice::Acknowledged) => {
+                        if order.acknowledge(number)
+                            && let Some(stream) = coming.take()
+                        {
+                            self.topics().state.lock().interest.tell_all(stream.uris.clone());
+                            self.topics().settle(stream.upto);
+                            current = Some(stream);
+                            self.tell_gap(&mut gap);
+                        }
+                    }
+                    Some(Notice::Cancelled) => return false,
+                    _ if order.counts(number) => self.topics().publish(link.era, &Arc::new(*frame)),
+                    _ => {}
+                },
+            }
+        }
+    }
+
+    async fn open(&self, link: &Arc<OpenLink>, upto: u64, number: u64) -> Result<Stream, LinkError> {
+        let uris: Vec<String> = self.topics().state.lock().interest.uris().map(str::to_owned).collect();
+        let key = self.shard.gateway.next_key();
+        let envelope = own_meta(link.era, "{}", super::CLIENT_INFO);
+        let list: Vec<String> = uris.iter().map(|uri| quote(uri)).collect();
+        let method = Method::Listen.name();
+        let body = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"{method}\",\"params\":{{\"notifications\":{{\"resourceSubscriptions\":[{}]}},{envelope}}}}}",
+            list.join(",")
+        );
+        let request = own_request(&self.upstream, link.era, key, body.into(), Method::Listen);
+        let limits = self.shard.gateway.frame_limits();
+        let patience = self.shard.gateway.snapshot.limits.connect_timeout;
+        let opened = link.open_stream(&self.shard.client, request, limits);
+        let opened =
+            tokio::time::timeout(patience, opened).await.map_err(|_| LinkError::Late(patience.as_secs()))?;
+        let source = opened?.ok_or(LinkError::Closed)?;
+        // It has as long again to acknowledge it.
+        let until = Instant::now() + patience;
+        Ok(Stream { number, upto, uris, source, until, shard: self.shard.clone(), link: link.clone(), key })
+    }
+}
+
+/// Returns when a link's wire has ended by itself.
+async fn gone(link: &OpenLink) {
+    while link.is_alive() {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+}
+
+/// Returns when a stream was not acknowledged in time.
+async fn overdue(until: Option<Instant>) {
+    match until {
+        Some(until) => tokio::time::sleep_until(until).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// A stream of notices that an upstream was asked for. It is told when nobody listens any more.
+struct Stream {
+    number: u64,
+    /// Which changes of what is wanted it knows.
+    upto: u64,
+    uris: Vec<String>,
+    source: Source,
+    until: Instant,
+    shard: Shard,
+    link: Arc<OpenLink>,
+    key: u64,
+}
+
+impl Stream {
+    /// The next message of a stream with its number; `None` when it has ended.
+    async fn next(
+        stream: &mut Option<Self>,
+        shard: &Shard,
+        limits: FrameLimits,
+    ) -> Option<(u64, Box<Frame>)> {
+        let Some(stream) = stream else { return std::future::pending().await };
+        loop {
+            match stream.source.next(&shard.client, limits).await {
+                Ok(Item::Frame(frame)) => return Some((stream.number, frame)),
+                Ok(Item::Paused(_)) => {}
+                Err(_) => return None,
+            }
+        }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        if !self.link.hears_cancellation() || !self.link.is_alive() {
+            return;
+        }
+        let (shard, link, key) = (self.shard.clone(), self.link.clone(), self.key);
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                let params = format!("\"requestId\":{key}");
+                let text = proto::era::notice(Notice::Cancelled.name(), params.as_bytes());
+                // A child that is gone listens no more either.
+                let _ = link.notify(&shard.client, text).await;
+            });
+        }
+    }
+}
