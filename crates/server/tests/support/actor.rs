@@ -107,6 +107,12 @@ impl Actor {
                         let header = format!("Mcp-Session-Id: {session}\r\n");
                         Said::Result(result, if method == "initialize" { header } else { String::new() })
                     }
+                    None if speaks == Speaks::Stateless && received.body.get("id").is_some() => {
+                        let error =
+                            json!({"code": -32601, "message": format!("there is no method {method}")});
+                        let body = json!({"jsonrpc": "2.0", "id": received.body["id"], "error": error});
+                        Said::Status(404, "application/json", body.to_string())
+                    }
                     None => Said::Proper,
                 },
             }

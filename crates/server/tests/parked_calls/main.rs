@@ -1,0 +1,71 @@
+//! Questions that servers have during a call, between clients that are asked by results and servers that ask by requests,
+//! and the other way round; and resources that both listen to. Through the whole binary, with whatever can go wrong.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `waiting` | stateless clients, servers with a handshake: calls that wait |
+//! | `states` | the same: states that are wrong, late, or come twice |
+//! | `gone` | the same: whoever goes away meanwhile |
+//! | `apart` | the same: calls that must not hear of each other |
+//! | `rounds` | clients with a handshake, stateless servers |
+//! | `topics` | resources that are listened to |
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod apart;
+mod gone;
+mod rounds;
+mod states;
+mod topics;
+mod waiting;
+
+use serde_json::{Value, json};
+use support::{Gateway, Modern};
+
+/// A gateway in front of the server `up`; `rest` is the rest of the configuration.
+async fn gateway(server: &str, rest: &str) -> Gateway {
+    Gateway::start(&format!("mcpServers:\n  up: {server}\n{rest}")).await
+}
+
+/// A stateless client that can be asked everything.
+fn askable(gateway: &Gateway) -> Modern {
+    let capabilities = json!({"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}});
+    Modern { capabilities, ..Modern::new(gateway.http()) }
+}
+
+/// The params of a call.
+fn call(tool: &str, arguments: &Value) -> Value {
+    json!({"name": tool, "arguments": arguments})
+}
+
+/// The params of a form.
+fn form() -> Value {
+    let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+    json!({"message": "Who?", "requestedSchema": schema})
+}
+
+/// What a user who agrees says.
+fn accepted(name: &str) -> Value {
+    json!({"action": "accept", "content": {"name": name}})
+}
+
+/// The state and the keys of what an answer asks for, in the order of the questions.
+fn asked(answer: &Value) -> (String, Vec<String>) {
+    let result = &answer["result"];
+    assert_eq!(result["resultType"], "input_required", "{answer}");
+    let state = result["requestState"].as_str().unwrap_or_else(|| panic!("no state in {answer}")).to_owned();
+    let requests = result["inputRequests"].as_object().unwrap_or_else(|| panic!("no requests in {answer}"));
+    (state, requests.keys().cloned().collect())
+}
+
+/// The params of a call once more, with the same answer to every question.
+fn retry(params: &Value, asked_for: &Value, answer: &Value) -> Value {
+    let (state, keys) = asked(asked_for);
+    let responses: serde_json::Map<String, Value> =
+        keys.into_iter().map(|key| (key, answer.clone())).collect();
+    let mut params = params.clone();
+    params["requestState"] = json!(state);
+    params["inputResponses"] = Value::Object(responses);
+    params
+}
