@@ -1,6 +1,7 @@
-//! rmcp, the Rust SDK, as a client of the gateway, in each way in which it can begin.
+//! rmcp, the Rust SDK, as a client of the gateway, in each way in which it can begin, with upstreams of each era and
+//! transport behind the gateway, alone and side by side.
 //!
-//! The upstream is the fixture, which speaks both eras; what is asked is what this SDK can answer for itself.
+//! The upstreams are fixtures; what is asked is what this SDK can answer for itself.
 
 #![allow(
     deprecated,
@@ -11,26 +12,37 @@
 
 mod support;
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, CreateMessageRequestParams,
-    CreateMessageResult, ElicitRequestParams, ElicitResult, ElicitationAction, GetPromptRequestParams,
-    Implementation, ListRootsResult, ProgressNotificationParam, ProtocolVersion, ReadResourceRequestParams,
-    Role, Root, SamplingMessage, SamplingMessageContentBlock,
+    CallToolRequest, CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ClientRequest,
+    CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult, ElicitationAction,
+    GetPromptRequestParams, Implementation, ListRootsResult, ProgressNotificationParam, ProtocolVersion,
+    ReadResourceRequestParams, ResourceUpdatedNotificationParam, Role, Root, SamplingMessage,
+    SamplingMessageContentBlock, ServerNotification, SubscribeRequestParams, SubscriptionFilter,
 };
-use rmcp::service::ClientLifecycleMode;
-use rmcp::service::{NotificationContext, RequestContext, RunningService, serve_client_with_lifecycle};
+use rmcp::service::{
+    ClientLifecycleMode, NotificationContext, PeerRequestOptions, RequestContext, RunningService,
+    Subscription, serve_client_with_lifecycle,
+};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::{ClientHandler, ErrorData, RoleClient};
 use serde_json::{Value, json};
-use support::{Gateway, fixture, soon};
-use testkit::fixture::Eras;
+use support::{Gateway, soon};
+use testkit::fixture::version::Version;
+use testkit::fixture::{Eras, Options, Running, serve_http, serve_sse};
+use tokio::sync::Notify;
+
+const WATCHED: &str = "test://watched-resource";
+const FIRST_SSE: &str = "2024-11-05";
 
 /// A user called Ada with a model that says one thing.
 #[derive(Clone, Default)]
 struct Ada {
     progress: Arc<Mutex<Vec<f64>>>,
+    tools_changed: Arc<Notify>,
+    watched_changed: Arc<Notify>,
 }
 
 impl ClientHandler for Ada {
@@ -65,53 +77,236 @@ impl ClientHandler for Ada {
     async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
         self.progress.lock().unwrap().push(params.progress);
     }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.tools_changed.notify_one();
+    }
+
+    async fn on_resource_updated(
+        &self,
+        params: ResourceUpdatedNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        assert_eq!(params.uri, WATCHED);
+        self.watched_changed.notify_one();
+    }
+}
+
+/// Servers behind one gateway.
+struct Behind {
+    servers: Value,
+    /// What the gateway puts in front of each one's names, and whether it knows elicitation.
+    each: Vec<(&'static str, bool)>,
+    _running: Vec<Running>,
+}
+
+impl Behind {
+    fn alone(server: Value, running: Vec<Running>) -> Self {
+        Self { servers: json!({ "fixture": server }), each: vec![("", true)], _running: running }
+    }
+
+    async fn http(eras: Eras) -> Self {
+        let running = over_http(eras).await;
+        Self::alone(json!({ "url": running.url() }), vec![running])
+    }
+
+    async fn sse() -> Self {
+        let running = over_sse(Options { eras: Eras::Legacy, ..Options::default() }).await;
+        Self::alone(json!({ "type": "sse", "url": running.url() }), vec![running])
+    }
+
+    /// Four eras side by side.
+    async fn mixed() -> Self {
+        let (modern, legacy) = (over_http(Eras::Modern).await, over_http(Eras::Legacy).await);
+        let old = over_sse(Options::only(FIRST_SSE.parse::<Version>().unwrap())).await;
+        Self {
+            servers: json!({
+                "modern": { "url": modern.url() },
+                "legacy": { "url": legacy.url() },
+                "pipe": pipe("legacy"),
+                "old": { "type": "sse", "url": old.url() },
+            }),
+            each: vec![("modern__", true), ("legacy__", true), ("pipe__", true), ("old__", false)],
+            _running: vec![modern, legacy, old],
+        }
+    }
+}
+
+fn free() -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, 0))
+}
+
+async fn over_http(eras: Eras) -> Running {
+    serve_http(free(), Options { eras, ..Options::default() }).await.unwrap().1
+}
+
+async fn over_sse(options: Options) -> Running {
+    serve_sse(free(), options).await.unwrap().1
+}
+
+fn pipe(eras: &str) -> Value {
+    json!({ "command": testkit::fixture::program(), "args": ["--stdio", "--eras", eras] })
 }
 
 type Client = RunningService<RoleClient, Ada>;
 
-async fn call(client: &Client, name: &'static str, arguments: Value) -> CallToolResult {
+async fn call(client: &Client, name: &str, arguments: Value) -> CallToolResult {
     let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
-    client.call_tool(CallToolRequestParams::new(name).with_arguments(arguments)).await.unwrap()
+    client.call_tool(CallToolRequestParams::new(name.to_owned()).with_arguments(arguments)).await.unwrap()
 }
 
 fn text(result: &CallToolResult) -> String {
     serde_json::to_value(result).unwrap()["content"][0]["text"].as_str().unwrap_or_default().to_owned()
 }
 
-async fn what_every_client_asks(client: &Client) {
-    let tools = client.list_all_tools().await.unwrap();
-    assert!(tools.iter().any(|tool| tool.name == "test_simple_text"), "{tools:?}");
-    assert!(!client.list_all_resources().await.unwrap().is_empty());
-    assert!(!client.list_all_resource_templates().await.unwrap().is_empty());
-    let prompts = client.list_all_prompts().await.unwrap();
-    assert!(prompts.iter().any(|prompt| prompt.name == "test_simple_prompt"), "{prompts:?}");
-
-    let said = call(client, "test_simple_text", json!({})).await;
-    assert_eq!(text(&said), "This is a simple text response for testing.");
-    let failed = call(client, "test_error_handling", json!({})).await;
-    assert_eq!(failed.is_error, Some(true));
-
-    call(client, "test_tool_with_progress", json!({})).await;
-    assert_eq!(*client.service().progress.lock().unwrap(), [0.0, 50.0, 100.0]);
-
-    let read = client.read_resource(ReadResourceRequestParams::new("test://static-text")).await.unwrap();
-    assert!(serde_json::to_string(&read).unwrap().contains("static text resource"));
-    assert!(client.read_resource(ReadResourceRequestParams::new("test://no-such-resource")).await.is_err());
-    let prompt = client.get_prompt(GetPromptRequestParams::new("test_simple_prompt")).await.unwrap();
-    assert_eq!(prompt.messages.len(), 1);
-    let completed = client.complete_prompt_simple("test_prompt_with_arguments", "arg1", "par").await.unwrap();
-    assert_eq!(completed, ["paris", "park", "party"]);
+async fn read(client: &Client, uri: &str) -> String {
+    let read = client.read_resource(ReadResourceRequestParams::new(uri)).await.unwrap();
+    serde_json::to_value(&read).unwrap()["contents"][0]["text"].as_str().unwrap().to_owned()
 }
 
-/// Begins as told and asks everything; `questions` are tools that ask back, with what they say in the end.
-async fn visit(
-    lifecycle: ClientLifecycleMode,
-    version: &ProtocolVersion,
-    questions: &[(&'static str, Value, &str)],
-) {
-    let upstream = fixture(Eras::Both).await;
-    let servers = json!({ "fixture": { "url": upstream.url() } });
-    let config = json!({ "mcpServers": servers, "profiles": { "default": { "names": "plain" } } });
+/// What concerns one server, whose names begin with `prefix`.
+async fn ask_server(client: &Client, prefix: &str, elicits: bool) {
+    let named = |name: &str| format!("{prefix}{name}");
+    let said = call(client, &named("test_simple_text"), json!({})).await;
+    assert_eq!(text(&said), "This is a simple text response for testing.");
+    let failed = call(client, &named("test_error_handling"), json!({})).await;
+    assert_eq!(failed.is_error, Some(true));
+
+    client.service().progress.lock().unwrap().clear();
+    call(client, &named("test_tool_with_progress"), json!({})).await;
+    assert_eq!(*client.service().progress.lock().unwrap(), [0.0, 50.0, 100.0]);
+
+    let questions = [
+        (false, "test_sampling", json!({ "prompt": "Say it." }), "Said by the client's model"),
+        (false, "test_input_required_result_sampling", json!({}), "Said by the client's model"),
+        (false, "test_input_required_result_list_roots", json!({}), "file:///srv/files"),
+        (true, "test_elicitation", json!({ "message": "Who?" }), "ada@example.com"),
+        (true, "test_input_required_result_elicitation", json!({}), "Hello, Ada!"),
+        (true, "test_input_required_result_multiple_inputs", json!({}), "has 1 roots"),
+    ];
+    for (elicitation, name, arguments, expected) in questions {
+        if elicits || !elicitation {
+            let said = text(&call(client, &named(name), arguments).await);
+            assert!(said.contains(expected), "{prefix}{name} said {said}");
+        }
+    }
+
+    let prompt = client.get_prompt(GetPromptRequestParams::new(named("test_simple_prompt"))).await.unwrap();
+    assert_eq!(prompt.messages.len(), 1);
+    let prompt = named("test_prompt_with_arguments");
+    assert_eq!(
+        client.complete_prompt_simple(prompt, "arg1", "par").await.unwrap(),
+        ["paris", "park", "party"]
+    );
+}
+
+/// Gives up a call, and waits until the server was told; of several with the same URI, only the first one is counted on.
+async fn give_up(client: &Client, prefix: &str) {
+    let before = read(client, "test://cancelled-count").await;
+    let slow = CallToolRequestParams::new(format!("{prefix}slow"))
+        .with_arguments(json!({ "ms": 3_600_000 }).as_object().unwrap().clone());
+    let slow = ClientRequest::CallToolRequest(CallToolRequest::new(slow));
+    let running = client.send_cancellable_request(slow, PeerRequestOptions::no_options()).await.unwrap();
+    // Once something that was sent later is answered, the call has arrived.
+    client.get_prompt(GetPromptRequestParams::new(format!("{prefix}test_simple_prompt"))).await.unwrap();
+    running.cancel(Some("given up".to_owned())).await.unwrap();
+    while read(client, "test://cancelled-count").await == before {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Hears of changes in the way of the client's era.
+enum Ear {
+    /// By itself, and of resources after a request.
+    Told,
+    Listening(Box<Subscription>),
+}
+
+impl Ear {
+    async fn open(client: &Client, stateless: bool) -> Self {
+        if stateless {
+            let mut filter = SubscriptionFilter::builder().tools_list_changed().build();
+            filter.resource_subscriptions = Some(vec![WATCHED.to_owned()]);
+            return Self::Listening(Box::new(client.listen(filter).await.unwrap()));
+        }
+        client.subscribe(SubscribeRequestParams::new(WATCHED)).await.unwrap();
+        Self::Told
+    }
+
+    async fn tools_changed(&mut self, client: &Client) {
+        match self {
+            Self::Told => client.service().tools_changed.notified().await,
+            Self::Listening(open) => {
+                while !matches!(
+                    open.next().await.unwrap(),
+                    Some(ServerNotification::ToolListChangedNotification(_))
+                ) {
+                    assert!(open.end().is_none(), "the stream ended: {:?}", open.end());
+                }
+            }
+        }
+    }
+
+    async fn watched_changed(&mut self, client: &Client) {
+        match self {
+            Self::Told => client.service().watched_changed.notified().await,
+            Self::Listening(open) => {
+                while !matches!(
+                    open.next().await.unwrap(),
+                    Some(ServerNotification::ResourceUpdatedNotification(_))
+                ) {
+                    assert!(open.end().is_none(), "the stream ended: {:?}", open.end());
+                }
+            }
+        }
+    }
+}
+
+/// Changes what the first server shows, and sees it once it is told.
+async fn hear_changes(client: &Client, prefix: &str, stateless: bool) {
+    let mut ear = Ear::open(client, stateless).await;
+    let revision = text(&call(client, &format!("{prefix}test_trigger_tool_change"), json!({})).await);
+    let wanted = revision.to_lowercase();
+    loop {
+        ear.tools_changed(client).await;
+        let tools = client.list_all_tools().await.unwrap();
+        let tool = tools.iter().find(|tool| tool.name == format!("{prefix}test_changing_tool")).unwrap();
+        if tool.description.as_deref().unwrap_or_default().ends_with(&wanted) {
+            break;
+        }
+    }
+    let revision = text(&call(client, &format!("{prefix}test_touch_watched"), json!({})).await);
+    loop {
+        ear.watched_changed(client).await;
+        if read(client, WATCHED).await == revision {
+            break;
+        }
+    }
+}
+
+async fn what_every_client_asks(client: &Client, behind: &Behind, stateless: bool) {
+    let tools = client.list_all_tools().await.unwrap();
+    let prompts = client.list_all_prompts().await.unwrap();
+    for (prefix, elicits) in &behind.each {
+        assert!(tools.iter().any(|tool| tool.name == format!("{prefix}test_simple_text")), "{tools:?}");
+        let simple = format!("{prefix}test_simple_prompt");
+        assert!(prompts.iter().any(|prompt| prompt.name == simple), "{prompts:?}");
+        ask_server(client, prefix, *elicits).await;
+    }
+    assert!(!client.list_all_resources().await.unwrap().is_empty());
+    assert!(!client.list_all_resource_templates().await.unwrap().is_empty());
+    assert!(read(client, "test://static-text").await.contains("static text resource"));
+    assert!(client.read_resource(ReadResourceRequestParams::new("test://no-such-resource")).await.is_err());
+    // A URI that several servers have is the first one's.
+    let (first, _) = behind.each[0];
+    give_up(client, first).await;
+    hear_changes(client, first, stateless).await;
+}
+
+/// Begins as told and asks everything.
+async fn visit(lifecycle: ClientLifecycleMode, version: ProtocolVersion, behind: Behind) {
+    let names = if behind.each.len() == 1 { "plain" } else { "prefix" };
+    let config = json!({ "mcpServers": behind.servers, "profiles": { "default": { "names": names } } });
     let gateway = Gateway::start(&config.to_string()).await;
     let hello: Value = serde_json::from_str(&gateway.printed().text()).unwrap();
     let transport = StreamableHttpClientTransport::from_uri(hello["urls"][0].as_str().unwrap());
@@ -119,45 +314,47 @@ async fn visit(
         let client = serve_client_with_lifecycle(Ada::default(), transport, lifecycle).await.unwrap();
         let peer = serde_json::to_string(&client.peer_info()).unwrap();
         assert!(peer.contains(version.as_str()), "{peer}");
-        what_every_client_asks(&client).await;
-        for (name, arguments, expected) in questions {
-            let said = text(&call(&client, name, arguments.clone()).await);
-            assert!(said.contains(expected), "{name} said {said}");
-        }
+        what_every_client_asks(&client, &behind, version == ProtocolVersion::V_2026_07_28).await;
         client.cancel().await.unwrap();
     };
     soon("all that a client asks", run).await;
 }
 
-fn asked_of_stateless_clients() -> [(&'static str, Value, &'static str); 4] {
-    [
-        ("test_input_required_result_elicitation", json!({}), "Hello, Ada!"),
-        ("test_input_required_result_sampling", json!({}), "Said by the client's model"),
-        ("test_input_required_result_list_roots", json!({}), "file:///srv/files"),
-        ("test_input_required_result_multiple_inputs", json!({}), "has 1 roots"),
-    ]
+/// A test of each way to begin, with these servers behind the gateway.
+macro_rules! with {
+    ($($name:ident: $behind:expr;)*) => {$(
+        mod $name {
+            use super::*;
+
+            #[tokio::test]
+            async fn with_a_handshake() {
+                visit(ClientLifecycleMode::Initialize, ProtocolVersion::V_2025_11_25, $behind.await).await;
+            }
+
+            #[tokio::test]
+            async fn without_a_session() {
+                let newest = ProtocolVersion::V_2026_07_28;
+                let lifecycle = ClientLifecycleMode::Discover { preferred_versions: vec![newest.clone()] };
+                visit(lifecycle, newest, $behind.await).await;
+            }
+
+            #[tokio::test]
+            async fn finding_out_by_itself() {
+                let newest = ProtocolVersion::V_2026_07_28;
+                let preferred_versions = vec![newest.clone()];
+                let lifecycle = ClientLifecycleMode::Auto { preferred_versions, legacy_version: None };
+                visit(lifecycle, newest, $behind.await).await;
+            }
+        }
+    )*};
 }
 
-#[tokio::test]
-async fn with_a_handshake() {
-    let questions = [
-        ("test_sampling", json!({ "prompt": "Say it." }), "Said by the client's model"),
-        ("test_elicitation", json!({ "message": "Who?" }), "ada@example.com"),
-    ];
-    visit(ClientLifecycleMode::Initialize, &ProtocolVersion::V_2025_11_25, &questions).await;
-}
-
-#[tokio::test]
-async fn without_a_session() {
-    let newest = ProtocolVersion::V_2026_07_28;
-    let lifecycle = ClientLifecycleMode::Discover { preferred_versions: vec![newest.clone()] };
-    visit(lifecycle, &newest, &asked_of_stateless_clients()).await;
-}
-
-#[tokio::test]
-async fn finding_out_by_itself() {
-    let newest = ProtocolVersion::V_2026_07_28;
-    let lifecycle =
-        ClientLifecycleMode::Auto { preferred_versions: vec![newest.clone()], legacy_version: None };
-    visit(lifecycle, &newest, &asked_of_stateless_clients()).await;
+with! {
+    server_of_all_eras: Behind::http(Eras::Both);
+    legacy_server: Behind::http(Eras::Legacy);
+    legacy_child: async { Behind::alone(pipe("legacy"), Vec::new()) };
+    modern_server: Behind::http(Eras::Modern);
+    modern_child: async { Behind::alone(pipe("modern"), Vec::new()) };
+    server_over_sse: Behind::sse();
+    servers_of_four_eras: Behind::mixed();
 }
