@@ -47,7 +47,8 @@ pub struct Snapshot {
     pub profiles: Vec<ProfileSpec>,
     /// The caps.
     pub limits: Limits,
-    paths: HashMap<String, usize>,
+    /// Few: comparing finds one sooner than hashing.
+    paths: Vec<(Box<str>, usize)>,
 }
 
 impl Snapshot {
@@ -82,12 +83,17 @@ impl Snapshot {
                 paths.insert(endpoint.path.clone(), at);
             }
         }
+        let mut paths: Vec<(Box<str>, usize)> =
+            paths.into_iter().map(|(path, at)| (path.into_boxed_str(), at)).collect();
+        paths.sort_unstable();
         Self { upstreams, profiles, limits: config.limits.clone(), paths }
     }
 
     /// The profile that is served at a path; a trailing slash does not matter.
     pub fn profile_at(&self, path: &str) -> Option<usize> {
-        self.paths.get(path).or_else(|| self.paths.get(path.strip_suffix('/')?)).copied()
+        let bare = path.strip_suffix('/').unwrap_or(path);
+        let is_it = |known: &str| known == path || known == bare;
+        self.paths.iter().find(|(known, _)| is_it(known)).map(|(_, at)| *at)
     }
 
     /// The profile with this name.
@@ -97,9 +103,7 @@ impl Snapshot {
 
     /// The paths that are served, in order.
     pub fn paths(&self) -> Vec<&str> {
-        let mut paths: Vec<&str> = self.paths.keys().map(String::as_str).collect();
-        paths.sort_unstable();
-        paths
+        self.paths.iter().map(|(path, _)| &**path).collect()
     }
 
     /// A configured server.

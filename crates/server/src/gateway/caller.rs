@@ -204,6 +204,8 @@ fn lease(
 
 impl Drop for Call {
     fn drop(&mut self) {
+        // First, because the other end would else wake this very task for nothing.
+        self.cancelled = None;
         if let Caller::Session(session) = &self.caller {
             session.end_call(self.exchange.id());
             if let Some(mail) = &self.mail {

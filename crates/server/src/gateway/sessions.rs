@@ -2,6 +2,7 @@
 //! clients that have an event stream of their own, from before they have introduced themselves.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -16,11 +17,30 @@ use super::session::{Face, Session};
 use super::streams::STANDING;
 use super::views::ViewCell;
 
+/// Ids are random, so their first bytes are as good as a hash of them: nobody else chooses what is kept in the table.
+#[derive(Default)]
+struct FirstBytes(u64);
+
+impl Hasher for FirstBytes {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes.iter().take(8) {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        // The table looks at the upper bits, too, and letters differ in few of them.
+        self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+}
+
+type ByItself = BuildHasherDefault<FirstBytes>;
+
 /// All sessions.
 pub(crate) struct Sessions {
     max: usize,
     idle: Duration,
-    open: RwLock<HashMap<Box<str>, Arc<Session>>>,
+    open: RwLock<HashMap<Box<str>, Arc<Session>, ByItself>>,
     /// How many of them have no door; written while `open` is locked.
     doorless: AtomicUsize,
     doors: RwLock<HashMap<Box<str>, Door>>,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use engine::config::{HttpTransport, Link as LinkConfig};
 use engine::exchange::{Mirror, Outbound};
@@ -57,6 +58,8 @@ pub(crate) struct Upstream {
     pub(crate) leases: Leases,
     pub(crate) topics: Topics,
     mints: AtomicU64,
+    /// The shared link that was asked for last: nearly all requests ask for the same.
+    recent: ArcSwapOption<(Kind, Arc<LinkCell>)>,
     shared: Mutex<HashMap<Kind, Arc<LinkCell>>>,
     offers: Mutex<HashMap<Kind, Arc<OfferCell>>>,
 }
@@ -114,6 +117,7 @@ impl Upstream {
             leases: Leases::default(),
             topics: Topics::default(),
             mints: AtomicU64::new(1),
+            recent: ArcSwapOption::empty(),
             shared: Mutex::default(),
             offers: Mutex::default(),
         })
@@ -160,6 +164,7 @@ impl Upstream {
         if links.len() <= MAX_SHARED {
             return;
         }
+        self.recent.store(None);
         let unused = |kind: &Kind, cell: &mut Arc<LinkCell>| {
             kind.capabilities.as_ref() != b"{}" && Arc::strong_count(cell) == 1
         };
@@ -224,11 +229,16 @@ impl Upstream {
     /// The link that clients of this kind share.
     pub(crate) fn shared_link(self: &Arc<Self>, kind: &Kind) -> Arc<LinkCell> {
         let kind = self.link_kind(kind);
+        if let Some(recent) = self.recent.load().as_ref().filter(|recent| recent.0 == kind) {
+            return recent.1.clone();
+        }
         let new = || {
             let params = super::own_hello(&kind);
             Arc::new(LinkCell::new(self.clone(), kind.clone(), params, None))
         };
-        self.shared.lock().entry(kind.clone()).or_insert_with(new).clone()
+        let cell = self.shared.lock().entry(kind.clone()).or_insert_with(new).clone();
+        self.recent.store(Some(Arc::new((kind, cell.clone()))));
+        cell
     }
 
     /// A link for calls that have it for themselves, one after the other.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use engine::catalogue::{ListKind, UpstreamId, View, ViewSpec};
 use parking_lot::Mutex;
 use proto::mcp::Notice;
@@ -147,6 +147,8 @@ impl ViewCell {
 /// All views in use.
 #[derive(Default)]
 pub(crate) struct Views {
+    /// The one that was asked for last: nearly all requests ask for the same.
+    recent: ArcSwapOption<ViewCell>,
     cells: Mutex<HashMap<(usize, Kind), Arc<ViewCell>>>,
 }
 
@@ -161,8 +163,7 @@ impl Views {
         kind: &Kind,
         link: impl Fn(&Arc<Upstream>) -> Arc<LinkCell>,
     ) -> Arc<ViewCell> {
-        let known = self.cells.lock().get(&(profile, kind.clone())).cloned();
-        if let Some(cell) = known {
+        if let Some(cell) = self.known(profile, kind) {
             if !cell.offers.iter().any(|offer| offer.is_due()) {
                 return cell;
             }
@@ -193,6 +194,16 @@ impl Views {
         self.insert(shard, profile, kind, offers)
     }
 
+    fn known(&self, profile: usize, kind: &Kind) -> Option<Arc<ViewCell>> {
+        let recent = self.recent.load();
+        if let Some(cell) = recent.as_ref().filter(|cell| cell.profile == profile && cell.kind == *kind) {
+            return Some(cell.clone());
+        }
+        let cell = self.cells.lock().get(&(profile, kind.clone())).cloned()?;
+        self.recent.store(Some(cell.clone()));
+        Some(cell)
+    }
+
     fn insert(
         &self,
         shard: &Shard,
@@ -205,6 +216,7 @@ impl Views {
             return cell.clone();
         }
         if cells.len() >= MAX_VIEWS {
+            self.recent.store(None);
             cells.retain(|_, cell| Arc::strong_count(cell) > 1);
         }
         let view = ArcSwap::from_pointee(ViewCell::build(shard, profile, kind, &offers));
