@@ -206,7 +206,8 @@ async fn unknown_methods_are_refused_and_unknown_notifications_are_not() {
         assert_eq!(reply.status, 200, "{method}");
         let answer = reply.json().await;
         assert_eq!(error_code(&answer), -32601, "{answer}");
-        assert!(error_message(&answer).contains(&format!("{method:?}")), "{answer}");
+        // What nobody knows may be of an extension that a server declares, and is then refused by that server.
+        assert!(error_message(&answer).contains(method), "{answer}");
     }
     for method in ["notifications/nonsense", "notifications/cancelled", "nonsense"] {
         session.notify(method, &json!({"requestId": {"a": 1}})).await;

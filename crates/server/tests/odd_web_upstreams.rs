@@ -3,8 +3,7 @@
 
 mod support;
 
-use std::sync::Mutex;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -38,22 +37,41 @@ async fn numbered(stream: &mut Reply) -> (String, Option<Value>) {
     (field("id:").unwrap_or_default().to_owned(), data.map(|data| serde_json::from_str(data).expect("JSON")))
 }
 
-/// What comes over a channel, in a script of a puppet. The runtime has to know that its thread waits: it may be the one
-/// that all others get their events from.
-fn waited_for<T>(channel: &Mutex<Receiver<T>>) -> Option<T> {
-    tokio::task::block_in_place(|| channel.lock().expect("nobody panics").recv_timeout(LONG).ok())
+/// What a test tells a script of its puppet, or one script another.
+type Gate<T> = (Mutex<T>, Condvar);
+
+/// Waits in a script for what is told. The runtime has to know that its thread waits: it may be the one that all others get
+/// their events from.
+fn waited_for<T: Clone>(gate: &Gate<T>, is_told: impl Fn(&T) -> bool) -> T {
+    tokio::task::block_in_place(|| {
+        let state = gate.0.lock().expect("nobody panics");
+        gate.1.wait_timeout_while(state, LONG, |state| !is_told(state)).expect("nobody panics").0.clone()
+    })
+}
+
+fn open<T>(gate: &Gate<T>, state: T) {
+    *gate.0.lock().expect("nobody panics") = state;
+    gate.1.notify_all();
 }
 
 /// Progress that comes on the upstream's standing stream goes to the client of the call, under that client's token, and
 /// to nobody else.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn progress_beside_the_call() {
-    let (send, calls) = channel::<Value>();
-    let calls = Mutex::new(calls);
-    let puppet = Puppet::start(move |_, request| match request.method() {
+    // The session of the call that has come, and the call's token.
+    let call: Gate<Option<(String, Value)>> = Gate::default();
+    let puppet = Puppet::start(move |number, request| match request.method() {
+        "initialize" => {
+            let info = json!({"name": "beside", "version": "1"});
+            let hello = json!({"protocolVersion": LEGACY, "capabilities": {"tools": {}}, "serverInfo": info});
+            Said::Result(hello, format!("Mcp-Session-Id: {number}\r\n"))
+        }
         "GET" => {
-            // The stream opens with the progress of the call that has come.
-            let token = waited_for(&calls).expect("a call");
+            // The stream of its session opens with the progress of the call; other sessions need none.
+            let (session, token) = waited_for(&call, Option::is_some).expect("a call");
+            if session != request.headers["mcp-session-id"] {
+                return Said::Status(405, "text/plain", String::new());
+            }
             Said::Hold(events(&[
                 told("notifications/progress", &json!({"progressToken": 999_999, "progress": 1})),
                 told("notifications/progress", &json!({"progressToken": token, "progress": 2})),
@@ -61,7 +79,9 @@ async fn progress_beside_the_call() {
             ]))
         }
         "tools/call" if !request.body["params"]["_meta"]["progressToken"].is_null() => {
-            let _ = send.send(request.body["params"]["_meta"]["progressToken"].clone());
+            let token = request.body["params"]["_meta"]["progressToken"].clone();
+            let session = request.headers["mcp-session-id"].clone();
+            open(&call, Some((session, token)));
             Said::Hold(events(&[]))
         }
         _ => Said::Proper,
@@ -143,11 +163,13 @@ async fn slow_bodies() {
 /// What is said while a client is away from its standing stream comes when it asks behind the last event.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn away_from_the_standing_stream() {
-    let (open, gate) = channel::<()>();
-    let gate = Mutex::new(gate);
-    let puppet = Puppet::start(move |number, request| match (request.method(), number) {
-        ("GET", 0) => {
-            waited_for(&gate);
+    let gate = Arc::new(Gate::<bool>::default());
+    let own = gate.clone();
+    let puppet = Puppet::start(move |_, request| match request.method() {
+        // On every stream, whoever it is for.
+        "GET" => {
+            let is_open = waited_for(&own, |is_open| *is_open);
+            assert!(is_open, "nobody opens the gate");
             let note = |n: u8| told("notifications/message", &json!({"level": "error", "data": n}));
             Said::Hold(events(&[note(1), note(2)]))
         }
@@ -163,7 +185,7 @@ async fn away_from_the_standing_stream() {
     let (last, _) = numbered(&mut stream).await;
     let mut other = witness.listen().await;
     drop(stream);
-    open.send(()).expect("the puppet waits");
+    open(&gate, true);
     for _ in 0..2 {
         other.message().await.expect("a message");
     }

@@ -55,8 +55,13 @@ pub enum HelloFault {
         speaks: &'static str,
     },
     /// The server does not speak the stateless version that it was asked for.
-    #[error("it does not speak protocol version {0}")]
-    NotSpoken(&'static str),
+    #[error("it does not speak protocol version {asked}{}{listed}", if listed.is_empty() { "" } else { ", but " })]
+    NotSpoken {
+        /// The version that it was asked for.
+        asked: &'static str,
+        /// Those that it names instead.
+        listed: String,
+    },
 }
 
 /// The longest version that a client can ask for, in bytes as written. It stands in answers and in the log.
@@ -152,20 +157,39 @@ fn offered_version(frame: &Frame, result: &Members, asked: &'static Era) -> Resu
         .and_then(|span| Elements::of_value(frame.text(), span))
         .ok_or(HelloFault::Member("supportedVersions", "is missing in the answer"))?;
     let spoken = list.iter().any(|span| frame.string(span).is_some_and(|v| v == asked.version));
-    if spoken { Ok(asked) } else { Err(HelloFault::NotSpoken(asked.version)) }
+    if spoken {
+        return Ok(asked);
+    }
+    Err(HelloFault::NotSpoken { asked: asked.version, listed: named(frame, &list) })
+}
+
+/// The first few versions of a list that are short, for people.
+fn named(frame: &Frame, list: &Elements) -> String {
+    let short = list.iter().filter(|span| span.len() <= 32).take(8);
+    short.filter_map(|span| version_at(frame, span)).collect::<Vec<_>>().join(", ")
+}
+
+/// The versions that an error names as supported, for people; empty when it names none.
+pub fn supported_versions(error: &Frame) -> String {
+    let list = supported(error);
+    list.map(|list| named(error, &list)).unwrap_or_default()
+}
+
+fn supported(frame: &Frame) -> Option<Elements> {
+    let text = frame.text();
+    let error = frame.payload().filter(|_| frame.kind() == Kind::Error)?;
+    let data = Members::of_value(text, RpcError::of_value(text, error)?.data?)?;
+    Elements::of_value(text, data.get(text, "supported")?)
 }
 
 /// Whether an error refuses a protocol version and lists it as supported all the same, which asks for another try.
 pub fn refused_but_supported(frame: &Frame, asked: &Era) -> bool {
     let text = frame.text();
-    let error = frame.payload().filter(|_| frame.kind() == Kind::Error);
-    let data = error
-        .and_then(|span| RpcError::of_value(text, span))
-        .filter(|error| error.code == code::UNSUPPORTED_VERSION)
-        .and_then(|error| Members::of_value(text, error.data?));
-    let listed =
-        data.and_then(|data| data.get(text, "supported")).and_then(|list| Elements::of_value(text, list));
-    listed.is_some_and(|list| list.iter().any(|span| frame.string(span).is_some_and(|v| v == asked.version)))
+    let error = frame.payload().and_then(|span| RpcError::of_value(text, span));
+    error.is_some_and(|error| error.code == code::UNSUPPORTED_VERSION)
+        && supported(frame).is_some_and(|list| {
+            list.iter().any(|span| frame.string(span).is_some_and(|v| v == asked.version))
+        })
 }
 
 /// An `initialize` request on behalf of a client of `era`, to a server of any; `params` is a JSON object whose version is

@@ -5,6 +5,7 @@
 mod detect;
 mod envelope;
 mod hello;
+mod mismatch;
 mod results;
 mod row;
 mod v1;
@@ -23,8 +24,9 @@ pub use envelope::{Envelope, Mirrored, check_notification, read_envelope};
 pub use hello::{
     ClientHello, HelloFault, ServerHello, client_hello, discover_request, discover_result, identity,
     initialize_request, initialize_request_exactly, initialize_result, initialized, own_meta,
-    refused_but_supported, server_hello,
+    refused_but_supported, server_hello, supported_versions,
 };
+pub use mismatch::{is_foreign, is_foreign_status};
 pub use results::{
     CacheHint, CacheScope, acknowledged, complete, is_input_required, listen_result, notice, says_complete,
 };

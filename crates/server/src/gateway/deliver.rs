@@ -39,17 +39,17 @@ pub(super) async fn deliver(
         Some(link) => link,
         None => Box::pin(way.open(shard)).await?,
     };
-    way.check(&link, &outbound)?;
+    way.check(shard, &link, &outbound)?;
     way.enter(used, &link, token.as_ref());
     if let Some((_, level)) = way.lease {
         Box::pin(tell_state(shard, &link, level.as_ref())).await;
     }
     match link.send(&shard.client, outbound.clone(), limits).await {
-        Err(LinkError::SessionGone) => {
-            tracing::info!(server = %way.upstream.name(), "the session is gone; opening another");
+        Err(e @ (LinkError::SessionGone | LinkError::Foreign(_))) => {
+            tracing::info!(server = %way.upstream.name(), "{}; opening another link", way.upstream.told(&e));
             link.bury();
             let link = Box::pin(way.open(shard)).await?;
-            way.check(&link, &outbound)?;
+            way.check(shard, &link, &outbound)?;
             way.enter(used, &link, token.as_ref());
             Box::pin(link.send(&shard.client, outbound, limits)).await
         }
@@ -88,10 +88,19 @@ impl Way<'_> {
         }
     }
 
-    /// The request was written for an era that the upstream spoke when it was last asked for its lists.
-    fn check(&self, link: &OpenLink, outbound: &Outbound) -> Result<(), LinkError> {
+    /// The request was written for an era that the upstream spoke when it was last asked for its lists. If it speaks another
+    /// now, it is asked for them again.
+    fn check(&self, shard: &Shard, link: &Arc<OpenLink>, outbound: &Outbound) -> Result<(), LinkError> {
         if link.era == outbound.era {
             return Ok(());
+        }
+        let offer = match self.caller {
+            Caller::Session(session) => self.upstream.offer(&session.kind),
+            Caller::Stateless(kind) => self.upstream.offer(kind),
+        };
+        if offer.is_of_another_era(link.era) {
+            let (shard, link) = (shard.clone(), link.clone());
+            tokio::spawn(async move { offer.refresh(&shard, &link).await });
         }
         Err(LinkError::OtherEra { expected: outbound.era.version, speaks: link.era.version })
     }

@@ -1,6 +1,8 @@
 //! In which era, and over which transport, an upstream is spoken to: tried in turn, and remembered. It must not know how a
 //! connection is made.
 
+use std::fmt;
+
 use parking_lot::Mutex;
 use proto::era::{Era, HelloFault, Lifecycle, Web, newest_handshake, newest_stateless};
 use proto::rpc::code;
@@ -13,6 +15,16 @@ pub(crate) struct Rung {
     pub(crate) era: &'static Era,
     /// The transport, where it is HTTP.
     pub(crate) web: Web,
+}
+
+impl fmt::Display for Rung {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let web = match self.web {
+            Web::Streamable => "",
+            Web::EventStream => " over HTTP+SSE",
+        };
+        write!(f, "protocol version {}{web}", self.era)
+    }
 }
 
 /// Which transports may be tried.
@@ -34,13 +46,31 @@ pub(crate) struct Ladder(Mutex<Known>);
 struct Known {
     handshake: Option<bool>,
     stateless: Option<bool>,
-    /// Whether one endpoint was refused in every era.
+    /// Whether one endpoint was refused in every era, and two work.
     two_endpoints: bool,
+}
+
+impl Known {
+    fn is_refused(self, rung: Rung) -> bool {
+        match (rung.web, rung.era.lifecycle) {
+            (Web::EventStream, _) => false,
+            (Web::Streamable, Lifecycle::Handshake) => self.two_endpoints || self.handshake == Some(false),
+            (Web::Streamable, Lifecycle::Stateless) => self.two_endpoints || self.stateless == Some(false),
+        }
+    }
+
+    fn note(&mut self, rung: Rung, works: bool) {
+        match (rung.web, rung.era.lifecycle) {
+            (Web::EventStream, _) => self.two_endpoints = works,
+            (Web::Streamable, Lifecycle::Handshake) => self.handshake = Some(works),
+            (Web::Streamable, Lifecycle::Stateless) => self.stateless = Some(works),
+        }
+    }
 }
 
 impl Ladder {
     /// The ways to try for clients of `era`, the most fitting first: the client's own kind, so that nothing has to be
-    /// translated that need not be; what is known not to work is left out.
+    /// translated that need not be. What is known not to work comes last, for it may be another server now.
     pub(crate) fn rungs(&self, reach: Reach, era: &'static Era) -> Vec<Rung> {
         let known = *self.0.lock();
         let other = match era.lifecycle {
@@ -48,22 +78,14 @@ impl Ladder {
             Lifecycle::Stateless => newest_handshake(),
         };
         let mut rungs: Vec<Rung> = Vec::with_capacity(3);
-        if reach != Reach::EventStream && !known.two_endpoints {
-            let works = |era: &Era| match era.lifecycle {
-                Lifecycle::Handshake => known.handshake != Some(false),
-                Lifecycle::Stateless => known.stateless != Some(false),
-            };
-            let own = [era, other].into_iter().filter(|era| works(era));
-            rungs.extend(own.map(|era| Rung { era, web: Web::Streamable }));
+        if reach != Reach::EventStream {
+            rungs.extend([era, other].map(|era| Rung { era, web: Web::Streamable }));
         }
-        let tried_elsewhere = known.handshake == Some(true) || known.stateless == Some(true);
-        if reach == Reach::EventStream
-            || known.two_endpoints
-            || (reach == Reach::Streamable(true) && !tried_elsewhere)
-        {
+        if matches!(reach, Reach::EventStream | Reach::Streamable(true)) {
             let era = if era.has_sessions() { era } else { other };
             rungs.push(Rung { era, web: Web::EventStream });
         }
+        rungs.sort_by_key(|rung| known.is_refused(*rung));
         rungs
     }
 
@@ -73,24 +95,27 @@ impl Ladder {
         known.stateless == Some(true) && known.handshake == Some(false)
     }
 
-    /// Remembers that a way works.
-    pub(crate) fn works(&self, rung: Rung) {
-        let mut known = self.0.lock();
+    /// Whether it is known to take this way.
+    pub(crate) fn takes(&self, rung: Rung) -> bool {
+        let known = self.0.lock();
         match (rung.web, rung.era.lifecycle) {
-            (Web::EventStream, _) => known.two_endpoints = true,
-            (Web::Streamable, Lifecycle::Handshake) => known.handshake = Some(true),
-            (Web::Streamable, Lifecycle::Stateless) => known.stateless = Some(true),
+            (Web::EventStream, _) => known.two_endpoints,
+            (Web::Streamable, Lifecycle::Handshake) => known.handshake == Some(true),
+            (Web::Streamable, Lifecycle::Stateless) => known.stateless == Some(true),
         }
     }
 
-    /// Remembers that the upstream does not speak a way, though it is there.
-    pub(crate) fn refused(&self, rung: Rung) {
+    /// Remembers that a way works, and which were refused before it. Only then do refusals say something: who refuses
+    /// everything may be gone, or ill.
+    pub(crate) fn settle(&self, works: Rung, refused: &[Rung]) {
         let mut known = self.0.lock();
-        match (rung.web, rung.era.lifecycle) {
-            (Web::EventStream, _) => {}
-            (Web::Streamable, Lifecycle::Handshake) => known.handshake = Some(false),
-            (Web::Streamable, Lifecycle::Stateless) => known.stateless = Some(false),
+        if works.web == Web::Streamable {
+            known.two_endpoints = false;
         }
+        for rung in refused {
+            known.note(*rung, false);
+        }
+        known.note(works, true);
     }
 
     /// Forgets everything: it may be another server now.
@@ -99,31 +124,48 @@ impl Ladder {
     }
 }
 
-/// Whether an opening failed because the upstream does not speak the era or the transport.
-pub(crate) fn is_refusal(error: &LinkError, asked: Rung) -> bool {
+/// What it means that a way into a conversation did not work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The upstream does not speak the era or the transport.
+    Refused,
+    /// It may, or not; another way may work.
+    Unclear,
+    /// No other way would work either.
+    Final,
+}
+
+/// What a failed introduction means. Servers refuse what they do not know in all sorts of ways, also by silence or by
+/// their end; what keeps every client out (credentials, redirects, an address where nobody is) is no refusal.
+pub(crate) fn verdict(error: &LinkError, asked: Rung) -> Verdict {
+    let is_stateless = asked.era.lifecycle == Lifecycle::Stateless;
     match error {
-        LinkError::Refused { code, .. } if !asked.era.has_sessions() => {
-            // Only a server without sessions has these, so it wants something else than a handshake.
-            !matches!(*code, code::HEADER_MISMATCH | code::MISSING_CAPABILITY | code::UNSUPPORTED_VERSION)
+        // Only a server without sessions has these. One that does not take this version may still take a handshake.
+        LinkError::Refused { code: code::HEADER_MISMATCH | code::MISSING_CAPABILITY, .. } if is_stateless => {
+            Verdict::Final
         }
-        LinkError::Hello(HelloFault::Version(_) | HelloFault::NotSpoken(_) | HelloFault::Member(..))
-        | LinkError::EventStream(_)
-        | LinkError::Refused { .. }
-        // Servers refuse what they do not know in all sorts of ways; those that keep a client out are not among them.
-        | LinkError::Status { status: 400 | 404..=406 | 415 | 422 | 501, .. } => true,
+        LinkError::Refused { .. } | LinkError::Hello(_) | LinkError::EventStream(_) => Verdict::Refused,
+        LinkError::Status { status: 401 | 403 | 407 | 408 | 429, .. } => Verdict::Final,
+        LinkError::Status { status: 200..=299 | 400..=499 | 501, .. } => Verdict::Refused,
+        // A fault of its own, perhaps over a question that it does not know.
+        LinkError::Status { status: 500..=599, .. } if is_stateless => Verdict::Unclear,
         // A server that answers no POST may be one of two endpoints; a page is no message.
-        LinkError::NotAMessage(_) => asked.web == Web::Streamable,
-        // A child may keep silent on a question that it does not know, or die of it.
-        LinkError::Late(_) | LinkError::Child(_) => asked.era.lifecycle == Lifecycle::Stateless,
-        _ => false,
+        LinkError::NotAMessage(_) if asked.web == Web::Streamable => Verdict::Refused,
+        LinkError::Child(_) => Verdict::Refused,
+        LinkError::Late(_) | LinkError::Closed if is_stateless => Verdict::Refused,
+        LinkError::Http(e) if is_stateless && !e.is_unsent() => Verdict::Unclear,
+        _ => Verdict::Final,
     }
 }
 
-/// Which of two failures says more to a person: what a server answered in words, rather than a bare status.
+/// Which of two failures says more to a person: what a server answered in words, rather than a bare status, or that it
+/// does not know the first question of another era.
 pub(crate) fn more_telling(old: LinkError, new: LinkError) -> LinkError {
     let rank = |error: &LinkError| match error {
-        LinkError::Refused { .. } | LinkError::Hello(_) => 3,
-        LinkError::Child(_) | LinkError::Late(_) | LinkError::NotAMessage(_) => 2,
+        LinkError::Refused { code: code::METHOD_NOT_FOUND, .. } => 2,
+        LinkError::Refused { .. } | LinkError::Hello(HelloFault::Version(_) | HelloFault::Member(..)) => 5,
+        LinkError::Hello(_) => 4,
+        LinkError::Child(_) | LinkError::Late(_) | LinkError::NotAMessage(_) => 3,
         LinkError::Status { .. } => 1,
         _ => 0,
     };
@@ -138,28 +180,78 @@ mod tests {
         ladder.rungs(reach, era).iter().map(|rung| (rung.era.version, rung.web)).collect()
     }
 
-    #[test]
-    fn the_clients_own_kind_comes_first_and_what_is_refused_is_left_out() {
-        let (new, old) = (newest_stateless(), newest_handshake());
-        let ladder = Ladder::default();
-        let streamable = |era: &'static Era| (era.version, Web::Streamable);
-        let all = [streamable(new), streamable(old), (old.version, Web::EventStream)];
-        assert_eq!(tried(&ladder, Reach::Streamable(true), new), all);
-        assert_eq!(tried(&ladder, Reach::Streamable(false), old), [streamable(old), streamable(new)]);
-        assert_eq!(tried(&ladder, Reach::EventStream, new), [(old.version, Web::EventStream)]);
-        ladder.refused(Rung { era: new, web: Web::Streamable });
-        ladder.works(Rung { era: old, web: Web::Streamable });
-        assert_eq!(tried(&ladder, Reach::Streamable(true), new), [streamable(old)]);
-        assert_eq!(tried(&ladder, Reach::Pipe, new), [streamable(old)]);
-        ladder.forget();
-        assert_eq!(tried(&ladder, Reach::Streamable(true), new).len(), 3);
+    fn streamable(era: &'static Era) -> Rung {
+        Rung { era, web: Web::Streamable }
     }
 
     #[test]
-    fn an_upstream_of_two_endpoints_is_known_by_its_stream() {
-        let old = newest_handshake();
+    fn the_clients_own_kind_comes_first_and_what_was_refused_last() {
+        let (new, old) = (newest_stateless(), newest_handshake());
         let ladder = Ladder::default();
-        ladder.works(Rung { era: old, web: Web::EventStream });
-        assert_eq!(tried(&ladder, Reach::Streamable(true), old), [(old.version, Web::EventStream)]);
+        let [one, other] = [new, old].map(|era| (era.version, Web::Streamable));
+        let two = (old.version, Web::EventStream);
+        assert_eq!(tried(&ladder, Reach::Streamable(true), new), [one, other, two]);
+        assert_eq!(tried(&ladder, Reach::Streamable(false), old), [other, one]);
+        assert_eq!(tried(&ladder, Reach::Pipe, old), [other, one]);
+        assert_eq!(tried(&ladder, Reach::EventStream, new), [two]);
+        ladder.settle(streamable(old), &[streamable(new)]);
+        assert_eq!(tried(&ladder, Reach::Streamable(true), new), [other, two, one]);
+        assert_eq!(tried(&ladder, Reach::Pipe, new), [other, one]);
+        assert!(!ladder.is_stateless_only());
+        ladder.settle(streamable(new), &[streamable(old)]);
+        assert_eq!(tried(&ladder, Reach::Pipe, old), [one, other]);
+        assert!(ladder.is_stateless_only() && ladder.takes(streamable(new)));
+        ladder.forget();
+        assert_eq!(tried(&ladder, Reach::Streamable(true), new), [one, other, two]);
+    }
+
+    #[test]
+    fn an_upstream_of_two_endpoints_is_asked_there_first() {
+        let (new, old) = (newest_stateless(), newest_handshake());
+        let ladder = Ladder::default();
+        let [one, other] = [old, new].map(|era| (era.version, Web::Streamable));
+        let two = (old.version, Web::EventStream);
+        ladder.settle(Rung { era: old, web: Web::EventStream }, &[streamable(old), streamable(new)]);
+        assert_eq!(tried(&ladder, Reach::Streamable(true), old), [two, one, other]);
+        ladder.settle(streamable(old), &[]);
+        assert_eq!(tried(&ladder, Reach::Streamable(true), old), [one, two, other]);
+    }
+
+    #[test]
+    fn only_what_says_something_about_the_era_leads_on() {
+        let refused = |code| LinkError::Refused { code, message: String::new() };
+        let status = |status| LinkError::Status { status, body: String::new() };
+        let (new, old) = (streamable(newest_stateless()), streamable(newest_handshake()));
+        for (error, stateless, handshake) in [
+            (refused(code::METHOD_NOT_FOUND), Verdict::Refused, Verdict::Refused),
+            (refused(code::REFUSED), Verdict::Refused, Verdict::Refused),
+            (refused(code::UNSUPPORTED_VERSION), Verdict::Refused, Verdict::Refused),
+            (refused(code::HEADER_MISMATCH), Verdict::Final, Verdict::Refused),
+            (status(200), Verdict::Refused, Verdict::Refused),
+            (status(400), Verdict::Refused, Verdict::Refused),
+            (status(404), Verdict::Refused, Verdict::Refused),
+            (status(405), Verdict::Refused, Verdict::Refused),
+            (status(401), Verdict::Final, Verdict::Final),
+            (status(301), Verdict::Final, Verdict::Final),
+            (status(501), Verdict::Refused, Verdict::Refused),
+            (status(503), Verdict::Unclear, Verdict::Final),
+            (LinkError::Late(5), Verdict::Refused, Verdict::Final),
+            (LinkError::NotAMessage(String::new()), Verdict::Refused, Verdict::Refused),
+            (LinkError::SessionGone, Verdict::Final, Verdict::Final),
+        ] {
+            assert_eq!((verdict(&error, new), verdict(&error, old)), (stateless, handshake), "{error}");
+        }
+    }
+
+    #[test]
+    fn words_say_more_than_a_status() {
+        let page = || LinkError::Status { status: 404, body: String::new() };
+        let refused = |code| LinkError::Refused { code, message: String::new() };
+        let told = more_telling(page(), refused(code::METHOD_NOT_FOUND));
+        assert!(matches!(told, LinkError::Refused { .. }));
+        let told = more_telling(told, refused(code::INTERNAL_ERROR));
+        assert!(matches!(told, LinkError::Refused { code: code::INTERNAL_ERROR, .. }));
+        let told = more_telling(told, page());
+        assert!(matches!(told, LinkError::Refused { code: code::INTERNAL_ERROR, .. }));
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use engine::exchange::{Outbound, ProgressToken};
 use parking_lot::Mutex;
-use proto::era::{Era, ServerHello};
+use proto::era::{Era, ServerHello, is_foreign, is_foreign_status};
 use proto::rpc::{Frame, FrameLimits, Kind as FrameKind};
 use tokio::sync::mpsc;
 use transport::net::Stop;
@@ -92,8 +92,15 @@ impl OpenLink {
     ) -> Result<Reply, LinkError> {
         self.touch();
         match &self.wire {
-            Wire::Http(link) => match link.post(client, outbound.body, outbound.mirror.as_ref()).await? {
-                HttpReply::Whole { status, text } => Reply::of(text, Some(status), self.era, limits),
+            Wire::Http(link) => match self
+                .known(link.post(client, outbound.body, outbound.mirror.as_ref()).await)?
+            {
+                HttpReply::Whole { status, text } => match Reply::of(text, Some(status), self.era, limits)? {
+                    Reply::Whole(frame, _) if is_foreign(self.era, &frame, Some(status)) => {
+                        Err(self.foreign())
+                    }
+                    reply => Ok(reply),
+                },
                 HttpReply::Stream(stream) => Ok(Reply::Source(Source::Web(Incoming::new(stream, self.era)))),
                 HttpReply::Long(long) => Ok(Reply::Long(long)),
                 HttpReply::Accepted => Err(LinkError::NotAMessage("an empty answer to a request".to_owned())),
@@ -138,7 +145,12 @@ impl OpenLink {
     ) -> Result<Frame, LinkError> {
         match &self.wire {
             Wire::Http(link) => {
-                link.answered(client, outbound.body, outbound.key, outbound.mirror.as_ref()).await
+                let answer =
+                    link.answered(client, outbound.body, outbound.key, outbound.mirror.as_ref()).await;
+                match self.known(answer)? {
+                    frame if is_foreign(self.era, &frame, None) => Err(self.foreign()),
+                    frame => Ok(frame),
+                }
             }
             Wire::Pipe(_) | Wire::Sse(_) => {
                 let mut call = self.wire.own_call(client, outbound.key, outbound.body).await?;
@@ -151,6 +163,22 @@ impl OpenLink {
             }
             Wire::Native(server) => parse(server.answer(&parse(outbound.body, limits)?, self.era), limits),
         }
+    }
+
+    /// The same, unless it says that the upstream no longer speaks the era of this link.
+    fn known<T>(&self, outcome: Result<T, LinkError>) -> Result<T, LinkError> {
+        match outcome {
+            Err(LinkError::Status { status, .. }) if is_foreign_status(self.era, status) => {
+                Err(self.foreign())
+            }
+            other => other,
+        }
+    }
+
+    /// Whoever needs it next asks the upstream what it speaks.
+    fn foreign(&self) -> LinkError {
+        self.bury();
+        LinkError::Foreign(self.era.version)
     }
 
     /// Sends a notification, or an answer to a question.

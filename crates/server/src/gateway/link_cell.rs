@@ -117,9 +117,10 @@ impl LinkCell {
                 let seen_as = self.seen_as();
                 pump::start(shard, &link, &seen_as, self);
                 rejoin(users, shard, &self.upstream);
-                // A server that was gone may have come back with other lists.
-                if before > 0 {
-                    let (offer, shard, link) = (self.upstream.offer(&seen_as), shard.clone(), link.clone());
+                // A server that was gone may have come back with other lists, or as another.
+                let offer = self.upstream.offer(&seen_as);
+                if before > 0 || offer.is_of_another_era(link.era) {
+                    let (shard, link) = (shard.clone(), link.clone());
                     tokio::spawn(async move { offer.refresh(&shard, &link).await });
                 }
                 Ok(link)

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use arc_swap::ArcSwap;
 use engine::catalogue::{Absence, Gather, GatherLimits, ListKind, Offer, UpstreamOffer};
 use parking_lot::Mutex;
+use proto::era::Era;
 use proto::rpc::Id;
 use tokio::sync::watch;
 use transport::up::LinkError;
@@ -96,6 +97,11 @@ impl OfferCell {
             State::Known(..) => false,
             State::Absent(_, at) => at.elapsed() >= RETRY_AFTER,
         }
+    }
+
+    /// Whether the upstream spoke another era when its lists were fetched.
+    pub(crate) fn is_of_another_era(&self, era: &Era) -> bool {
+        matches!(&**self.state.load(), State::Known(offer, _) if offer.hello.era != era)
     }
 
     /// Whether the lists are older than they can be trusted to hold.

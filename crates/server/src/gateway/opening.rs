@@ -1,5 +1,6 @@
 //! Opening a link: the ways in which an upstream may be spoken to, one after the other, until one works.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use transport::child::{Limits as ChildLimits, Spec};
 use transport::up::{HttpLink, HttpTarget, LinkError, PipeLink, SseLink, Unasked};
 
 use super::Shard;
-use super::ladder::{Rung, is_refusal, more_telling};
+use super::ladder::{Rung, Verdict, more_telling, verdict};
 use super::link::OpenLink;
 use super::upstream::{Kind, Place, Upstream, mirror};
 use super::wire::Wire;
@@ -22,7 +23,7 @@ use super::wire::Wire;
 /// How many messages that answer nothing may wait.
 const UNASKED: usize = 256;
 
-/// How long a child may keep silent on a question that it may not know.
+/// How long a server may keep silent on a question that it may not know.
 const PROBE: Duration = Duration::from_secs(5);
 
 /// What is opened, and for whom.
@@ -46,38 +47,72 @@ impl Opening<'_> {
             return Ok(self.native(*native));
         }
         let ladder = &self.upstream.ladder;
+        let mut rungs: VecDeque<Rung> = ladder.rungs(self.upstream.reach, self.kind.era).into();
+        let mut refused = Vec::new();
         let mut pipe = None;
         let mut failure: Option<LinkError> = None;
-        for rung in ladder.rungs(self.upstream.reach, self.kind.era) {
-            match self.climb(rung, &mut pipe).await {
+        while let Some(rung) = rungs.pop_front() {
+            let is_again = refused.contains(&rung);
+            let e = match self.climb(rung, self.patience(rung, is_again), &mut pipe).await {
                 Ok(link) => {
-                    ladder.works(rung);
+                    ladder.settle(rung, &refused);
                     return Ok(link);
                 }
-                Err(e) if is_refusal(&e, rung) => {
-                    ladder.refused(rung);
-                    failure = Some(match failure {
-                        None => e,
-                        Some(old) => more_telling(old, e),
-                    });
-                }
-                Err(e) => {
-                    stop(pipe).await;
-                    return Err(e);
+                Err(e) => e,
+            };
+            let verdict = verdict(&e, rung);
+            tracing::debug!(server = %self.upstream.name(), "{rung}: {}", self.upstream.told(&e));
+            if verdict == Verdict::Refused && !is_again {
+                refused.push(rung);
+                // It may only have been slow to start; then it has time enough now.
+                if matches!(e, LinkError::Late(_)) {
+                    rungs.push_back(rung);
                 }
             }
+            let told = match failure {
+                Some(old) => more_telling(old, e),
+                None => e,
+            };
+            if verdict == Verdict::Final {
+                stop(pipe).await;
+                return Err(told);
+            }
+            failure = Some(told);
         }
         stop(pipe).await;
         ladder.forget();
         Err(failure.unwrap_or(LinkError::Closed))
     }
 
-    async fn climb(&self, rung: Rung, pipe: &mut Option<Piped>) -> Result<OpenLink, LinkError> {
+    /// How long an introduction may take. Servers may keep silent on a question that they do not know, and those that know
+    /// it need no time.
+    fn patience(&self, rung: Rung, is_again: bool) -> Duration {
+        let all = match rung.web {
+            Web::Streamable if self.upstream.over_http() => {
+                self.shard.gateway.snapshot.limits.connect_timeout * 3
+            }
+            _ => self.shard.gateway.snapshot.opening_time(),
+        };
+        match rung.era.lifecycle {
+            Lifecycle::Stateless if !is_again && !self.upstream.ladder.takes(rung) => PROBE.min(all),
+            _ => all,
+        }
+    }
+
+    async fn climb(
+        &self,
+        rung: Rung,
+        patience: Duration,
+        pipe: &mut Option<Piped>,
+    ) -> Result<OpenLink, LinkError> {
         match (&self.upstream.place, rung.web) {
             (Place::Native(native), _) => Ok(self.native(*native)),
-            (Place::Http(target), Web::Streamable) => self.streamable(target, rung.era).await,
-            (Place::Http(target), Web::EventStream) => self.event_stream(target, rung.era).await,
-            (Place::Child(spec), _) => self.child(spec, rung.era, pipe).await,
+            (Place::Http(target), Web::Streamable) => {
+                let opened = tokio::time::timeout(patience, self.streamable(target, rung.era)).await;
+                opened.map_err(|_| LinkError::Late(patience.as_secs()))?
+            }
+            (Place::Http(target), Web::EventStream) => self.event_stream(target, rung.era, patience).await,
+            (Place::Child(spec), _) => self.child(spec, rung, patience, pipe).await,
         }
     }
 
@@ -96,7 +131,12 @@ impl Opening<'_> {
         Ok(OpenLink::new(self.upstream.clone(), Wire::Http(link), hello, self.own))
     }
 
-    async fn event_stream(&self, target: &Arc<HttpTarget>, era: &'static Era) -> Result<OpenLink, LinkError> {
+    async fn event_stream(
+        &self,
+        target: &Arc<HttpTarget>,
+        era: &'static Era,
+        patience: Duration,
+    ) -> Result<OpenLink, LinkError> {
         let limits = &self.shard.gateway.snapshot.limits;
         let calls = limits.calls_per_session * 64;
         let (link, reader, unasked) =
@@ -104,21 +144,18 @@ impl Opening<'_> {
         let named = tracing::error_span!("event stream", server = %self.upstream.name());
         tokio::spawn(async move { drop(reader.await) }.instrument(named));
         let wire = Wire::Sse(link);
-        self.introduced(wire, unasked, era, self.shard.gateway.snapshot.opening_time()).await
+        self.introduced(wire, unasked, era, patience).await
     }
 
     /// Speaks to a child that is there from the way that was tried before, unless that ended it.
     async fn child(
         &self,
         spec: &Spec,
-        era: &'static Era,
+        rung: Rung,
+        patience: Duration,
         pipe: &mut Option<Piped>,
     ) -> Result<OpenLink, LinkError> {
-        let patience = match era.lifecycle {
-            Lifecycle::Handshake => self.shard.gateway.snapshot.opening_time(),
-            // Servers without this method may keep silent on it; those that have it need no time.
-            Lifecycle::Stateless => PROBE.min(self.shard.gateway.snapshot.opening_time()),
-        };
+        let era = rung.era;
         let used = pipe.take().filter(|piped| !piped.0.is_closed());
         let was_used = used.is_some();
         let (link, unasked) = match used {
@@ -132,7 +169,7 @@ impl Opening<'_> {
                 open.keep_unasked(unasked);
                 Ok(open)
             }
-            Err(e) if is_refusal(&e, Rung { era, web: Web::Streamable }) && !was_used => {
+            Err(e) if verdict(&e, rung) != Verdict::Final && !was_used => {
                 *pipe = Some((kept, unasked));
                 Err(e)
             }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use proto::bridge::shape;
-use proto::era::{Lifecycle, Web, own_meta};
+use proto::era::{Lifecycle, own_meta};
 use proto::json::Splice;
 use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, FrameLimits, Kind as FrameKind, result_response};
@@ -12,7 +12,6 @@ use transport::up::{EventStream, LinkError, StreamItem, messages};
 
 use super::Shard;
 use super::call::refuse_question;
-use super::ladder::{Rung, is_refusal};
 use super::link::{Asker, OpenLink};
 use super::link_cell::LinkCell;
 use super::reply::Item;
@@ -132,7 +131,6 @@ impl Ear {
             let Some(cell) = self.cell.upgrade().filter(|cell| cell.is_wanted()) else { return };
             match cell.get(&self.shard).await {
                 Ok(_) => return,
-                Err(e) if is_refusal(&e, Rung { era: self.kind.era, web: Web::Streamable }) => return,
                 Err(_) => wait = (wait * 2).min(WAIT.1),
             }
         }
@@ -295,8 +293,7 @@ impl Ear {
     async fn changed(&self, link: &Arc<OpenLink>, notice: Notice) {
         let (gateway, id) = (&self.shard.gateway, link.upstream.spec.id);
         let kinds = link.upstream.kinds_beside(&self.kind);
-        let views: Vec<_> =
-            kinds.iter().flat_map(|kind| gateway.views.with(&self.shard, id, kind)).collect();
+        let views: Vec<_> = kinds.iter().flat_map(|kind| gateway.views.with(&self.shard, id, kind)).collect();
         let before: Vec<_> = views.iter().map(|view| *view.watch().borrow()).collect();
         link.upstream.offer(&self.kind).refresh(&self.shard, link).await;
         for (view, before) in views.iter().zip(before) {

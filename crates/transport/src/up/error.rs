@@ -62,13 +62,18 @@ pub enum LinkError {
     #[error("cannot be spoken to: {0}")]
     Hello(#[from] HelloFault),
     /// It speaks another era than when it was last asked for its lists.
-    #[error("speaks protocol version {speaks} now, and spoke {expected} before; its lists are being fetched again, so try again")]
+    #[error(
+        "speaks protocol version {speaks} now, and spoke {expected} before; its lists are being fetched again, so try again"
+    )]
     OtherEra {
         /// The version that was expected.
         expected: &'static str,
         /// The version that it answered with.
         speaks: &'static str,
     },
+    /// It refused a request as one of an era that it does not speak, though it did before.
+    #[error("no longer speaks protocol version {0}; it is being asked what it speaks, so try again")]
+    Foreign(&'static str),
     /// It failed again and again and is left alone for a while.
     #[error("is left alone for a while: {0}")]
     Resting(String),
@@ -100,7 +105,12 @@ impl LinkError {
     pub fn not_executed(&self) -> bool {
         match self {
             Self::Http(e) => e.is_unsent(),
-            Self::SessionGone | Self::OtherEra { .. } | Self::Busy(_) | Self::Spawn(_) | Self::Resting(_) => true,
+            Self::SessionGone
+            | Self::OtherEra { .. }
+            | Self::Foreign(_)
+            | Self::Busy(_)
+            | Self::Spawn(_)
+            | Self::Resting(_) => true,
             _ => false,
         }
     }

@@ -358,7 +358,11 @@ fn add_mirror(headers: &mut HeaderMap, mirror: &Mirror) {
 pub fn read_hello(frame: &Frame, era: &'static Era) -> Result<ServerHello, LinkError> {
     if frame.kind() == Kind::Error {
         let error = frame.payload().and_then(|span| RpcError::of_value(frame.text(), span));
-        let message = error.and_then(|e| frame.string(e.message?)).unwrap_or_default().into_owned();
+        let mut message = error.and_then(|e| frame.string(e.message?)).unwrap_or_default().into_owned();
+        let versions = proto::era::supported_versions(frame);
+        if !versions.is_empty() && !message.contains(&versions) {
+            message = format!("{message} (it speaks {versions})");
+        }
         return Err(LinkError::Refused { code: error.map_or(code::INTERNAL_ERROR, |e| e.code), message });
     }
     Ok(proto::era::server_hello(frame, era)?)
