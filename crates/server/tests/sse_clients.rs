@@ -69,7 +69,11 @@ impl Client {
 
     /// The next message of the stream.
     async fn message(&mut self) -> Value {
-        let event = self.stream.event().await.expect("one more event");
+        let mut event = self.stream.event().await.expect("one more event");
+        // A sign of life on a machine that is slow.
+        while event == ":" {
+            event = self.stream.event().await.expect("one more event");
+        }
         let data = event.strip_prefix("event: message\ndata: ").unwrap_or_else(|| panic!("{event:?}"));
         serde_json::from_str(data).unwrap_or_else(|e| panic!("{e}: {data}"))
     }
@@ -230,10 +234,11 @@ async fn what_is_wrong_with_a_message_is_told_on_the_stream() {
     assert_eq!(error_code(&client.ask("no/such", &json!({})).await), -32601);
     assert_eq!(client.ask("ping", &json!({})).await["result"], json!({}));
 
-    // In the one version that has them, arrays are taken apart.
+    // In the one version that has them, arrays are answered by arrays.
     let mut client = Client::introduced(gateway.http(), "2025-03-26", &json!({})).await;
     client.send(&json!([request("a", "ping", &json!({})), request("b", "ping", &json!({}))])).await;
-    assert_eq!((&client.message().await["id"], &client.message().await["id"]), (&json!("a"), &json!("b")));
+    let answers = client.message().await;
+    assert_eq!((&answers[0]["id"], &answers[1]["id"]), (&json!("a"), &json!("b")), "{answers}");
 }
 
 #[tokio::test]
