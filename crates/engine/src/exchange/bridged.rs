@@ -50,7 +50,12 @@ impl Exchange {
         matches!(&cross.input, Input::Rounds(rounds) if rounds.waiting() > 0 || self.wake.is_some())
     }
 
-    /// Whether its upstream is done with it, so that whatever is said there from now on belongs to something else.
+    /// Whether its upstream has answered, so that whatever is said there from now on belongs to something else.
+    pub fn is_answered(&self) -> bool {
+        self.answered
+    }
+
+    /// Whether nothing more comes from its upstream: it has answered, or its stream is gone.
     pub fn is_settled(&self) -> bool {
         self.settled || self.kept.as_ref().is_some_and(|kept| kept.is_over)
     }
@@ -69,7 +74,7 @@ impl Exchange {
                 }
                 _ if kept.is_over => {}
                 Kind::Response | Kind::Error => {
-                    kept.is_over = true;
+                    (kept.is_over, self.answered) = (true, true);
                     kept.events.push(event);
                 }
                 Kind::Notification => {
@@ -168,7 +173,7 @@ impl Exchange {
                 Err(e) => self.fail_upstream(binding, &e.to_string()),
             };
         }
-        self.settled = true;
+        (self.settled, self.answered) = (true, true);
         if let Some(answer) = self.pages_first(frame, sealer, binding) {
             self.steps.push(Step::Answer(answer));
             self.open = false;

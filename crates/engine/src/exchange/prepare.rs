@@ -11,7 +11,7 @@ use proto::rpc::{Frame, FrameLimits, code};
 use smallvec::SmallVec;
 
 use super::Start;
-use super::input::{State, may_ask, state_of};
+use super::input::{State, answers, may_ask, state_of};
 use super::outbound::{Mirror, Outbound};
 use crate::fault::Fault;
 
@@ -47,7 +47,11 @@ pub(super) fn check_arguments(start: &Start<'_>, arguments: Option<Span>) -> Res
 /// request in the upstream's words.
 pub(super) fn outbound(start: &Start<'_>) -> Result<(Outbound, Option<Frame>), Fault> {
     let state = match state_of(&start.frame, start.client, start.sealer, start.binding)? {
-        None | Some(State::Visited) => None,
+        None => None,
+        Some(State::Visited) => {
+            visits_agreed(&start.frame, start.binding.server)?;
+            None
+        }
         Some(State::Upstream(state)) => Some(state),
         // What waits under it would have been found before the request came here.
         Some(State::Parked { .. }) => return Err(super::input::no_longer_open()),
@@ -70,6 +74,22 @@ pub(super) fn outbound(start: &Start<'_>) -> Result<(Outbound, Option<Frame>), F
     let said = Frame::parse(body, FrameLimits::default())
         .map_err(|e| Fault::gateway(format!("the request cannot be put in the server's words: {e}")))?;
     Ok((outbound, Some(said)))
+}
+
+/// Whether the user agreed to go to the pages that had to be visited first: else it would only be asked again.
+fn visits_agreed(retry: &Frame, server: &str) -> Result<(), Fault> {
+    let Some(answers) = answers(retry)? else { return Ok(()) };
+    let text = retry.text();
+    let refused = |value: Span| {
+        let action = Members::of_value(text, value).and_then(|answer| answer.get(text, "action"));
+        action.is_some_and(|action| action.of(text) != b"\"accept\"")
+    };
+    if answers.iter().any(|member| refused(member.value)) {
+        let message =
+            format!("server {server:?} needs a page to be visited first, to which the user did not agree");
+        return Err(Fault::upstream(server, false, message));
+    }
+    Ok(())
 }
 
 fn written(start: &Start<'_>, said: &Frame, body: Bytes) -> Outbound {

@@ -104,6 +104,8 @@ pub struct Exchange {
     pub(super) kept: Option<Kept>,
     /// Whether the upstream has answered, or its stream has ended.
     pub(super) settled: bool,
+    /// Whether it has answered.
+    pub(super) answered: bool,
     /// What is to be done, soonest first; seldom more than one.
     pub(super) steps: SmallVec<[Step; 2]>,
     pub(super) open: bool,
@@ -157,6 +159,7 @@ impl Exchange {
             round: 0,
             kept: None,
             settled: false,
+            answered: false,
             steps,
             open,
         })
@@ -193,7 +196,7 @@ impl Exchange {
         {
             return None;
         }
-        (self.open, self.settled) = (false, true);
+        (self.open, self.settled, self.answered) = (false, true, true);
         Some(IdSwap::new(Bytes::from(self.key.to_string()), self.id.json().clone()))
     }
 
@@ -248,7 +251,7 @@ impl Exchange {
                 if self.cross.is_some() {
                     return self.translated(&frame, sealer, binding, now);
                 }
-                self.settled = true;
+                (self.settled, self.answered) = (true, true);
                 match self.answer(&frame, status, sealer, binding) {
                     Ok(answer) => self.finish(answer),
                     Err(fault) => self.fail(&fault),

@@ -135,9 +135,9 @@ impl<L: Clone + PartialEq> Asks<L> {
         Some(splice.finish())
     }
 
-    /// Forgets the questions of a link that is gone.
-    pub fn forget(&mut self, link: &L) {
-        self.open.retain(|_, ask| ask.link != *link);
+    /// Forgets the questions of a link that is gone, whose ids it gives back.
+    pub fn forget(&mut self, link: &L) -> Vec<u64> {
+        self.open.extract_if(|_, ask| ask.link == *link).map(|(own, _)| own).collect()
     }
 
     /// How many wait.
@@ -212,7 +212,7 @@ mod tests {
         asks.ask(1, &question, now).unwrap();
         assert_eq!(asks.ask(1, &question, now), Err(AskFault::Full(2)));
         assert!(asks.ask(1, &question, now + Duration::from_secs(61)).is_ok());
-        asks.forget(&1);
+        assert_eq!(asks.forget(&1), [3]);
         assert_eq!(asks.len(), 0);
     }
 }

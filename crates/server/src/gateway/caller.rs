@@ -213,7 +213,7 @@ impl Drop for Call {
             }
         }
         if let Some((lease, _)) = &mut self.lease
-            && !self.exchange.is_settled()
+            && !self.exchange.is_answered()
         {
             lease.spoil();
         }

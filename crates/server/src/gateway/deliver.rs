@@ -41,9 +41,7 @@ pub(super) async fn deliver(
     };
     way.check(shard, &link, &outbound)?;
     way.enter(used, &link, token.as_ref());
-    if let Some((_, level)) = way.lease {
-        Box::pin(tell_state(shard, &link, level.as_ref())).await;
-    }
+    way.tell_state(shard, &link).await;
     match link.send(&shard.client, outbound.clone(), limits).await {
         Err(e @ (LinkError::SessionGone | LinkError::Foreign(_))) => {
             tracing::info!(server = %way.upstream.name(), "{}; opening another link", way.upstream.told(&e));
@@ -51,6 +49,7 @@ pub(super) async fn deliver(
             let link = Box::pin(way.open(shard)).await?;
             way.check(shard, &link, &outbound)?;
             way.enter(used, &link, token.as_ref());
+            way.tell_state(shard, &link).await;
             Box::pin(link.send(&shard.client, outbound, limits)).await
         }
         other => other,
@@ -72,6 +71,13 @@ async fn tell_state(shard: &Shard, link: &Arc<OpenLink>, level: Option<&Bytes>) 
 }
 
 impl Way<'_> {
+    /// Tells a link that a call has for itself what that call wants.
+    async fn tell_state(&self, shard: &Shard, link: &Arc<OpenLink>) {
+        if let Some((_, level)) = self.lease {
+            Box::pin(tell_state(shard, link, level.as_ref())).await;
+        }
+    }
+
     fn ready(&self) -> Option<Arc<OpenLink>> {
         match (self.lease, self.caller) {
             (Some((lease, _)), _) => lease.cell.current(),

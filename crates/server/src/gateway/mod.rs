@@ -13,7 +13,6 @@
 //! | `parked`, `lease` | calls that wait for a client without a session, and links that such a call has for itself |
 //! | `listen`, `topics` | streams of notices for stateless clients; resources that clients listen to |
 //! | `follower` | one server told of them, and heard |
-//! | `follower` | one server told of them, and heard |
 //! | `views`, `offers` | what clients see, kept up to date |
 //! | `upstream`, `link`, `wire`, `reply`, `link_cell`, `pump` | links to servers, and what those say, asked and unasked |
 //! | `ladder`, `opening` | in which era and over which transport a server is spoken to |
@@ -28,7 +27,6 @@ mod call;
 mod caller;
 mod deliver;
 mod farewell;
-mod follower;
 mod follower;
 mod http;
 mod in_session;

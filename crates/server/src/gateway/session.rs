@@ -12,7 +12,7 @@ use engine::session::Asks;
 use parking_lot::Mutex;
 use proto::bridge::shape;
 use proto::era::{ClientHello, Era};
-use proto::mcp::Method;
+use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, Id};
 use tokio::sync::{mpsc, oneshot};
 use transport::up::LinkError;
@@ -171,8 +171,7 @@ impl Session {
 
     /// Goes over to the shared link.
     async fn share_link(&self, shard: &Shard, upstream: &Arc<Upstream>) -> Arc<Used> {
-        let used =
-            Arc::new(Used { cell: upstream.shared_link(&self.kind), joined: AtomicU64::new(0) });
+        let used = Arc::new(Used { cell: upstream.shared_link(&self.kind), joined: AtomicU64::new(0) });
         let old = self.links.lock().insert(upstream.spec.id, used.clone());
         if let Some(old) = old.filter(|old| old.cell.is_own()) {
             old.cell.retire();
@@ -276,9 +275,14 @@ impl Session {
         self.level.lock().clone()
     }
 
-    /// Forgets the questions that a call put whose answers nobody waits for any more.
+    /// Takes back the questions that a call put whose answers nobody waits for any more.
     pub(super) fn forget_questions(&self, mail: &Mail) {
-        self.asks.lock().forget(&Asker::Call(mail.number, 0, mail.sender.clone()));
+        let asker = Asker::Call(mail.number, 0, mail.sender.clone());
+        let open = self.asks.lock().forget(&asker);
+        for id in open.into_iter().filter(|_| self.kind.era.shapes.cancellation) {
+            let params = format!("\"requestId\":{id}");
+            self.tell(proto::era::notice(Notice::Cancelled.name(), params.as_bytes()), true);
+        }
     }
 
     /// Tells the client what an upstream of this era says, in the words of the client's era.

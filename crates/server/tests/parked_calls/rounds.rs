@@ -32,6 +32,13 @@ async fn question(reply: &mut Reply) -> (u64, String) {
     (id, message["method"].as_str().expect("a method").to_owned())
 }
 
+/// The question that a stream takes back.
+async fn taken_back(standing: &mut Reply) -> u64 {
+    let message = standing.message().await.expect("a notice");
+    assert_eq!(message["method"], "notifications/cancelled", "{message}");
+    message["params"]["requestId"].as_u64().expect("an id of ours")
+}
+
 async fn answer(client: &Legacy, id: u64, outcome: &Value) {
     let mut message = json!({"jsonrpc": "2.0", "id": id});
     for (key, value) in outcome.as_object().expect("an object") {
@@ -99,6 +106,7 @@ async fn an_error_closes_a_users_question_and_ends_the_call_for_any_other() {
     let actor = Actor::start(Speaks::Stateless).await;
     let gateway = gateway(&actor.config(), "").await;
     let client = askable(&gateway).await;
+    let mut standing = client.listen().await;
     let error = json!({"error": {"code": -1, "message": "User said no"}});
     let (mut reply, _) = asked(&client, &actor, &json!({"a": elicit()})).await;
     let (id, _) = question(&mut reply).await;
@@ -114,6 +122,7 @@ async fn an_error_closes_a_users_question_and_ends_the_call_for_any_other() {
     let last = reply.response().await;
     assert_eq!(error_code(&last), -32603);
     assert!(error_message(&last).contains("User said no"), "{last}");
+    assert_eq!(taken_back(&mut standing).await, other);
     answer(&client, other, &json!({"result": accepted("late")})).await;
     let (ok, ()) = tokio::join!(client.call("up__ok", &Value::Null), async {
         actor.next("tools/call").await.answer_text("fresh");
@@ -156,10 +165,12 @@ async fn a_call_that_is_cancelled_while_its_client_is_asked_is_over() {
     let actor = Actor::start(Speaks::Stateless).await;
     let gateway = gateway(&actor.config(), "").await;
     let client = askable(&gateway).await;
+    let mut standing = client.listen().await;
     let (mut reply, line) = asked(&client, &actor, &json!({"a": elicit()})).await;
     let (id, _) = question(&mut reply).await;
     client.notify("notifications/cancelled", &json!({"requestId": 1, "reason": "enough"})).await;
     assert_eq!(reply.message().await, None, "no answer to what was cancelled");
+    assert_eq!(taken_back(&mut standing).await, id);
     line.gone().await;
     answer(&client, id, &json!({"result": accepted("late")})).await;
     let (ok, ()) = tokio::join!(client.call("up__ok", &Value::Null), async {

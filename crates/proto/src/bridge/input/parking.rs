@@ -1,6 +1,8 @@
 //! A server that asks by requests and waits for the answer, and a client that is asked by results: the server's request
 //! is kept under a key, the client gets the keys with a state, and its next try brings the answers.
 
+use std::fmt::Write as _;
+
 use bytes::Bytes;
 
 use super::rounds::CANCELLED;
@@ -164,7 +166,8 @@ pub fn url_questions(
             requests.push(',');
         }
         let (number, method) = (at + 1, Method::Elicit.name());
-        requests.push_str(&format!("\"u{number}\":{{\"method\":\"{method}\",\"params\":{params}}}"));
+        // Writing to memory cannot fail.
+        let _ = write!(requests, "\"u{number}\":{{\"method\":\"{method}\",\"params\":{params}}}");
     }
     Some(input_required(&requests, state, server_info))
 }

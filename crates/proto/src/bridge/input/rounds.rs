@@ -253,10 +253,11 @@ impl Rounds {
             splice.replace(span, key);
         }
         if let Some(params) = request.params() {
-            match self.open.is_empty() {
-                true => splice.remove(&params.members, b"inputResponses"),
-                false => splice.set(&params.members, b"inputResponses", &responses),
-            };
+            if self.open.is_empty() {
+                splice.remove(&params.members, b"inputResponses");
+            } else {
+                splice.set(&params.members, b"inputResponses", &responses);
+            }
             match &self.state {
                 Some(state) => splice.set(&params.members, b"requestState", state),
                 None => splice.remove(&params.members, b"requestState"),
