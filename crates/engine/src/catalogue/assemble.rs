@@ -76,6 +76,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
                 upstream: part.upstream.id,
                 real_name,
                 mirrored,
+                tasks: part.task_support(own),
                 validator: LazyValidator::new(schema, self.spec.schema_bytes),
             };
             entries.insert(name, entry);

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use proto::bridge::handshake::server_capabilities;
 use proto::bridge::shape::{Listed, item};
-use proto::era::Era;
+use proto::bridge::tasks::{TaskSupport, offers_tasks, supporting_tasks};
+use proto::era::{Era, Tasks};
 
 use super::capabilities::declares;
 use super::{Item, ListKind, Offer, UpstreamOffer};
@@ -36,8 +37,17 @@ impl<'a> Part<'a> {
             let capabilities = Cow::Borrowed(offer.hello.capabilities.as_ref());
             return Self { upstream, offer, capabilities, translated: None };
         }
+        // A server of the extension decides by itself which call becomes a task, so that any may.
+        let any_task = from.shapes.tasks == Tasks::Extension
+            && era.shapes.tasks == Tasks::Experiment
+            && offers_tasks(from, &offer.hello.capabilities);
         let one = |kind: ListKind, own: &Item, notes: &mut Vec<String>| {
-            let shown = item(listed(kind), &own.text, from, era).and_then(|text| Item::read(kind, text));
+            let text = item(listed(kind), &own.text, from, era);
+            let text = match kind {
+                ListKind::Tools if any_task => text.and_then(|text| supporting_tasks(&text)),
+                _ => text,
+            };
+            let shown = text.and_then(|text| Item::read(kind, text));
             if shown.is_none() {
                 let (list, server) = (kind.member(), &upstream.name);
                 notes.push(format!(
@@ -60,6 +70,16 @@ impl<'a> Part<'a> {
             None => Some((own, own)),
             Some(lists) => Some((own, lists[kind.index()][at].as_ref()?)),
         })
+    }
+
+    /// Whether calls of a tool, as its server wrote it, can run as tasks.
+    pub(super) fn task_support(&self, tool: &Item) -> TaskSupport {
+        let hello = &self.offer.hello;
+        match hello.era.shapes.tasks {
+            _ if !offers_tasks(hello.era, &hello.capabilities) => TaskSupport::Forbidden,
+            Tasks::Extension => TaskSupport::Optional,
+            Tasks::None | Tasks::Experiment => TaskSupport::of_tool(&tool.text),
+        }
     }
 
     /// Whether a capability is declared.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use proto::bridge::tasks::TaskSupport;
 use proto::era::{CacheHint, Era, discover_result};
 
 use super::assemble::{Assembly, instructions};
@@ -68,6 +69,8 @@ pub struct ToolEntry {
     pub real_name: Option<Bytes>,
     /// Arguments that requests mirror in headers, where the era of client or server has such.
     pub mirrored: Vec<MirroredParam>,
+    /// Whether a call can run as a task where client and server do not speak of tasks in the same way.
+    pub tasks: TaskSupport,
     pub(super) validator: LazyValidator,
 }
 

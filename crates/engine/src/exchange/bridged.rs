@@ -152,7 +152,7 @@ impl Exchange {
         now: Instant,
     ) {
         // What was asked under this id is answered.
-        if self.is_waiting() {
+        if self.is_waiting() || self.task_answered(frame, sealer, binding, now) {
             return;
         }
         let Some(cross) = &mut self.cross else { return };
@@ -222,6 +222,9 @@ impl Exchange {
         binding: Binding<'_>,
         now: Instant,
     ) {
+        if self.bridge.as_ref().is_some_and(|bridge| bridge.asks()) {
+            return self.task_replied(index, frame, sealer, binding, now);
+        }
         let Some(cross) = &mut self.cross else { return };
         let Input::Rounds(rounds) = &mut cross.input else { return };
         match rounds.reply(index, frame) {
@@ -243,6 +246,9 @@ impl Exchange {
     /// What waited is due.
     pub(super) fn wake(&mut self, sealer: &dyn Sealer, binding: Binding<'_>, now: Instant) {
         self.wake = None;
+        if self.bridge.as_ref().is_some_and(|bridge| bridge.asks()) {
+            return self.look_again(sealer, binding, now);
+        }
         match self.cross.as_ref().map(|cross| &cross.input) {
             Some(Input::Rounds(_)) => self.again(sealer, now),
             Some(Input::Parking(parking)) if !parking.is_empty() => self.park(sealer, binding),

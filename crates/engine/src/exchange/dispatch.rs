@@ -41,6 +41,8 @@ pub struct Route<'v> {
     pub method: Cow<'static, str>,
     /// The tasks that its messages may name.
     pub names: TaskNames,
+    /// Whether the shell can keep what a task needs that outlives its exchange; it has to say so.
+    pub keeps_tasks: bool,
 }
 
 /// The tasks that the messages of an exchange may name, where their ids are exchanged.
@@ -57,7 +59,7 @@ pub enum TaskNames {
 impl Route<'_> {
     /// To this upstream, with nothing changed on the way.
     fn to(upstream: UpstreamId, method: Cow<'static, str>) -> Self {
-        Self { upstream, rename: None, tool: None, method, names: TaskNames::None }
+        Self { upstream, rename: None, tool: None, method, names: TaskNames::None, keeps_tasks: false }
     }
 }
 

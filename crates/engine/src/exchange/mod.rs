@@ -17,6 +17,7 @@ mod input;
 mod outbound;
 mod prepare;
 mod run;
+mod task_bridge;
 mod tasks;
 
 #[cfg(test)]
@@ -27,3 +28,4 @@ pub use event::{Answer, Event, LinkFailure, Step, Timeouts};
 pub use input::{Binding, Sealer, Ticket, no_longer_open, parked};
 pub use outbound::{Headers, Mirror, Outbound};
 pub use run::{Exchange, ProgressToken, Start};
+pub use task_bridge::Made;

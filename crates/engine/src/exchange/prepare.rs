@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 use super::Start;
 use super::input::{State, answers, may_ask, state_of};
 use super::outbound::{Mirror, Outbound};
+use super::task_bridge::TaskBridge;
 use crate::fault::Fault;
 
 /// A key of ours as JSON; no number of 64 bits has more digits than there is room for.
@@ -45,7 +46,10 @@ pub(super) fn check_arguments(start: &Start<'_>, arguments: Option<Span>) -> Res
 /// The request as its upstream gets it: in the upstream's words, under our id, with the real name, our progress token and
 /// the upstream's own state. Where both sides speak the same era, only those places differ; else the second value is the
 /// request in the upstream's words.
-pub(super) fn outbound(start: &Start<'_>) -> Result<(Outbound, Option<Frame>), Fault> {
+pub(super) fn outbound(
+    start: &Start<'_>,
+    bridge: Option<&TaskBridge>,
+) -> Result<(Outbound, Option<Frame>), Fault> {
     let state = match state_of(&start.frame, start.client, start.sealer, start.binding)? {
         None => None,
         Some(State::Visited) => {
@@ -61,19 +65,26 @@ pub(super) fn outbound(start: &Start<'_>) -> Result<(Outbound, Option<Frame>), F
         let body = spliced(start, &start.frame, name, state.as_deref())?;
         return Ok((written(start, &start.frame, body), None));
     }
+    if let Some(outbound) = bridge.and_then(|bridge| bridge.first(start.key)) {
+        let said = read(outbound.body.clone())?;
+        return Ok((outbound, Some(said)));
+    }
+    let capabilities = bridge.and_then(TaskBridge::capabilities);
     let envelope = Envelope {
-        capabilities: start.capabilities_upstream,
+        capabilities: capabilities.as_deref().unwrap_or(start.capabilities_upstream),
         client_info: start.client_info.as_bytes(),
         level: start.level,
     };
     let text = request(&start.frame, start.client, start.server, &envelope);
-    let said = Frame::parse(text, FrameLimits::default())
-        .map_err(|e| Fault::gateway(format!("the request cannot be put in the server's words: {e}")))?;
+    let said = read(bridge.map_or(text.clone(), |bridge| bridge.dressed(text)))?;
     let body = spliced(start, &said, name_span(&said), None)?;
     let outbound = written(start, &said, body.clone());
-    let said = Frame::parse(body, FrameLimits::default())
-        .map_err(|e| Fault::gateway(format!("the request cannot be put in the server's words: {e}")))?;
-    Ok((outbound, Some(said)))
+    Ok((outbound, Some(read(body)?)))
+}
+
+fn read(text: Bytes) -> Result<Frame, Fault> {
+    Frame::parse(text, FrameLimits::default())
+        .map_err(|e| Fault::gateway(format!("the request cannot be put in the server's words: {e}")))
 }
 
 /// Whether the user agreed to go to the pages that had to be visited first: else it would only be asked again.

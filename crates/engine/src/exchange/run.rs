@@ -14,6 +14,7 @@ use super::cross::Cross;
 use super::input::{may_ask, wrap_state};
 use super::outbound::{Headers, check_param_headers};
 use super::prepare::{check_arguments, digits, outbound};
+use super::task_bridge::TaskBridge;
 use super::{Answer, Binding, Event, LinkFailure, Route, Sealer, Step, Timeouts};
 use crate::fault::Fault;
 use crate::tasks::Renaming;
@@ -88,6 +89,8 @@ pub struct Exchange {
     pub(super) cross: Option<Box<Cross>>,
     /// How ids of tasks are exchanged, where they are.
     pub(super) renaming: Option<Renaming>,
+    /// What is needed besides when the upstream speaks of tasks in another way.
+    pub(super) bridge: Option<Box<TaskBridge>>,
     pub(super) id: Id,
     pub(super) key: u64,
     pub(super) token: Option<Bytes>,
@@ -123,6 +126,7 @@ impl Exchange {
         let mut steps = SmallVec::new();
         let mut open = true;
         let mut cross = None;
+        let bridge = TaskBridge::of(&start)?.map(Box::new);
         if let (Some(tool), Some(headers)) = (route.tool, start.headers)
             && start.client.mirrored_headers
         {
@@ -135,7 +139,7 @@ impl Exchange {
                 open = false;
             }
             None => {
-                let (out, said) = outbound(&start)?;
+                let (out, said) = outbound(&start, bridge.as_deref())?;
                 cross = said.map(|said| Box::new(Cross::new(&start, said, out.mirror.clone())));
                 steps.push(Step::Send(out));
             }
@@ -149,6 +153,7 @@ impl Exchange {
             era: start.client,
             cross,
             renaming,
+            bridge,
             id,
             key,
             token,
@@ -216,6 +221,7 @@ impl Exchange {
             }
             Event::Cancelled(notice) => {
                 self.give_up();
+                self.cancel_task(sealer);
                 self.cancel_upstream(notice.as_deref());
                 self.steps.push(Step::End);
                 self.open = false;
@@ -223,7 +229,7 @@ impl Exchange {
             Event::Answered => self.hear(now, false),
             Event::Replied(index, frame) => self.replied(index, &frame, sealer, binding, now),
             Event::Expired if self.wake.is_some_and(|wake| now >= wake) => self.wake(sealer, binding, now),
-            Event::Expired if now >= self.deadline() => self.expire(binding.server, now),
+            Event::Expired if now >= self.deadline() => self.expire(sealer, binding.server, now),
             Event::Expired => {}
         }
     }
@@ -328,9 +334,10 @@ impl Exchange {
         self.open = false;
     }
 
-    fn expire(&mut self, server: &str, now: Instant) {
+    fn expire(&mut self, sealer: &dyn Sealer, server: &str, now: Instant) {
         let waited = now.duration_since(self.started).as_secs();
         self.give_up();
+        self.cancel_task(sealer);
         self.cancel_upstream(None);
         if self.is_waiting() {
             let message = format!(

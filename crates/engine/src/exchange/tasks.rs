@@ -29,7 +29,7 @@ impl Exchange {
         binding: Binding<'_>,
     ) -> Result<Edits, Fault> {
         let Some(renaming) = &self.renaming else { return Ok(Edits::new()) };
-        renaming.answer(answer, self.ids(sealer, binding), place(binding))
+        renaming.answer(answer, self.ids(sealer, binding), self.place(binding))
     }
 
     /// A notification for the client, with the ids that it knows; `None` when it cannot be told.
@@ -37,7 +37,7 @@ impl Exchange {
         match &self.renaming {
             Some(renaming) if may_name(&text) => {
                 let frame = Frame::parse(text, FrameLimits::default()).ok()?;
-                let (ids, place) = (self.ids(sealer, binding), place(binding));
+                let (ids, place) = (self.ids(sealer, binding), self.place(binding));
                 Some(applied(&frame, &message_edits(&frame, renaming.task(), ids, place).ok()?))
             }
             _ => Some(text),
@@ -57,7 +57,7 @@ impl Exchange {
         let Some(renaming) = self.renaming.as_ref().filter(|_| may_name(question.text())) else {
             return Ok(question);
         };
-        let (ids, place) = (self.ids(sealer, binding), place(binding));
+        let (ids, place) = (self.ids(sealer, binding), self.place(binding));
         let named = message_edits(&question, renaming.task(), ids, place)
             .map_err(|fault| fault.message)
             .and_then(|edits| {
@@ -67,13 +67,25 @@ impl Exchange {
         named.map(Box::new).map_err(|why| (question, why))
     }
 
+    /// The params of a question, a JSON object, with the ids that the client knows.
+    pub(super) fn named_params(&self, params: Bytes, sealer: &dyn Sealer, binding: Binding<'_>) -> Bytes {
+        let text = [b"{\"jsonrpc\":\"2.0\",\"method\":\"\",\"params\":", &params[..], b"}"].concat();
+        let named = self.named(text.into(), sealer, binding);
+        let frame = named.and_then(|text| Frame::parse(text, FrameLimits::default()).ok());
+        let span = frame.as_ref().and_then(|frame| Some(frame.params()?.members.span()));
+        match (frame, span) {
+            (Some(frame), Some(span)) => span.share(frame.text()),
+            _ => params,
+        }
+    }
+
     fn ids<'a>(&self, sealer: &'a dyn Sealer, binding: Binding<'a>) -> TaskIds<'a> {
         TaskIds::new(sealer, binding.principal, self.era)
     }
-}
 
-fn place(binding: Binding<'_>) -> TaskPlace<'_> {
-    TaskPlace { server: binding.server, home: None }
+    fn place<'a>(&self, binding: Binding<'a>) -> TaskPlace<'a> {
+        TaskPlace { server: binding.server, home: self.bridge.as_ref().and_then(|bridge| bridge.home()) }
+    }
 }
 
 /// Whether a message may name a task. Nearly none does, and this search is far cheaper than looking into each.

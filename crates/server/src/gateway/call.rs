@@ -20,7 +20,7 @@ use super::lease::Lease;
 use super::link::{Asker, Inbound, OpenLink};
 use super::reply::{Item, Reply, Source};
 use super::upstream::Upstream;
-use super::{ANYONE, Shard};
+use super::{ANYONE, Shard, tasks};
 
 /// What comes out of a call, step by step.
 #[derive(Debug)]
@@ -130,6 +130,9 @@ impl Call {
                         self.over = true;
                         if let Some(source) = self.source.take() {
                             source.finish();
+                        }
+                        if let Some(made) = self.exchange.made() {
+                            return Progress::Answer(tasks::keep(self, made, answer));
                         }
                         return Progress::Answer(answer);
                     }

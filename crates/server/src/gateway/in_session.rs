@@ -11,9 +11,9 @@ use proto::bridge::shape;
 use proto::era::Era;
 use proto::json::Splice;
 use proto::mcp::{Method, Notice};
-use proto::rpc::{Frame, FrameLimits, Kind, code, result_pieces, result_response};
+use proto::rpc::{Frame, FrameLimits, Kind, result_pieces, result_response};
 
-use super::Shard;
+use super::{Shard, tasks};
 use super::call::Call;
 use super::caller::{Caller, Request as CallRequest};
 use super::link::{Asker, Inbound};
@@ -119,8 +119,12 @@ pub(crate) async fn decide(shard: &Shard, session: &Arc<Session>, frame: Frame) 
             Outcome::Done(200, result_response(&id, b"{}"))
         }
         Ok(Dispatch::Listen) => refuse(Fault::unknown_method(&frame.method(), "needs no session"), &frame),
-        Ok(Dispatch::Kept(..)) => {
-            refuse(Fault::client(code::INVALID_PARAMS, "params.taskId names no task"), &frame)
+        Ok(Dispatch::Kept(method, route)) => {
+            let shown = frame.string(route.rename.0).unwrap_or_default();
+            match tasks::held(shard, method, &route, &shown) {
+                Ok(result) => Outcome::Done(200, result_response(&id, &result)),
+                Err(fault) => refuse(fault, &frame),
+            }
         }
         Ok(Dispatch::Forward(route)) => {
             let subscription = subscription(&frame);

@@ -56,6 +56,11 @@ impl Lease {
         })
     }
 
+    /// The thread that took it.
+    pub(crate) fn shard(&self) -> &Shard {
+        &self.shard
+    }
+
     /// The server may still work on this call. Nobody else may have the link: what is asked there would reach the wrong
     /// client.
     pub(crate) fn spoil(&mut self) {

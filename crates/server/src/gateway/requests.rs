@@ -36,15 +36,27 @@ pub(super) async fn request(shard: &Shard, link: &Arc<OpenLink>, method: Method,
 
 /// A request of the gateway's own that stays open for long. Its upstream is told when nobody waits any more.
 pub(super) struct OpenRequest {
-    pub(super) shard: Shard,
-    pub(super) link: Arc<OpenLink>,
+    shard: Shard,
+    link: Arc<OpenLink>,
     /// The request's id.
-    pub(super) key: u64,
+    key: u64,
+    is_answered: bool,
+}
+
+impl OpenRequest {
+    pub(super) fn new(shard: &Shard, link: &Arc<OpenLink>, key: u64) -> Self {
+        Self { shard: shard.clone(), link: link.clone(), key, is_answered: false }
+    }
+
+    /// Its answer has come: nobody has to be told.
+    pub(super) fn answered(mut self) {
+        self.is_answered = true;
+    }
 }
 
 impl Drop for OpenRequest {
     fn drop(&mut self) {
-        if !self.link.hears_cancellation() || !self.link.is_alive() {
+        if self.is_answered || !self.link.hears_cancellation() || !self.link.is_alive() {
             return;
         }
         let (shard, link, key) = (self.shard.clone(), self.link.clone(), self.key);

@@ -189,6 +189,8 @@ fn sweep(shard: Shard) {
 fn tick(shard: &Shard) {
     shard.gateway.tidying.tick();
     shard.gateway.parked.sweep();
+    shard.gateway.homes.sweep();
+    shard.gateway.held.lock().sweep(std::time::Instant::now());
 }
 
 async fn tidy_up(shard: &Shard) {

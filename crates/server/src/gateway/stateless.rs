@@ -7,9 +7,9 @@ use engine::Fault;
 use engine::exchange::{Dispatch, Headers, dispatch, no_longer_open, parked};
 use engine::tasks::TaskIds;
 use proto::era::{Envelope, Era};
-use proto::rpc::{Frame, code, result_pieces, result_response};
+use proto::rpc::{Frame, result_pieces, result_response};
 
-use super::Shard;
+use super::{Shard, tasks};
 use super::call::Call;
 use super::caller::{Caller, Request as CallRequest};
 use super::in_session::LONG;
@@ -54,8 +54,15 @@ pub(crate) async fn decide(
         },
         Ok(Dispatch::Listen) => Decision::Listen(cell, Box::new(frame)),
         Ok(Dispatch::SetLevel(_)) => refuse(&Fault::unknown_method(&frame.method(), "needs a session")),
-        Ok(Dispatch::Kept(..)) => refuse(&Fault::client(code::INVALID_PARAMS, "params.taskId names no task")),
-        Ok(Dispatch::Forward(route)) => {
+        Ok(Dispatch::Kept(method, route)) => {
+            let asked = tasks::Asked { frame: &frame, method, route, era, server_info: info };
+            match Box::pin(tasks::serve(shard, asked)).await {
+                Ok((status, text)) => Decision::Done(status, text),
+                Err(fault) => refuse(&fault),
+            }
+        }
+        Ok(Dispatch::Forward(mut route)) => {
+            route.keeps_tasks = shard.gateway.homes.has_room();
             let server = view.upstream_era(route.upstream).unwrap_or(era);
             if server.asks != era.asks {
                 let name = shard.gateway.upstream(route.upstream).name();

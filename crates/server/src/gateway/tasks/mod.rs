@@ -3,10 +3,18 @@
 //!
 //! | file | is for |
 //! |---|---|
+//! | `kept` | what an answered call leaves behind, and clients' requests about that |
+//! | `homes` | tasks that need the link over which they were begun |
+//! | `home` | one of them: its link, and its server's questions |
 //! | `notices` | notices about tasks on a client's stream |
 //!
 //! What becomes of a message is decided in `proto::bridge::tasks` and `engine::tasks`.
 
+mod home;
+mod homes;
+mod kept;
 mod notices;
 
+pub(super) use homes::Homes;
+pub(super) use kept::{Asked, held, keep, new_held, serve};
 pub(super) use notices::{follow, wanted};

@@ -66,20 +66,20 @@ impl Drop for Following {
     }
 }
 
-/// Listens to tasks at their upstreams.
-pub(crate) fn follow(shard: &Shard, tasks: &[Heard]) -> (Vec<Following>, Vec<mpsc::Receiver<Told>>) {
+/// Listens to tasks at their upstreams; what is heard comes to the receiver.
+pub(crate) fn follow(shard: &Shard, tasks: &[Heard]) -> (Vec<Following>, mpsc::Receiver<Told>) {
     let mut by_upstream: BTreeMap<UpstreamId, Vec<KnownTask>> = BTreeMap::new();
     for heard in tasks {
         by_upstream.entry(heard.upstream).or_default().push(heard.task.clone());
     }
+    let (sender, heard) = mpsc::channel(BEHIND);
     let one = |(upstream, tasks)| {
-        let (sender, heard) = mpsc::channel(BEHIND);
         let (settle, settled) = watch::channel(false);
         let upstream = shard.gateway.upstream(upstream).clone();
-        let follower = Follower { shard: shard.clone(), upstream, tasks, sender, settle };
-        (Following { running: tokio::spawn(follower.run()).abort_handle(), settled }, heard)
+        let follower = Follower { shard: shard.clone(), upstream, tasks, sender: sender.clone(), settle };
+        Following { running: tokio::spawn(follower.run()).abort_handle(), settled }
     };
-    by_upstream.into_iter().map(one).unzip()
+    (by_upstream.into_iter().map(one).collect(), heard)
 }
 
 struct Follower {
@@ -170,7 +170,7 @@ impl Follower {
         let opened = link.open_stream(&self.shard.client, request, self.shard.gateway.frame_limits());
         let opened = tokio::time::timeout(patience, opened).await;
         let source = opened.map_err(|_| LinkError::Late(patience.as_secs()))??;
-        let open = OpenRequest { shard: self.shard.clone(), link: link.clone(), key };
+        let open = OpenRequest::new(&self.shard, link, key);
         Ok(source.map(|source| (source, open)))
     }
 }

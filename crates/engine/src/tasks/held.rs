@@ -1,0 +1,168 @@
+//! Outcomes that were there at once, for clients that wait for a task: kept until they are fetched, or too old, or too
+//! many.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use proto::bridge::tasks::{Status, related_to};
+use proto::json::quote;
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy)]
+pub struct HeldLimits {
+    /// How many outcomes.
+    pub count: usize,
+    /// How many bytes of them in all.
+    pub bytes: usize,
+    /// For how long.
+    pub lifetime: Duration,
+}
+
+#[derive(Debug)]
+struct Entry {
+    number: u64,
+    outcome: Bytes,
+    /// When it came to be, as clients read it.
+    time: String,
+    until: Instant,
+}
+
+/// The outcomes of one gateway, the oldest first.
+#[derive(Debug)]
+pub struct Held {
+    limits: HeldLimits,
+    entries: VecDeque<Entry>,
+    bytes: usize,
+}
+
+/// Milliseconds after which a client may ask again; nothing will have changed.
+const INTERVAL: u64 = 1000;
+
+impl Held {
+    /// Nothing is kept yet.
+    pub fn new(limits: HeldLimits) -> Self {
+        Self { limits, entries: VecDeque::new(), bytes: 0 }
+    }
+
+    /// Keeps an outcome, a JSON object, under a new number; the oldest ones go when there are too many. `unix_ms` is the
+    /// time in milliseconds since 1970. `false` when it alone is too large.
+    pub fn keep(&mut self, number: u64, outcome: Bytes, now: Instant, unix_ms: u64) -> bool {
+        if outcome.len() > self.limits.bytes || self.limits.count == 0 {
+            return false;
+        }
+        self.sweep(now);
+        while self.entries.len() >= self.limits.count || self.bytes + outcome.len() > self.limits.bytes {
+            self.drop_oldest();
+        }
+        self.bytes += outcome.len();
+        let until = now + self.limits.lifetime;
+        self.entries.push_back(Entry { number, outcome, time: iso_time(unix_ms), until });
+        true
+    }
+
+    /// Lets go of what is too old.
+    pub fn sweep(&mut self, now: Instant) {
+        while self.entries.front().is_some_and(|entry| entry.until <= now) {
+            self.drop_oldest();
+        }
+    }
+
+    fn drop_oldest(&mut self) {
+        if let Some(entry) = self.entries.pop_front() {
+            self.bytes -= entry.outcome.len();
+        }
+    }
+
+    /// How many bytes are kept.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn find(&self, number: u64) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.number == number)
+    }
+
+    /// The task that stands for an outcome, a JSON object with the id `shown`; `None` when it is gone.
+    pub fn task(&self, number: u64, shown: &str) -> Option<String> {
+        let (time, status) = (&self.find(number)?.time, Status::Completed.json());
+        let lifetime = self.limits.lifetime.as_millis();
+        Some(format!(
+            "{{\"taskId\":{},\"status\":{status},\"createdAt\":\"{time}\",\"lastUpdatedAt\":\"{time}\",\"ttl\":{lifetime},\"pollInterval\":{INTERVAL}}}",
+            quote(shown)
+        ))
+    }
+
+    /// The outcome, with the id `shown` of its task; `None` when it is gone.
+    pub fn outcome(&self, number: u64, shown: &str) -> Option<Bytes> {
+        Some(related_to(&self.find(number)?.outcome, quote(shown).as_bytes()))
+    }
+}
+
+/// A point in time, milliseconds since 1970, as ISO 8601 text.
+fn iso_time(unix_ms: u64) -> String {
+    let (days, millis) = (unix_ms / 86_400_000, unix_ms % 86_400_000);
+    let (hour, minute, second) = (millis / 3_600_000, millis / 60_000 % 60, millis / 1000 % 60);
+    // The calendar repeats every 400 years; counted from a first of March, a leap day is the last of its year.
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let date = day - (153 * month + 2) / 5 + 1;
+    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let year = year + era * 400 + later;
+    format!("{year:04}-{month:02}-{date:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z", millis % 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[expect(clippy::disallowed_methods, reason = "a test has to begin at some time")]
+    fn start() -> Instant {
+        Instant::now()
+    }
+
+    const LIMITS: HeldLimits = HeldLimits { count: 2, bytes: 10, lifetime: Duration::from_secs(9) };
+
+    #[test]
+    fn what_is_kept_has_bounds() {
+        let (mut held, now) = (Held::new(LIMITS), start());
+        for (number, outcome) in [(1, "{}"), (2, "{}"), (3, "{ }")] {
+            assert!(held.keep(number, Bytes::from_static(outcome.as_bytes()), now, 0));
+        }
+        assert_eq!((held.task(1, "x"), held.bytes()), (None, 5), "the oldest is gone");
+        assert!(!held.keep(4, Bytes::from_static(b"{         }"), now, 0));
+        assert!(held.keep(5, Bytes::from_static(b"{       }"), now, 0));
+        assert_eq!((held.outcome(3, "x"), held.bytes()), (None, 9));
+        held.sweep(now + Duration::from_secs(9));
+        assert_eq!((held.outcome(5, "x"), held.bytes()), (None, 0));
+    }
+
+    #[test]
+    fn an_outcome_is_told_as_a_task() {
+        let mut held = Held::new(LIMITS);
+        held.keep(7, Bytes::from_static(b"{\"a\":1e0}"), start(), 1_785_283_199_070);
+        assert_eq!(
+            held.task(7, "id").unwrap(),
+            r#"{"taskId":"id","status":"completed","createdAt":"2026-07-28T23:59:59.070Z","lastUpdatedAt":"2026-07-28T23:59:59.070Z","ttl":9000,"pollInterval":1000}"#
+        );
+        assert_eq!(
+            held.outcome(7, "id").unwrap(),
+            r#"{"_meta":{"io.modelcontextprotocol/related-task":{"taskId":"id"}},"a":1e0}"#
+        );
+    }
+
+    #[test]
+    fn points_in_time_have_their_dates() {
+        for (seconds, date) in [
+            (0, "1970-01-01T00:00:00"),
+            (951_782_400, "2000-02-29T00:00:00"),
+            (1_767_225_599, "2025-12-31T23:59:59"),
+            (4_107_542_400, "2100-03-01T00:00:00"),
+        ] {
+            assert_eq!(iso_time(seconds * 1000 + 70), format!("{date}.070Z"));
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Calls that become tasks, through the gateway: in one way on both sides, and in two.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod extension;
+mod sessions;
+mod stateless;
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use testkit::fixture::{Eras, Running};
+
+use support::{Gateway, Headers, MODERN, Modern, meta, quoted, request, soon};
+
+/// The capabilities of a client that knows the extension and can be asked.
+fn capable() -> Value {
+    json!({"elicitation": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}})
+}
+
+/// A gateway in front of fixtures of these kinds, which are called `a`, `b` and so on.
+async fn gateway(eras: &[Eras]) -> (Gateway, Vec<Running>) {
+    let mut config = String::from("mcpServers:\n");
+    let mut running = Vec::new();
+    for (name, eras) in ["a", "b", "c"].iter().zip(eras) {
+        let fixture = support::fixture(*eras).await;
+        let _ = writeln!(config, "  {name}: {{ url: {} }}", quoted(&fixture.url()));
+        running.push(fixture);
+    }
+    (Gateway::start(&config).await, running)
+}
+
+/// A stateless client with these capabilities.
+fn modern(gateway: &Gateway, capabilities: Value) -> Modern {
+    Modern { capabilities, ..Modern::new(gateway.http()) }
+}
+
+/// Asks about a task, with the header that repeats its id.
+async fn about(client: &Modern, method: &str, id: &str, more: Value) -> Value {
+    let mut params = more;
+    params["taskId"] = json!(id);
+    params["_meta"] = meta(&client.capabilities);
+    let headers: Headers<'_> = &[("MCP-Protocol-Version", MODERN), ("Mcp-Method", method), ("Mcp-Name", id)];
+    let body = request("t", method, &params).to_string();
+    client.http.post(&client.path, headers, &body).await.response().await
+}
+
+/// Looks at a task until `done` holds.
+async fn until(client: &Modern, id: &str, done: impl Fn(&Value) -> bool) -> Value {
+    soon("the task", async {
+        loop {
+            let answer = about(client, "tasks/get", id, json!({})).await;
+            assert_eq!(answer["result"]["taskId"], id, "{answer}");
+            if done(&answer["result"]) {
+                return answer["result"].clone();
+            }
+            // A server tells how often it may be asked; there is no event to wait for.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await
+}
+
+fn has_ended(task: &Value) -> bool {
+    ["completed", "failed", "cancelled"].contains(&task["status"].as_str().unwrap_or_default())
+}
