@@ -78,14 +78,16 @@ pub(super) fn run(mut args: Args, global: &Global, console: &Console) -> Result<
             let message = format!("{:?} stands beside arguments that are given as JSON", words.join(" "));
             return Err(Failure::usage(message).mend("give the arguments in one way"));
         }
-        call(connection, desk, &name, whole, &words).await.map(|result| (name, result))
+        let result = call(connection, desk, &name, whole, &words).await?;
+        let shown = connection.modern(Method::ToolsCall, &result).into_owned();
+        Ok((name, result, shown))
     });
-    let (name, result) = result?;
+    let (name, result, shown) = result?;
     let failed = if console.json {
         console.print(&result)?;
-        serde_json::from_str::<serde_json::Value>(&result).is_ok_and(|result| result["isError"] == true)
+        serde_json::from_str::<serde_json::Value>(&shown).is_ok_and(|result| result["isError"] == true)
     } else {
-        Show { console, save, name: &name }.tool_result(&result)?
+        Show { console, save, name: &name }.tool_result(&shown)?
     };
     if failed {
         console.note(&format!("{} the tool says that it failed", console.err.red("error:")));

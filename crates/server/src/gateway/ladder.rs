@@ -1,12 +1,18 @@
 //! In which era, and over which transport, an upstream is spoken to: tried in turn, and remembered. It must not know how a
 //! connection is made.
 
+use std::collections::VecDeque;
 use std::fmt;
+use std::time::Duration;
 
+use engine::config::HttpTransport;
 use parking_lot::Mutex;
 use proto::era::{Era, HelloFault, Lifecycle, Web, newest_handshake, newest_stateless};
 use proto::rpc::code;
 use transport::up::LinkError;
+
+/// How long a server may keep silent on a question that it may not know. Those that know it need no time.
+pub(crate) const PROBE: Duration = Duration::from_secs(5);
 
 /// One way to speak to an upstream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +42,17 @@ pub(crate) enum Reach {
     EventStream,
     /// A child, whose pipe carries everything.
     Pipe,
+}
+
+impl Reach {
+    /// Over HTTP, as configured.
+    pub(crate) fn of(transport: HttpTransport) -> Self {
+        match transport {
+            HttpTransport::Auto => Self::Streamable(true),
+            HttpTransport::Streamable => Self::Streamable(false),
+            HttpTransport::Sse => Self::EventStream,
+        }
+    }
 }
 
 /// What an upstream is known to speak. Nothing is known at first, and nothing is when no way works any more.
@@ -124,6 +141,57 @@ impl Ladder {
     }
 }
 
+/// The ways that are left to try, and why those before did not work.
+#[derive(Debug)]
+pub(crate) struct Climb {
+    left: VecDeque<Rung>,
+    refused: Vec<Rung>,
+    failure: Option<LinkError>,
+    is_over: bool,
+}
+
+impl Climb {
+    pub(crate) fn new(rungs: Vec<Rung>) -> Self {
+        Self { left: rungs.into(), refused: Vec::new(), failure: None, is_over: false }
+    }
+
+    /// The next way, and whether it was tried before.
+    pub(crate) fn next(&mut self) -> Option<(Rung, bool)> {
+        let rung = self.left.pop_front()?;
+        Some((rung, self.refused.contains(&rung)))
+    }
+
+    /// Takes it that a way did not work.
+    pub(crate) fn failed(&mut self, rung: Rung, why: LinkError) {
+        let verdict = verdict(&why, rung);
+        if verdict == Verdict::Refused && !self.refused.contains(&rung) {
+            self.refused.push(rung);
+            // It may only have been slow to start; then it has time enough in the end.
+            if matches!(why, LinkError::Late(_)) {
+                self.left.push_back(rung);
+            }
+        }
+        if verdict == Verdict::Final {
+            self.left.clear();
+            self.is_over = true;
+        }
+        self.failure = Some(match self.failure.take() {
+            Some(old) => more_telling(old, why),
+            None => why,
+        });
+    }
+
+    /// The ways that were refused.
+    pub(crate) fn refused(&self) -> &[Rung] {
+        &self.refused
+    }
+
+    /// Why no way works, and whether all of them were tried.
+    pub(crate) fn failure(self) -> (LinkError, bool) {
+        (self.failure.unwrap_or(LinkError::Closed), !self.is_over)
+    }
+}
+
 /// What it means that a way into a conversation did not work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
@@ -160,7 +228,7 @@ pub(crate) fn verdict(error: &LinkError, asked: Rung) -> Verdict {
 
 /// Which of two failures says more to a person: what a server answered in words, rather than a bare status, or that it
 /// does not know the first question of another era.
-pub(crate) fn more_telling(old: LinkError, new: LinkError) -> LinkError {
+fn more_telling(old: LinkError, new: LinkError) -> LinkError {
     let rank = |error: &LinkError| match error {
         LinkError::Refused { code: code::METHOD_NOT_FOUND, .. } => 2,
         LinkError::Refused { .. } | LinkError::Hello(HelloFault::Version(_) | HelloFault::Member(..)) => 5,
@@ -241,6 +309,25 @@ mod tests {
         ] {
             assert_eq!((verdict(&error, new), verdict(&error, old)), (stateless, handshake), "{error}");
         }
+    }
+
+    #[test]
+    fn who_was_too_late_is_asked_once_more_in_the_end() {
+        let (new, old) = (streamable(newest_stateless()), streamable(newest_handshake()));
+        let status = |status| LinkError::Status { status, body: String::new() };
+        let mut climb = Climb::new(vec![new, old]);
+        assert_eq!(climb.next(), Some((new, false)));
+        climb.failed(new, LinkError::Late(5));
+        assert_eq!(climb.next(), Some((old, false)));
+        climb.failed(old, status(400));
+        assert_eq!(climb.next(), Some((new, true)));
+        climb.failed(new, LinkError::Late(30));
+        assert_eq!((climb.next(), climb.refused()), (None, &[new, old][..]));
+        assert!(matches!(climb.failure(), (LinkError::Late(5), true)));
+        let mut climb = Climb::new(vec![new, old]);
+        climb.failed(new, status(401));
+        assert_eq!(climb.next(), None);
+        assert!(matches!(climb.failure(), (LinkError::Status { status: 401, .. }, false)));
     }
 
     #[test]

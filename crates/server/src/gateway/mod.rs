@@ -30,7 +30,7 @@ mod farewell;
 mod follower;
 mod http;
 mod in_session;
-mod ladder;
+pub(crate) mod ladder;
 mod lease;
 mod lines;
 mod lines_stateless;

@@ -1,6 +1,5 @@
 //! Opening a link: the ways in which an upstream may be spoken to, one after the other, until one works.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,16 +14,13 @@ use transport::child::{Limits as ChildLimits, Spec};
 use transport::up::{HttpLink, HttpTarget, LinkError, PipeLink, SseLink, Unasked};
 
 use super::Shard;
-use super::ladder::{Rung, Verdict, more_telling, verdict};
+use super::ladder::{Climb, PROBE, Rung, Verdict, verdict};
 use super::link::OpenLink;
 use super::upstream::{Kind, Place, Upstream, mirror};
 use super::wire::Wire;
 
 /// How many messages that answer nothing may wait.
 const UNASKED: usize = 256;
-
-/// How long a server may keep silent on a question that it may not know.
-const PROBE: Duration = Duration::from_secs(5);
 
 /// What is opened, and for whom.
 pub(super) struct Opening<'a> {
@@ -47,41 +43,26 @@ impl Opening<'_> {
             return Ok(self.native(*native));
         }
         let ladder = &self.upstream.ladder;
-        let mut rungs: VecDeque<Rung> = ladder.rungs(self.upstream.reach, self.kind.era).into();
-        let mut refused = Vec::new();
+        let mut climb = Climb::new(ladder.rungs(self.upstream.reach, self.kind.era));
         let mut pipe = None;
-        let mut failure: Option<LinkError> = None;
-        while let Some(rung) = rungs.pop_front() {
-            let is_again = refused.contains(&rung);
-            let e = match self.climb(rung, self.patience(rung, is_again), &mut pipe).await {
+        while let Some((rung, is_again)) = climb.next() {
+            match self.climb(rung, self.patience(rung, is_again), &mut pipe).await {
                 Ok(link) => {
-                    ladder.settle(rung, &refused);
+                    ladder.settle(rung, climb.refused());
                     return Ok(link);
                 }
-                Err(e) => e,
-            };
-            let verdict = verdict(&e, rung);
-            tracing::debug!(server = %self.upstream.name(), "{rung}: {}", self.upstream.told(&e));
-            if verdict == Verdict::Refused && !is_again {
-                refused.push(rung);
-                // It may only have been slow to start; then it has time enough now.
-                if matches!(e, LinkError::Late(_)) {
-                    rungs.push_back(rung);
+                Err(e) => {
+                    tracing::debug!(server = %self.upstream.name(), "{rung}: {}", self.upstream.told(&e));
+                    climb.failed(rung, e);
                 }
             }
-            let told = match failure {
-                Some(old) => more_telling(old, e),
-                None => e,
-            };
-            if verdict == Verdict::Final {
-                stop(pipe).await;
-                return Err(told);
-            }
-            failure = Some(told);
         }
         stop(pipe).await;
-        ladder.forget();
-        Err(failure.unwrap_or(LinkError::Closed))
+        let (failure, all) = climb.failure();
+        if all {
+            ladder.forget();
+        }
+        Err(failure)
     }
 
     /// How long an introduction may take. Servers may keep silent on a question that they do not know, and those that know

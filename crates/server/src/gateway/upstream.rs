@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
-use engine::config::{HttpTransport, Link as LinkConfig};
+use engine::config::Link as LinkConfig;
 use engine::exchange::{Mirror, Outbound};
 use engine::snapshot::UpstreamSpec;
 use http::{HeaderMap, HeaderValue};
@@ -67,11 +67,7 @@ pub(crate) struct Upstream {
 impl Upstream {
     pub(crate) fn new(spec: UpstreamSpec, limits: &engine::config::Limits) -> Result<Self, String> {
         let reach = match &spec.link {
-            LinkConfig::Http(http) => match http.transport {
-                HttpTransport::Auto => Reach::Streamable(true),
-                HttpTransport::Streamable => Reach::Streamable(false),
-                HttpTransport::Sse => Reach::EventStream,
-            },
+            LinkConfig::Http(http) => Reach::of(http.transport),
             LinkConfig::Stdio(_) | LinkConfig::Native(_) => Reach::Pipe,
         };
         let place = match &spec.link {

@@ -1,34 +1,33 @@
 //! The way into a conversation: which era a server speaks, found out by asking.
 //!
 //! The stateless introduction comes first, since every server that speaks such an era must answer it; whoever does not
-//! understand it is asked for a handshake (MCP, versioning: "backward compatibility" for clients).
+//! understand it is asked for a handshake, over HTTP also for an event stream (MCP, versioning: "backward compatibility"
+//! for clients).
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use engine::config::Native;
+use engine::config::{HttpTransport, Native};
 use engine::exchange::Mirror;
 use native::{Demo, NativeServer as _};
 use proto::era::{
-    Era, HelloFault, Lifecycle, ServerHello, discover_request, initialize_request_exactly, initialized,
-    newest_handshake, newest_stateless,
+    Era, HelloFault, Lifecycle, ServerHello, Web, discover_request, initialize_request_exactly, initialized,
+    newest_stateless,
 };
 use proto::mcp::Method;
-use proto::rpc::{FrameLimits, Id, code};
+use proto::rpc::{FrameLimits, Id};
 use tokio::time::timeout;
 use transport::child::{Limits, Spec, Supervisor};
 use transport::net::{Client, ClientLimits, Trust};
-use transport::up::{HttpLimits, HttpLink, HttpTarget, LinkError, PipeLink, Unasked, read_hello};
+use transport::up::{HttpLimits, HttpLink, HttpTarget, LinkError, PipeLink, SseLink, Unasked, read_hello};
 
 use super::connection::{Connection, Wire};
 use super::target::Target;
 use super::{CAPABILITIES, CLIENT_INFO};
 use crate::cli::failure::Failure;
+use crate::gateway::ladder::{Climb, Ladder, PROBE, Reach, Rung};
 use crate::mask::Mask;
-
-/// How long a child may keep silent on an introduction that it may not know.
-const PROBE: Duration = Duration::from_secs(5);
 
 /// The longest answer, line or event.
 const LARGEST: usize = 256 << 20;
@@ -49,97 +48,143 @@ pub(crate) async fn connect(
     era: Option<&'static Era>,
     patience: Duration,
 ) -> Result<Connection, Failure> {
+    let opening = Opening { mask: &mask, pinned: era, patience };
     let (wire, hello) = match target {
         Target::Native(Native::Demo) => {
             (Wire::Native(Box::new(Demo)), Demo.hello(era.unwrap_or(newest_stateless())))
         }
-        Target::Http { uri, headers } => {
+        Target::Http { uri, headers, transport } => {
             let frame = FrameLimits::default();
             let limits = HttpLimits { result: LARGEST, event: LARGEST, patience, body: patience, frame };
             let place = HttpTarget { uri: uri.clone(), headers: headers.clone(), limits };
-            over_http(Arc::new(place), &mask, era, patience)
+            opening
+                .over_http(Arc::new(place), *transport)
                 .await
                 .map_err(|e| unmet(&uri.to_string(), &e, &mask, era))?
         }
         Target::Child(spec) => {
-            over_pipe(spec, &mask, era, patience).await.map_err(|e| unmet(&spec.program, &e, &mask, era))?
+            opening.over_pipe(spec).await.map_err(|e| unmet(&spec.program, &e, &mask, era))?
         }
     };
     tracing::info!("connected, protocol version {}", hello.era);
     Ok(Connection::new(wire, mask, hello, patience))
 }
 
-/// The ladder over HTTP.
-async fn over_http(
-    target: Arc<HttpTarget>,
-    mask: &Mask,
+/// How a server is met.
+struct Opening<'a> {
+    mask: &'a Mask,
+    /// The only version to speak.
     pinned: Option<&'static Era>,
     patience: Duration,
-) -> Result<(Wire, ServerHello), LinkError> {
-    let client = Client::new(ClientLimits::default(), Trust::default());
-    let ask = |era| introduce(&client, &target, era, patience);
-    let (mut link, mut hello) = match ask(pinned.unwrap_or(newest_stateless())).await {
-        Err(e) if pinned.is_none() && may_want_a_handshake(&e) => {
-            tracing::debug!("it does not take the stateless introduction: {}", mask.show(&e));
-            ask(newest_handshake()).await?
-        }
-        other => other?,
-    };
-    if hello.era != link.era() {
-        link.close(&client).await;
-        refuse_other(pinned, hello.era)?;
-        // Every request names the version, so the session has to be opened in the one that was agreed on.
-        (link, hello) = ask(hello.era).await?;
-        refuse_other(Some(link.era()), hello.era)?;
-    }
-    Ok((Wire::Http { client, link: Box::new(link) }, hello))
 }
 
-async fn introduce(
-    client: &Client,
-    target: &Arc<HttpTarget>,
-    era: &'static Era,
-    patience: Duration,
-) -> Result<(HttpLink, ServerHello), LinkError> {
-    let link = HttpLink::new(target.clone(), era);
-    let mirror = era.mirrored_headers.then(|| Mirror::of_method(Method::Discover));
-    let asked = link.answered(client, introduction(era), KEY, mirror.as_ref());
-    let frame = timeout(patience, asked).await.map_err(|_| late(patience))??;
-    let hello = read_hello(&frame, era)?;
-    if era.lifecycle == Lifecycle::Handshake && hello.era == era {
-        timeout(patience, link.notify(client, initialized())).await.map_err(|_| late(patience))??;
+impl Opening<'_> {
+    /// The ways to try, the newest first.
+    fn climb(&self, reach: Reach) -> Climb {
+        let mut rungs = Ladder::default().rungs(reach, self.pinned.unwrap_or(newest_stateless()));
+        rungs.retain(|rung| self.pinned.is_none_or(|era| rung.era == era));
+        Climb::new(rungs)
     }
-    Ok((link, hello))
-}
 
-/// The ladder over a child's pipes. A child that does not survive the first question is started again.
-async fn over_pipe(
-    spec: &Spec,
-    mask: &Mask,
-    pinned: Option<&'static Era>,
-    patience: Duration,
-) -> Result<(Wire, ServerHello), LinkError> {
-    let supervisor = Supervisor::new(2);
-    let (mut link, mut unasked) = start(&supervisor, spec).await?;
-    let first = pinned.unwrap_or(newest_stateless());
-    let time = if pinned.is_some() { patience } else { PROBE.min(patience) };
-    let mut hello = introduce_child(&link, first, time).await;
-    if let Err(e) = &hello
-        && pinned.is_none()
-        && (may_want_a_handshake(e) || matches!(e, LinkError::Child(_)))
-    {
-        tracing::debug!("it does not take the stateless introduction: {}", mask.show(e));
-        if link.is_closed() {
-            (link, unasked) = start(&supervisor, spec).await?;
+    /// How long an introduction may take.
+    fn time(&self, rung: Rung, is_again: bool) -> Duration {
+        match rung.era.lifecycle {
+            Lifecycle::Stateless if self.pinned.is_none() && !is_again => PROBE.min(self.patience),
+            _ => self.patience,
         }
-        hello = introduce_child(&link, newest_handshake(), patience).await;
     }
-    let agreed = hello.and_then(|hello| refuse_other(pinned, hello.era).map(|()| hello));
-    match agreed {
-        Ok(hello) => Ok((Wire::Pipe { link, unasked, supervisor }, hello)),
-        Err(e) => {
+
+    fn failed(&self, climb: &mut Climb, rung: Rung, why: LinkError) {
+        tracing::debug!("{rung}: {}", self.mask.show(&why));
+        climb.failed(rung, why);
+    }
+
+    async fn over_http(
+        &self,
+        target: Arc<HttpTarget>,
+        transport: HttpTransport,
+    ) -> Result<(Wire, ServerHello), LinkError> {
+        let client = Client::new(ClientLimits::default(), Trust::default());
+        if let Some(era) = self.pinned.filter(|era| transport == HttpTransport::Sse && !era.has_sessions()) {
+            return Err(LinkError::EventStream(format!("there is no protocol version {era} over it")));
+        }
+        let mut climb = self.climb(Reach::of(transport));
+        while let Some((rung, is_again)) = climb.next() {
+            let time = self.time(rung, is_again);
+            let opened = async {
+                match rung.web {
+                    Web::Streamable => self.streamable(&client, &target, rung.era).await,
+                    Web::EventStream => self.event_stream(&client, &target, rung.era).await,
+                }
+            };
+            match timeout(time, opened).await.unwrap_or_else(|_| Err(late(time))) {
+                Ok((wire, hello)) => match self.refuse_other(hello.era) {
+                    Ok(()) => return Ok((wire, hello)),
+                    Err(e) => {
+                        wire.close().await;
+                        return Err(e);
+                    }
+                },
+                Err(e) => self.failed(&mut climb, rung, e),
+            }
+        }
+        Err(climb.failure().0)
+    }
+
+    async fn streamable(
+        &self,
+        client: &Client,
+        target: &Arc<HttpTarget>,
+        era: &'static Era,
+    ) -> Result<(Wire, ServerHello), LinkError> {
+        let mut link = HttpLink::new(target.clone(), era);
+        let mirror = era.mirrored_headers.then(|| Mirror::of_method(Method::Discover));
+        let hello = link.introduce(client, introduction(era), KEY, mirror.as_ref()).await?;
+        Ok((Wire::Http { client: client.clone(), link: Box::new(link) }, hello))
+    }
+
+    async fn event_stream(
+        &self,
+        client: &Client,
+        target: &Arc<HttpTarget>,
+        era: &'static Era,
+    ) -> Result<(Wire, ServerHello), LinkError> {
+        let (link, reader, unasked) = SseLink::open(client, target.clone(), CALLS, UNASKED).await?;
+        tokio::spawn(reader);
+        let hello = link.introduce(client, introduction(era), KEY, era).await?;
+        Ok((Wire::Sse { client: client.clone(), link, unasked }, hello))
+    }
+
+    /// Over a child's pipes. A child that does not survive a question is started again for the next.
+    async fn over_pipe(&self, spec: &Spec) -> Result<(Wire, ServerHello), LinkError> {
+        let supervisor = Supervisor::new(2);
+        let mut climb = self.climb(Reach::Pipe);
+        let mut child = None;
+        while let Some((rung, is_again)) = climb.next() {
+            let alive = child.take().filter(|(link, _): &(PipeLink, Unasked)| !link.is_closed());
+            let (link, unasked) = match alive {
+                Some(child) => child,
+                None => start(&supervisor, spec).await?,
+            };
+            let hello = introduce_child(&link, rung.era, self.time(rung, is_again)).await;
+            match hello.and_then(|hello| self.refuse_other(hello.era).map(|()| hello)) {
+                Ok(hello) => return Ok((Wire::Pipe { link, unasked, supervisor }, hello)),
+                Err(e) => self.failed(&mut climb, rung, e),
+            }
+            child = Some((link, unasked));
+        }
+        if let Some((link, _)) = child {
             link.stop().await;
-            Err(e)
+        }
+        Err(climb.failure().0)
+    }
+
+    fn refuse_other(&self, speaks: &'static Era) -> Result<(), LinkError> {
+        match self.pinned {
+            Some(asked) if asked != speaks => {
+                Err(HelloFault::Other { asked: asked.version, speaks: speaks.version }.into())
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -184,28 +229,6 @@ fn introduction(era: &'static Era) -> Bytes {
             let params = format!("{{\"capabilities\":{CAPABILITIES},\"clientInfo\":{CLIENT_INFO}}}");
             initialize_request_exactly(&id, era, &Bytes::from(params))
         }
-    }
-}
-
-/// Whether a failed stateless introduction leaves open that the server wants a handshake. Errors that only a stateless
-/// server sends, a missing credential and what says nothing about the server do not.
-fn may_want_a_handshake(error: &LinkError) -> bool {
-    match error {
-        LinkError::Refused { code, .. } => {
-            !matches!(*code, code::HEADER_MISMATCH | code::MISSING_CAPABILITY | code::UNSUPPORTED_VERSION)
-        }
-        LinkError::Status { status, .. } => (400..500).contains(status) && !matches!(status, 401 | 407 | 429),
-        LinkError::Hello(_) | LinkError::NotAMessage(_) | LinkError::Late(_) | LinkError::Closed => true,
-        _ => false,
-    }
-}
-
-fn refuse_other(asked: Option<&'static Era>, speaks: &'static Era) -> Result<(), LinkError> {
-    match asked {
-        Some(asked) if asked != speaks => {
-            Err(HelloFault::Other { asked: asked.version, speaks: speaks.version }.into())
-        }
-        _ => Ok(()),
     }
 }
 
@@ -258,27 +281,6 @@ pub(super) fn told(name: &str, error: &LinkError, mask: &Mask) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_what_says_something_about_the_era_leads_to_a_handshake() {
-        let refused = |code| LinkError::Refused { code, message: String::new() };
-        let status = |status| LinkError::Status { status, body: String::new() };
-        for (error, want) in [
-            (refused(code::METHOD_NOT_FOUND), true),
-            (refused(code::REFUSED), true),
-            (refused(code::UNSUPPORTED_VERSION), false),
-            (refused(code::HEADER_MISMATCH), false),
-            (status(400), true),
-            (status(404), true),
-            (status(401), false),
-            (status(301), false),
-            (status(503), false),
-            (LinkError::Late(5), true),
-            (LinkError::EventStream("no".to_owned()), false),
-        ] {
-            assert_eq!(may_want_a_handshake(&error), want, "{error}");
-        }
-    }
 
     #[test]
     fn failures_come_with_a_mend() {

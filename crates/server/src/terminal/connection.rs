@@ -1,19 +1,23 @@
 //! Requests and answers, whatever the transport. What a server says before its answer goes to the [`Desk`].
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use bytes::Bytes;
 use engine::exchange::Mirror;
 use native::NativeServer;
-use proto::era::{Era, ServerHello, notice, own_meta};
+use proto::bridge::shape::{self, Own};
+use proto::era::{Era, ServerHello, newest_stateless, notice, own_meta};
 use proto::json::quote;
 use proto::mcp::{Method, Notice, meta as names};
 use proto::rpc::{Frame, FrameLimits, Id, Kind};
 use tokio::time::{Instant, timeout_at};
 use transport::child::Supervisor;
 use transport::net::Client;
-use transport::up::{EventStream, HttpLink, HttpReply, LinkError, MuxCall, PipeLink, StreamItem, Unasked};
+use transport::up::{
+    EventStream, HttpLink, HttpReply, LinkError, MuxCall, PipeLink, SseLink, StreamItem, Unasked,
+};
 
 use super::connect::told;
 use super::desk::Desk;
@@ -30,8 +34,24 @@ const FAREWELL: Duration = Duration::from_secs(5);
 /// The transport of a conversation.
 pub(super) enum Wire {
     Http { client: Client, link: Box<HttpLink> },
+    Sse { client: Client, link: SseLink, unasked: Unasked },
     Pipe { link: PipeLink, unasked: Unasked, supervisor: Supervisor },
     Native(Box<dyn NativeServer>),
+}
+
+impl Wire {
+    /// Ends what stands behind it in an orderly way.
+    pub(super) async fn close(self) {
+        match self {
+            Self::Native(_) => {}
+            Self::Http { client, link } => link.close(&client).await,
+            Self::Sse { link, .. } => link.stop(),
+            Self::Pipe { link, supervisor, .. } => {
+                drop(link);
+                supervisor.shutdown(FAREWELL).await;
+            }
+        }
+    }
 }
 
 /// A conversation with one server.
@@ -94,15 +114,29 @@ impl Connection {
         self.hello.era
     }
 
-    /// Whether requests carry headers.
+    /// Whether requests carry headers that repeat something of them.
     pub(super) fn over_http(&self) -> bool {
         matches!(self.wire, Wire::Http { .. })
+    }
+
+    /// A result of this era in the words of the newest, so that all are shown alike.
+    pub(crate) fn modern<'r>(&self, method: Method, result: &'r str) -> Cow<'r, str> {
+        if !self.era().shapes.tool_result {
+            return Cow::Borrowed(result);
+        }
+        let text = Bytes::copy_from_slice(result.as_bytes());
+        let own = Own { server_info: CLIENT_INFO };
+        match shape::result(method.name(), &text, self.era(), newest_stateless(), &own) {
+            Ok(text) => Cow::Owned(String::from_utf8_lossy(&text).into_owned()),
+            Err(_) => Cow::Borrowed(result),
+        }
     }
 
     /// How the server is reached, in a word.
     pub(crate) fn transport(&self) -> &'static str {
         match self.wire {
             Wire::Http { .. } => "HTTP",
+            Wire::Sse { .. } => "HTTP+SSE",
             Wire::Pipe { .. } => "stdio",
             Wire::Native(_) => "embedded",
         }
@@ -183,6 +217,7 @@ impl Connection {
                 Ok(Source::Whole(Some(Box::new(parsed(answer)?))))
             }
             Wire::Pipe { link, .. } => Ok(Source::Pipe(link.call(key, text).await?)),
+            Wire::Sse { client, link, .. } => Ok(Source::Pipe(link.call(client, key, text).await?)),
             Wire::Http { client, link } => match link.post(client, text, mirror).await? {
                 HttpReply::Whole { text, .. } => Ok(Source::Whole(Some(Box::new(parsed(text)?)))),
                 HttpReply::Long(long) => Ok(Source::Whole(Some(Box::new(parsed(long.read().await?)?)))),
@@ -199,17 +234,18 @@ impl Connection {
                 Wire::Native(_) => Ok(()),
                 Wire::Pipe { link, .. } => link.notify(text).await,
                 Wire::Http { client, link } => link.notify(client, text).await,
+                Wire::Sse { client, link, .. } => link.notify(client, text).await,
             }
         };
         let deadline = Instant::now() + self.patience;
         timeout_at(deadline, sent).await.map_err(|_| LinkError::Late(self.patience.as_secs()))?
     }
 
-    /// Tells the server that the open request is no longer wanted, if there is one. Over HTTP, where the era says that
-    /// closing the stream means the same, that has happened already.
+    /// Tells the server that the open request is no longer wanted, if there is one and the era has words for that. Over
+    /// HTTP, where the era says that closing the stream means the same, that has happened already.
     pub(crate) async fn cancel(&mut self) {
         let Some(key) = self.open.take() else { return };
-        if self.over_http() && self.era().disconnect_cancels {
+        if (self.over_http() && self.era().disconnect_cancels) || !self.era().shapes.cancellation {
             return;
         }
         let params = format!("\"requestId\":{key},\"reason\":\"the user pressed Ctrl-C\"");
@@ -221,14 +257,7 @@ impl Connection {
 
     /// Ends the conversation in an orderly way.
     pub(crate) async fn close(self) {
-        match self.wire {
-            Wire::Native(_) => {}
-            Wire::Http { client, link } => link.close(&client).await,
-            Wire::Pipe { link, supervisor, .. } => {
-                drop(link);
-                supervisor.shutdown(FAREWELL).await;
-            }
-        }
+        self.wire.close().await;
     }
 
     /// The text of a request.
@@ -277,7 +306,7 @@ async fn next(wire: &mut Wire, source: &mut Source) -> Result<Box<Frame>, LinkEr
                 StreamItem::Paused { .. } => tracing::debug!("the stream broke off and is resumed"),
             }
         },
-        (Source::Pipe(call), Wire::Pipe { unasked, .. }) => {
+        (Source::Pipe(call), Wire::Pipe { unasked, .. } | Wire::Sse { unasked, .. }) => {
             // In this order, so that what was said before the answer is heard before it.
             tokio::select! {
                 biased;

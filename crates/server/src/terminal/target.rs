@@ -15,6 +15,8 @@ pub(crate) enum Target {
         uri: Uri,
         /// Headers of every request.
         headers: HeaderMap,
+        /// How HTTP is used.
+        transport: HttpTransport,
     },
     /// As a child process.
     Child(Spec),
@@ -37,7 +39,7 @@ impl Target {
                 Failure::usage(message).mend("send credentials as a header: --header 'Authorization: …'")
             );
         }
-        Ok(Self::Http { uri, headers })
+        Ok(Self::Http { uri, headers, transport: HttpTransport::Auto })
     }
 
     /// A server by its command.
@@ -55,11 +57,6 @@ impl Target {
         match &server.link {
             Link::Native(native) => Ok(Self::Native(native.native)),
             Link::Http(http) => {
-                if http.transport == HttpTransport::Sse {
-                    let message =
-                        format!("{name} is configured for HTTP+SSE, which this client does not speak");
-                    return Err(Failure::new(message).mend("try its Streamable HTTP endpoint, if it has one"));
-                }
                 let mut headers = HeaderMap::new();
                 for (header, value) in &http.headers {
                     let mut value = HeaderValue::from_str(value.expose()).map_err(|_| {
@@ -69,7 +66,11 @@ impl Target {
                     headers.insert(header.clone(), value);
                 }
                 headers.extend(extra.clone());
-                Self::of_url(http.url.expose(), headers)
+                let mut target = Self::of_url(http.url.expose(), headers)?;
+                if let Self::Http { transport, .. } = &mut target {
+                    *transport = http.transport;
+                }
+                Ok(target)
             }
             Link::Stdio(child) => Ok(Self::Child(Spec {
                 program: child.command.expose().to_owned(),

@@ -28,26 +28,6 @@ async fn the_demo_word_for_word() {
 }
 
 #[tokio::test]
-async fn the_oldest_versions_asked_for_and_found_out() {
-    for era in ["1", "2024-10-07", "2024-11-05"] {
-        for pinned in [&["--era", era][..], &[]] {
-            let run = async |words: &[&'static str]| {
-                let behind = ["--", program(), "--stdio", "--version", era];
-                let args: Vec<&str> = words.iter().chain(pinned).chain(&behind).copied().collect();
-                let run = dragoman(&args).await;
-                assert_eq!(run.code, Some(0), "{args:?}: {run:?}");
-                run.json()
-            };
-            assert_eq!(run(&["ping", "--json"]).await["protocol"], era, "{pinned:?}");
-            let list = run(&["list", "--json"]).await;
-            for kind in ["tools", "prompts", "resources", "resourceTemplates"] {
-                assert!(!list[kind].as_array().unwrap().is_empty(), "{era} {kind}");
-            }
-        }
-    }
-}
-
-#[tokio::test]
 async fn every_era_over_both_transports() {
     let http = server(Eras::default()).await;
     for era in ERAS {

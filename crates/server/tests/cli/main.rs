@@ -2,6 +2,7 @@
 
 mod client;
 mod config;
+mod eras;
 mod help;
 mod person;
 mod run;
