@@ -59,7 +59,9 @@ fn judge(checks: &[Value]) -> Verdict {
     let why = |check: &Value| {
         text(check, "errorMessage").lines().next().unwrap_or_default().chars().take(300).collect()
     };
-    let failed: Vec<_> = with("FAILURE").map(|check| (text(check, "id"), why(check))).collect();
+    // The suite, too, takes a warning for a failure.
+    let failed = ["FAILURE", "WARNING"].into_iter().flat_map(with);
+    let failed: Vec<_> = failed.map(|check| (text(check, "id"), why(check))).collect();
     let passed = with("SUCCESS").filter(|check| check["id"] != ALWAYS_RUN).count();
     match (failed.is_empty(), passed) {
         (false, _) => Verdict::Fail(failed),
@@ -88,6 +90,11 @@ mod tests {
         let bad = json!({ "id": "b", "status": "FAILURE", "errorMessage": "one\ntwo" });
         assert_eq!(judge(std::slice::from_ref(&schema)), Verdict::Nothing);
         assert_eq!(judge(&[schema.clone(), good.clone()]), Verdict::Pass(1));
-        assert_eq!(judge(&[schema, good, bad]), Verdict::Fail(vec![("b".into(), "one".into())]));
+        assert_eq!(
+            judge(&[schema.clone(), good.clone(), bad]),
+            Verdict::Fail(vec![("b".into(), "one".into())])
+        );
+        let odd = json!({ "id": "c", "status": "WARNING", "errorMessage": "three" });
+        assert_eq!(judge(&[schema, good, odd]), Verdict::Fail(vec![("c".into(), "three".into())]));
     }
 }
