@@ -178,12 +178,8 @@ impl Call {
                 }
             }
             if self.exchange.is_settled() {
-                // Whoever comes next may have the link, unless the server may still ask about this call.
-                if let Some((mut lease, _)) = self.lease.take()
-                    && !self.exchange.is_answered()
-                {
-                    lease.spoil();
-                }
+                self.leave_lease();
+                drop(self.lease.take());
                 if let Some(source) = self.source.take() {
                     source.finish();
                 }

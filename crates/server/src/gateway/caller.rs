@@ -202,6 +202,20 @@ fn lease(
     Some((Lease::take(shard, upstream, kind)?, said.level.clone()))
 }
 
+impl Call {
+    /// Notes on a link of the call's own whether another may have it: a server that works on a call which it cannot be told
+    /// to stop may still ask something about it.
+    pub(super) fn leave_lease(&mut self) {
+        let told = self.link.as_ref().is_none_or(|link| link.hears_cancellation());
+        if let Some((lease, _)) = &mut self.lease
+            && !told
+            && !self.exchange.is_answered()
+        {
+            lease.spoil();
+        }
+    }
+}
+
 impl Drop for Call {
     fn drop(&mut self) {
         // First, because the other end would else wake this very task for nothing.
@@ -212,11 +226,7 @@ impl Drop for Call {
                 session.forget_questions(mail);
             }
         }
-        if let Some((lease, _)) = &mut self.lease
-            && !self.exchange.is_answered()
-        {
-            lease.spoil();
-        }
+        self.leave_lease();
         let Some(link) = self.link.take() else { return };
         if let Some(key) = self.progress {
             link.forget_progress(key);
