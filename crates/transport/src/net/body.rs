@@ -1,4 +1,4 @@
-//! The one body type that we write: answers to clients and requests to upstreams. It must not know what the bytes
+//! The one body type that we write. It must not know what the bytes
 //! mean.
 
 use std::collections::VecDeque;
@@ -10,6 +10,7 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use tokio::sync::mpsc;
 
+use super::client::WireError;
 use super::relay::Relay;
 
 /// A body to be written.
@@ -37,7 +38,7 @@ pub enum BodyError {
     Aborted(&'static str),
     /// The body passed through broke off or was not valid HTTP.
     #[error("the body that was passed on broke off: {0}")]
-    Source(#[from] hyper::Error),
+    Source(#[from] WireError),
     /// The body passed through is not what it has to be.
     #[error("the body that was passed on was broken off: {0}")]
     Refused(String),
@@ -67,17 +68,6 @@ impl Body {
     /// Passes a foreign body through, see [`Relay`].
     pub fn relay(relay: Relay) -> Self {
         Self::Relay(Box::new(relay))
-    }
-
-    /// The bytes of a body that is fully at hand, for sending it a second time (`Bytes` are shared, not copied).
-    /// `None` for streams and relays.
-    pub fn try_clone(&self) -> Option<Self> {
-        match self {
-            Self::Empty => Some(Self::Empty),
-            Self::Full(bytes) => Some(Self::Full(bytes.clone())),
-            Self::Rope(pieces) => Some(Self::Rope(pieces.clone())),
-            Self::Stream(_) | Self::Relay(_) => None,
-        }
     }
 }
 

@@ -29,7 +29,8 @@ pub mod stop;
 pub use accept::{ConnectionCap, ServeError, ServerLimits, serve};
 pub use body::{Body, BodyError, BodySender};
 pub use client::{
-    Client, ClientError, ClientLimits, Origin, Protocol, Replay, ResponseBody, Trust, TrustError,
+    Client, ClientError, ClientLimits, Origin, Protocol, Replay, ResponseBody, Template, Trust, TrustError,
+    WireError,
 };
 pub use collect::{CollectError, collect};
 pub use listen::{BindError, Listeners};

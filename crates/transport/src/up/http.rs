@@ -19,8 +19,8 @@ use tokio::time::Instant;
 use super::long::{LONG, LongReply};
 use super::session_gone::says_session_gone;
 use super::{EventStream, LinkError, StreamItem, messages};
-use crate::net::client::{Client, Origin, Protocol, ResponseBody};
-use crate::net::{Body, collect};
+use crate::net::client::{Client, Origin, Protocol, ResponseBody, Template};
+use crate::net::collect;
 
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
@@ -60,7 +60,7 @@ pub struct HttpLink {
     era: &'static Era,
     session: ArcSwapOption<HeaderValue>,
     /// What every POST carries, the session included once there is one.
-    head: ArcSwap<HeaderMap>,
+    head: ArcSwap<Template>,
     /// The origin as each thread's client knows it, so that it is not looked up for each message.
     origins: ArcSwap<Vec<(usize, Origin)>>,
 }
@@ -92,6 +92,7 @@ impl HttpLink {
         if era.version_header {
             head.insert(names::PROTOCOL_VERSION, HeaderValue::from_static(era.version));
         }
+        let head = Template::new(Method::POST, &target.uri, head);
         Self {
             target,
             era,
@@ -145,12 +146,18 @@ impl HttpLink {
             return;
         }
         self.era = era;
-        let mut head = HeaderMap::clone(&self.head.load());
-        head.remove(names::PROTOCOL_VERSION);
-        if era.version_header {
-            head.insert(names::PROTOCOL_VERSION, HeaderValue::from_static(era.version));
-        }
-        self.head.store(Arc::new(head));
+        self.change_head(|head| {
+            head.remove(names::PROTOCOL_VERSION);
+            if era.version_header {
+                head.insert(names::PROTOCOL_VERSION, HeaderValue::from_static(era.version));
+            }
+        });
+    }
+
+    fn change_head(&self, change: impl FnOnce(&mut HeaderMap)) {
+        let mut headers = self.head.load().headers().clone();
+        change(&mut headers);
+        self.head.store(Arc::new(Template::new(Method::POST, &self.target.uri, headers)));
     }
 
     /// Sends a request of the gateway's own and waits for its answer. The caller sets the deadline.
@@ -204,14 +211,19 @@ impl HttpLink {
         text: Bytes,
         mirror: Option<&Mirror>,
     ) -> Result<HttpReply, LinkError> {
-        let mut request = Request::new(Body::Full(text));
-        *request.method_mut() = Method::POST;
-        *request.uri_mut() = self.target.uri.clone();
-        *request.headers_mut() = HeaderMap::clone(&self.head.load());
-        if let Some(mirror) = mirror {
-            add_mirror(request.headers_mut(), mirror);
-        }
-        let response = self.origin(client)?.request(request).await?;
+        let origin = self.origin(client)?;
+        let head = self.head.load_full();
+        let own = mirror.map_or_else(Vec::new, own_headers);
+        let response = if own.iter().any(|(name, _)| head.headers().contains_key(name)) {
+            let mut headers = head.headers().clone();
+            for (name, value) in own {
+                headers.insert(name, value);
+            }
+            let once = Template::new(Method::POST, &self.target.uri, headers);
+            Box::pin(origin.send(&once, &[], text)).await?
+        } else {
+            origin.send(&head, &own, text).await?
+        };
         self.reply(response).await
     }
 
@@ -233,14 +245,14 @@ impl HttpLink {
         let kind = media_type(response.headers());
         if status.is_success() {
             if self.era.has_sessions()
-                && let Some(session) = response.headers().get(names::SESSION_ID)
                 && self.session.load().is_none()
+                && let Some(session) = response.headers().get(names::SESSION_ID)
             {
                 let mut session = session.clone();
                 session.set_sensitive(true);
-                let mut head = HeaderMap::clone(&self.head.load());
-                head.insert(names::SESSION_ID, session.clone());
-                self.head.store(Arc::new(head));
+                self.change_head(|head| {
+                    head.insert(names::SESSION_ID, session.clone());
+                });
                 self.session.store(Some(Arc::new(session)));
             }
             if kind == Some(Media::Events) {
@@ -310,25 +322,25 @@ impl HttpLink {
     }
 
     fn resume_request(&self) -> Resume {
-        let mut head = HeaderMap::clone(&self.head.load());
-        head.remove(CONTENT_TYPE);
-        head.insert(ACCEPT, EVENTS);
-        Resume { uri: self.target.uri.clone(), head }
+        Resume { target: self.target.clone(), post: self.head.load_full() }
     }
 }
 
 /// How a broken stream is asked for again.
 #[derive(Debug, Clone)]
 pub(super) struct Resume {
-    uri: Uri,
-    head: HeaderMap,
+    target: Arc<HttpTarget>,
+    /// What POSTs of the session carry.
+    post: Arc<Template>,
 }
 
 impl Resume {
-    pub(super) fn build(&self, last_event: Option<&[u8]>) -> Request<Body> {
-        let mut request = Request::new(Body::Empty);
-        *request.uri_mut() = self.uri.clone();
-        *request.headers_mut() = self.head.clone();
+    pub(super) fn build(&self, last_event: Option<&[u8]>) -> Request<Bytes> {
+        let mut request = Request::new(Bytes::new());
+        *request.uri_mut() = self.target.uri.clone();
+        *request.headers_mut() = self.post.headers().clone();
+        request.headers_mut().remove(CONTENT_TYPE);
+        request.headers_mut().insert(ACCEPT, EVENTS);
         if let Some(id) = last_event.and_then(|id| HeaderValue::from_bytes(id).ok()) {
             request.headers_mut().insert(names::LAST_EVENT_ID, id);
         }
@@ -336,19 +348,22 @@ impl Resume {
     }
 }
 
-fn add_mirror(headers: &mut HeaderMap, mirror: &Mirror) {
-    if let Ok(method) = HeaderValue::from_str(&mirror.method) {
-        headers.insert(names::METHOD, method);
-    }
-    if let Some(name) = mirror.name.as_deref().and_then(|n| HeaderValue::from_str(n).ok()) {
-        headers.insert(names::NAME, name);
+/// The headers that repeat what a request says.
+fn own_headers(mirror: &Mirror) -> Vec<(HeaderName, HeaderValue)> {
+    let mut headers = Vec::with_capacity(2 + mirror.params.len());
+    let said = [(names::METHOD, Some(&*mirror.method)), (names::NAME, mirror.name.as_deref())];
+    for (name, value) in said {
+        headers.extend(
+            value.and_then(|v| HeaderValue::from_str(v).ok()).map(|v| (HeaderName::from_static(name), v)),
+        );
     }
     for (name, value) in &mirror.params {
         if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
         {
-            headers.insert(name, value);
+            headers.push((name, value));
         }
     }
+    headers
 }
 
 /// Reads the answer to an introduction in `era`.
@@ -375,11 +390,12 @@ pub(super) enum Media {
 }
 
 pub(super) fn media_type(headers: &HeaderMap) -> Option<Media> {
-    let value = headers.get(CONTENT_TYPE)?.to_str().ok()?;
-    let essence = value.split(';').next().unwrap_or_default().trim();
-    if essence.eq_ignore_ascii_case("application/json") {
+    let value = headers.get(CONTENT_TYPE)?.as_bytes();
+    let end = value.iter().position(|b| *b == b';').unwrap_or(value.len());
+    let essence = value[..end].trim_ascii();
+    if essence.eq_ignore_ascii_case(b"application/json") {
         Some(Media::Json)
-    } else if essence.eq_ignore_ascii_case("text/event-stream") {
+    } else if essence.eq_ignore_ascii_case(b"text/event-stream") {
         Some(Media::Events)
     } else {
         None

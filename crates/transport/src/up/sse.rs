@@ -22,7 +22,7 @@ use super::mux::{Intake, Mux};
 use super::session_gone::says_session_gone;
 use super::{HttpTarget, LinkError, MuxCall, MuxFault, Unasked, read_hello};
 use crate::net::client::{Client, ResponseBody};
-use crate::net::{Body, Stop, collect};
+use crate::net::{Stop, collect};
 
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -201,7 +201,7 @@ impl SseLink {
     async fn post(&self, client: &Client, text: Bytes) -> Result<(), LinkError> {
         let limit = self.0.target.limits.body;
         let deadline = Instant::now() + limit;
-        let mut request = Request::new(Body::Full(text));
+        let mut request = Request::new(text);
         *request.method_mut() = Method::POST;
         *request.uri_mut() = self.0.endpoint.uri().clone();
         *request.headers_mut() = self.0.target.headers.clone();
@@ -277,7 +277,7 @@ struct Events {
 
 impl Events {
     async fn open(client: &Client, target: &HttpTarget) -> Result<Self, LinkError> {
-        let mut request = Request::new(Body::Empty);
+        let mut request = Request::new(Bytes::new());
         *request.uri_mut() = target.uri.clone();
         *request.headers_mut() = target.headers.clone();
         request.headers_mut().insert(ACCEPT, EVENTS);

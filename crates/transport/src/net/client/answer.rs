@@ -9,28 +9,38 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
+use super::error::WireError;
 use super::link::Link;
 use super::origin::Lease;
 
 /// The body of an upstream's answer. Read to its end, its connection serves again; dropped before, the connection (on
-/// HTTP/2: the stream) is closed, which tells the upstream to stop.
+/// HTTP/2: the stream) is closed, which tells the upstream to stop. Trailers are left out.
 pub struct ResponseBody {
-    incoming: Incoming,
-    /// HTTP/1.1 only: what has to be driven for bytes to come.
-    link: Option<Box<Link>>,
-    keep: Option<Duration>,
-    ended: bool,
+    source: Source,
     lease: Lease,
 }
 
+/// Where the bytes come from.
+pub(super) enum Source {
+    /// HTTP/1.1; for how long the connection may be kept afterwards. `None` when the body is over.
+    Http1(Option<(Box<Link>, Option<Duration>)>),
+    Http2(Incoming),
+}
+
 impl ResponseBody {
-    pub(super) fn new(
-        incoming: Incoming,
-        link: Option<Box<Link>>,
-        keep: Option<Duration>,
-        lease: Lease,
-    ) -> Self {
-        Self { incoming, link, keep, ended: false, lease }
+    pub(super) fn new(source: Source, lease: Lease) -> Self {
+        let mut body = Self { source, lease };
+        body.release();
+        body
+    }
+
+    /// Gives the connection back if the body is over.
+    fn release(&mut self) {
+        if let Source::Http1(held) = &mut self.source
+            && let Some((link, keep)) = held.take_if(|(link, _)| link.is_over())
+        {
+            self.lease.origin.give_back(link, keep);
+        }
     }
 }
 
@@ -42,42 +52,45 @@ impl std::fmt::Debug for ResponseBody {
 
 impl Body for ResponseBody {
     type Data = Bytes;
-    type Error = hyper::Error;
+    type Error = WireError;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let this = &mut *self;
-        let mut polled = Pin::new(&mut this.incoming).poll_frame(cx);
-        if polled.is_pending()
-            && let Some(link) = &mut this.link
-        {
-            // A connection that ends also ends the body, well or with an error.
-            let _ = link.drive(cx);
-            polled = Pin::new(&mut this.incoming).poll_frame(cx);
+    ) -> Poll<Option<Result<Frame<Bytes>, WireError>>> {
+        match &mut self.source {
+            Source::Http2(incoming) => {
+                Pin::new(incoming).poll_frame(cx).map(|next| next.map(|frame| Ok(frame?)))
+            }
+            Source::Http1(None) => Poll::Ready(None),
+            Source::Http1(held @ Some(_)) => {
+                let Some((link, _)) = held else { return Poll::Ready(None) };
+                let polled = link.poll_piece(cx);
+                match &polled {
+                    // What has failed is over, too.
+                    Poll::Ready(Some(Err(_))) => *held = None,
+                    Poll::Ready(_) => self.release(),
+                    Poll::Pending => {}
+                }
+                polled.map(|next| next.map(|piece| piece.map(Frame::data)))
+            }
         }
-        if matches!(polled, Poll::Ready(None)) {
-            this.ended = true;
-        }
-        polled
     }
 
     fn is_end_stream(&self) -> bool {
-        self.incoming.is_end_stream()
+        match &self.source {
+            Source::Http1(held) => held.is_none(),
+            Source::Http2(incoming) => incoming.is_end_stream(),
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.incoming.size_hint()
-    }
-}
-
-impl Drop for ResponseBody {
-    fn drop(&mut self) {
-        if let Some(link) = self.link.take()
-            && (self.ended || self.incoming.is_end_stream())
-        {
-            self.lease.origin.give_back(link, self.keep);
+        match &self.source {
+            Source::Http1(None) => SizeHint::with_exact(0),
+            Source::Http1(Some((link, _))) => {
+                link.left().map_or_else(SizeHint::default, SizeHint::with_exact)
+            }
+            Source::Http2(incoming) => incoming.size_hint(),
         }
     }
 }

@@ -3,8 +3,6 @@
 use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -75,15 +73,14 @@ impl Target {
         let tcp = self.connect_any(&addrs, deadline, within).await?;
         // A request is one write: waiting for more would only add up to 40 ms. Failing costs no more than that.
         let _ = tcp.set_nodelay(true);
-        let sent = Arc::new(AtomicBool::new(false));
         let Some(name) = &self.tls else {
-            return Ok((Wire { stream: Stream::Plain(tcp), sent }, false));
+            return Ok((Wire::Plain(tcp), false));
         };
         let failed = |error| ClientError::tls(&self.name, error);
         let connector = trust.connector(http2).await.map_err(failed)?;
         let stream = connector.connect(name.clone(), tcp).await.map_err(failed)?;
         let agreed = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-        Ok((Wire { stream: Stream::Tls(Box::new(stream)), sent }, agreed))
+        Ok((Wire::Tls(Box::new(stream)), agreed))
     }
 
     async fn resolve(&self) -> Result<Vec<SocketAddr>, ClientError> {
@@ -123,30 +120,11 @@ impl Target {
     }
 }
 
-/// A connection's bytes; remembers whether any went out since the mark was last cleared.
+/// A connection's bytes.
 #[derive(Debug)]
-pub(super) struct Wire {
-    stream: Stream,
-    sent: Arc<AtomicBool>,
-}
-
-#[derive(Debug)]
-enum Stream {
+pub(super) enum Wire {
     Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
-}
-
-impl Wire {
-    pub(super) fn sent_mark(&self) -> Arc<AtomicBool> {
-        self.sent.clone()
-    }
-
-    fn note(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        if matches!(written, Poll::Ready(Ok(1..))) {
-            self.sent.store(true, Relaxed);
-        }
-        written
-    }
 }
 
 impl AsyncRead for Wire {
@@ -155,20 +133,19 @@ impl AsyncRead for Wire {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
-            Stream::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
+        match &mut *self {
+            Self::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Self::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
         }
     }
 }
 
 impl AsyncWrite for Wire {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let written = match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
-            Stream::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),
-        };
-        self.note(written)
+        match &mut *self {
+            Self::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Self::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),
+        }
     }
 
     fn poll_write_vectored(
@@ -176,31 +153,30 @@ impl AsyncWrite for Wire {
         cx: &mut Context<'_>,
         pieces: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let written = match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, pieces),
-            Stream::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, pieces),
-        };
-        self.note(written)
+        match &mut *self {
+            Self::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, pieces),
+            Self::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, pieces),
+        }
     }
 
     fn is_write_vectored(&self) -> bool {
-        match &self.stream {
-            Stream::Plain(stream) => stream.is_write_vectored(),
-            Stream::Tls(stream) => stream.is_write_vectored(),
+        match self {
+            Self::Plain(stream) => stream.is_write_vectored(),
+            Self::Tls(stream) => stream.is_write_vectored(),
         }
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_flush(cx),
-            Stream::Tls(stream) => Pin::new(stream).poll_flush(cx),
+        match &mut *self {
+            Self::Plain(stream) => Pin::new(stream).poll_flush(cx),
+            Self::Tls(stream) => Pin::new(stream).poll_flush(cx),
         }
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut self.stream {
-            Stream::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
-            Stream::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+        match &mut *self {
+            Self::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
+            Self::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
         }
     }
 }

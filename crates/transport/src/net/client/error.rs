@@ -4,6 +4,30 @@
 use std::io;
 use std::time::Duration;
 
+/// What went wrong on a connection.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WireError {
+    /// Reading or writing failed.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// The connection ended in the middle of an answer.
+    #[error("the connection was closed too early")]
+    Incomplete,
+    /// What came is not HTTP/1.1 as we allow it.
+    #[error("{0}")]
+    Malformed(&'static str),
+    /// What came is no head of an HTTP/1.1 answer, or has too many lines.
+    #[error("{0}")]
+    Head(#[from] httparse::Error),
+    /// The head of an answer is longer than allowed.
+    #[error("its head is too long")]
+    LongHead,
+    /// HTTP/2 failed.
+    #[error(transparent)]
+    Http2(#[from] hyper::Error),
+}
+
 /// Why there is no answer. Each message names the host and, where there is one, a mend.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -82,7 +106,7 @@ pub enum ClientError {
         /// Whether any byte of the request went out. If so, the host may have acted on it.
         sent: bool,
         /// What was seen.
-        source: hyper::Error,
+        source: WireError,
     },
     /// The host speaks, but not HTTP as we allow it (also: an answer's head is too large).
     #[error("{host} answered with something that is not valid HTTP: {source}")]
@@ -90,7 +114,7 @@ pub enum ClientError {
         /// Host and port.
         host: String,
         /// What was wrong.
-        source: hyper::Error,
+        source: WireError,
     },
     /// Our own request's body failed while it was being sent.
     #[error("the request to {host} could not be sent whole: {source}")]
@@ -98,7 +122,7 @@ pub enum ClientError {
         /// Host and port.
         host: String,
         /// What was wrong.
-        source: hyper::Error,
+        source: WireError,
     },
 }
 
@@ -132,16 +156,20 @@ impl ClientError {
         }
     }
 
-    /// What hyper's error means for a request to `host` of which `sent` says whether any byte went out.
-    pub(super) fn http(host: &str, sent: bool, source: hyper::Error) -> Self {
+    /// What an error means for a request to `host` of which `sent` says whether any byte went out.
+    pub(super) fn http(host: &str, sent: bool, source: WireError) -> Self {
         let host = host.to_owned();
-        if source.is_parse() {
-            Self::Protocol { host, source }
-        } else if source.is_user() {
-            Self::Body { host, source }
-        } else {
-            let sent = sent && !source.is_canceled() && !refused_stream(&source);
-            Self::Closed { host, sent, source }
+        match &source {
+            WireError::Malformed(_) | WireError::Head(_) | WireError::LongHead => {
+                Self::Protocol { host, source }
+            }
+            WireError::Http2(error) if error.is_parse() => Self::Protocol { host, source },
+            WireError::Http2(error) if error.is_user() => Self::Body { host, source },
+            WireError::Http2(error) => {
+                let sent = sent && !error.is_canceled() && !refused_stream(error);
+                Self::Closed { host, sent, source }
+            }
+            WireError::Io(_) | WireError::Incomplete => Self::Closed { host, sent, source },
         }
     }
 

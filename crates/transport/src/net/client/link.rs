@@ -1,91 +1,290 @@
 //! One HTTP/1.1 connection to an upstream, driven by whoever waits for its answer: the request's own future reads and
-//! writes the socket, no task stands between, so that nothing has to be woken or handed over. It must not know the
-//! pool.
+//! writes the socket, no task stands between, so that nothing has to be woken or handed over. A connection that waits
+//! holds no buffer: what is read and written at once passes through room that the thread's connections share. It must
+//! not know the pool.
 
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
+use std::io::{self, IoSlice};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::task::{Context, Poll, Waker, ready};
 
-use http::{Request, Response};
-use hyper::body::Incoming;
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
-use tokio::task::unconstrained;
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use http::Method;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 
 use super::connect::Wire;
-use crate::net::body::Body;
+use super::error::WireError;
+use super::framing::{Framing, Taken};
+use super::head::{self, Ask, Head, HeadLimits};
 
-/// A connection and both its ends.
+/// The room for one read.
+const READ: usize = 16 * 1024;
+
+/// What one read of a long body can bring.
+const PIECE: u64 = 128 * 1024;
+
+/// Bodies up to this are copied behind their head, which costs less than a list of two pieces.
+const SMALL: usize = 4 * 1024;
+
+thread_local! {
+    static READ_ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+    static WRITE_ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// A connection.
+#[derive(Debug)]
 pub(super) struct Link {
-    sender: http1::SendRequest<Body>,
-    connection: http1::Connection<TokioIo<Wire>, Body>,
-    sent: Arc<AtomicBool>,
-    over: bool,
+    wire: Wire,
+    limits: HeadLimits,
+    /// Whether a byte of the last request went out.
+    sent: bool,
+    /// What is left to write of the request: of the head, and of the body.
+    unsent: [Bytes; 2],
+    unflushed: bool,
+    /// Why the request could not be written to its end.
+    failed: Option<io::Error>,
+    /// An answer's head that is not complete.
+    partial: Vec<u8>,
+    /// What was read of the body and not taken.
+    inbox: Bytes,
+    /// Where a long body is read to.
+    long: BytesMut,
+    framing: Framing,
+    keep_alive: bool,
 }
 
 /// A request without an answer.
+#[derive(Debug)]
 pub(super) struct Unanswered {
-    pub(super) error: hyper::Error,
-    /// The request itself, if it was not even begun.
-    pub(super) request: Option<Request<Body>>,
+    pub(super) error: WireError,
     /// Whether any byte of it went out.
     pub(super) sent: bool,
 }
 
 impl Link {
-    pub(super) async fn new(wire: Wire, settings: &http1::Builder) -> Result<Box<Self>, hyper::Error> {
-        let sent = wire.sent_mark();
-        let (sender, connection) = settings.handshake(TokioIo::new(wire)).await?;
-        Ok(Box::new(Self { sender, connection, sent, over: false }))
+    pub(super) fn new(wire: Wire, limits: HeadLimits) -> Box<Self> {
+        Box::new(Self {
+            wire,
+            limits,
+            sent: false,
+            unsent: [Bytes::new(), Bytes::new()],
+            unflushed: false,
+            failed: None,
+            partial: Vec::new(),
+            inbox: Bytes::new(),
+            long: BytesMut::new(),
+            framing: Framing::Length(0),
+            keep_alive: true,
+        })
     }
 
-    /// Sends `request` (origin form, with `Host`) and waits for the answer's head. The link comes back with it,
-    /// because the body needs it. Dropping the future closes the connection, which cancels the request.
-    pub(super) async fn ask(
-        mut self: Box<Self>,
-        request: Request<Body>,
-    ) -> Result<(Response<Incoming>, Box<Self>), Unanswered> {
-        self.sent.store(false, Relaxed);
-        // Without tokio's budget: it wakes a waker when it runs out, and this one wakes nobody. Nothing is missed,
-        // as the answer can only come out of the `drive` just before.
-        let mut answer = pin!(unconstrained(self.sender.try_send_request(request)));
+    /// Sends a request and waits for the answer's head. The link comes back with it, because the body needs it. Dropping
+    /// the future closes the connection, which cancels the request.
+    pub(super) async fn ask(mut self: Box<Self>, ask: &Ask<'_>) -> Result<(Head, Box<Self>), Unanswered> {
+        let mut begun = false;
         let answered = poll_fn(|cx| {
-            // When the connection ends, so does the answer, one way or the other.
-            let _ = Self::drive_parts(&mut self.connection, &mut self.over, cx);
-            answer.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+            if !std::mem::replace(&mut begun, true) {
+                self.begin(ask, cx);
+            }
+            self.poll_answer(&ask.template.method, cx)
         });
         match answered.await {
-            Ok(response) => Ok((response, self)),
-            Err(mut failed) => {
-                let request = failed.take_message();
-                let sent = request.is_none() && self.sent.load(Relaxed);
-                Err(Unanswered { error: failed.into_error(), request, sent })
+            Ok(head) => Ok((head, self)),
+            Err(error) => Err(Unanswered { error, sent: self.sent }),
+        }
+    }
+
+    /// Writes as much as can be written now; nearly always that is all.
+    fn begin(&mut self, ask: &Ask<'_>, cx: &mut Context<'_>) {
+        (self.sent, self.unflushed, self.keep_alive) = (false, true, !ask.template.closes);
+        let mut room = WRITE_ROOM.take();
+        room.clear();
+        ask.write(&mut room);
+        let mut body = Bytes::new();
+        if ask.body.len() <= SMALL {
+            room.extend_from_slice(&ask.body);
+        } else {
+            body = ask.body.clone();
+        }
+        let written = match self.poll_write([&room, &body], cx) {
+            Poll::Ready(Ok(written)) => written,
+            Poll::Ready(Err(error)) => {
+                self.failed = Some(error);
+                0
+            }
+            Poll::Pending => 0,
+        };
+        body.advance(written.saturating_sub(room.len()));
+        self.unsent = [Bytes::copy_from_slice(&room[written.min(room.len())..]), body];
+        WRITE_ROOM.set(room);
+    }
+
+    fn poll_write(&mut self, pieces: [&[u8]; 2], cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let wire = Pin::new(&mut self.wire);
+        let written = ready!(match pieces {
+            [one, []] | [[], one] => wire.poll_write(cx, one),
+            [first, second] => wire.poll_write_vectored(cx, &[IoSlice::new(first), IoSlice::new(second)]),
+        })?;
+        if written == 0 {
+            return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
+        }
+        self.sent = true;
+        Poll::Ready(Ok(written))
+    }
+
+    /// Goes on writing the request.
+    fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while self.unsent.iter().any(|piece| !piece.is_empty()) {
+            let [head, body] = self.unsent.clone();
+            let written = ready!(self.poll_write([&head, &body], cx))?;
+            let of_head = written.min(head.len());
+            self.unsent[0].advance(of_head);
+            self.unsent[1].advance(written - of_head);
+        }
+        ready!(Pin::new(&mut self.wire).poll_flush(cx))?;
+        self.unflushed = false;
+        Poll::Ready(Ok(()))
+    }
+
+    /// Goes on writing; a failure is kept, since an upstream that refuses a request may close its end before it has read
+    /// all of it, and its answer says more.
+    fn go_on_sending(&mut self, cx: &mut Context<'_>) {
+        if self.unflushed
+            && self.failed.is_none()
+            && let Poll::Ready(Err(error)) = self.poll_send(cx)
+        {
+            self.failed = Some(error);
+        }
+    }
+
+    fn poll_answer(&mut self, asked: &Method, cx: &mut Context<'_>) -> Poll<Result<Head, WireError>> {
+        self.go_on_sending(cx);
+        let polled = self.poll_head(asked, cx);
+        match (&polled, &mut self.failed) {
+            (Poll::Pending, failed @ Some(_)) => {
+                Poll::Ready(Err(failed.take().map_or(WireError::Incomplete, WireError::Io)))
+            }
+            _ => polled,
+        }
+    }
+
+    fn poll_head(&mut self, asked: &Method, cx: &mut Context<'_>) -> Poll<Result<Head, WireError>> {
+        loop {
+            let mut room = read_room();
+            let found = match self.poll_read(&mut room, cx) {
+                Poll::Ready(Ok(length)) => Poll::Ready(self.read_head(&room[..length], asked)),
+                Poll::Ready(Err(error)) => Poll::Ready(Err(error.into())),
+                Poll::Pending => Poll::Pending,
+            };
+            READ_ROOM.set(room);
+            if let Some(head) = ready!(found)? {
+                return Poll::Ready(Ok(head));
             }
         }
     }
 
-    /// Reads and writes what can be; ready when the connection has ended.
-    pub(super) fn drive(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        Self::drive_parts(&mut self.connection, &mut self.over, cx)
-    }
-
-    fn drive_parts(
-        connection: &mut http1::Connection<TokioIo<Wire>, Body>,
-        over: &mut bool,
-        cx: &mut Context<'_>,
-    ) -> Poll<()> {
-        if !*over {
-            // Errors reach the answer or the body that is waited for; with neither, the end alone counts.
-            let _ = ready!(Pin::new(connection).poll(cx));
-            *over = true;
+    /// Looks for the head in what was read.
+    fn read_head(&mut self, read: &[u8], asked: &Method) -> Result<Option<Head>, WireError> {
+        if read.is_empty() {
+            return Err(WireError::Incomplete);
         }
-        Poll::Ready(())
+        let before = self.partial.len();
+        let mut bytes = read;
+        if before > 0 {
+            self.partial.extend_from_slice(read);
+            bytes = &self.partial;
+            // Not read again from the beginning for each byte of a slow one.
+            if bytes.len() < self.limits.bytes && !head::may_end(&bytes[before.saturating_sub(3)..]) {
+                return Ok(None);
+            }
+        }
+        let Some((mut head, length)) = head::read(bytes, asked, self.limits)? else {
+            if before == 0 {
+                self.partial.extend_from_slice(read);
+            }
+            return Ok(None);
+        };
+        self.inbox = Bytes::copy_from_slice(&bytes[length..]);
+        self.partial = Vec::new();
+        self.keep_alive &= head.keep_alive;
+        self.framing = std::mem::replace(&mut head.framing, Framing::Length(0));
+        Ok(Some(head))
     }
 
-    /// Whether the connection is open and can take the next request. Forgets the task that last waited on it.
-    pub(super) fn is_free(&mut self) -> bool {
-        self.drive(&mut Context::from_waker(Waker::noop())).is_pending() && self.sender.is_ready()
+    fn poll_read(&mut self, room: &mut [u8], cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        let mut buffer = ReadBuf::new(room);
+        ready!(Pin::new(&mut self.wire).poll_read(cx, &mut buffer))?;
+        Poll::Ready(Ok(buffer.filled().len()))
     }
+
+    /// The next piece of the answer's body; `None` at its end.
+    pub(super) fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, WireError>>> {
+        self.go_on_sending(cx);
+        loop {
+            match self.framing.take(&mut self.inbox) {
+                Ok(Taken::Piece(piece)) => return Poll::Ready(Some(Ok(piece))),
+                Ok(Taken::End) => return Poll::Ready(None),
+                Ok(Taken::Nothing) => {}
+                Err(error) => return Poll::Ready(Some(Err(error))),
+            }
+            let read = match ready!(self.poll_more(cx)) {
+                Ok(0) => self.framing.close(),
+                Ok(_) => Ok(()),
+                Err(error) => Err(error.into()),
+            };
+            if let Err(error) = read {
+                return Poll::Ready(Some(Err(error)));
+            }
+        }
+    }
+
+    fn poll_more(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        if let Some(left) = self.framing.left()
+            && left > READ as u64
+        {
+            // A byte more than there should be: a read that fills its room is followed by one that finds nothing.
+            let most = usize::try_from((left + 1).min(PIECE)).unwrap_or(READ);
+            self.long.reserve(most);
+            let mut room = (&mut self.long).limit(most);
+            let length = ready!(pin!(self.wire.read_buf(&mut room)).poll(cx))?;
+            self.inbox = self.long.split().freeze();
+            return Poll::Ready(Ok(length));
+        }
+        let mut room = read_room();
+        let polled = self.poll_read(&mut room, cx);
+        if let Poll::Ready(Ok(length)) = polled {
+            self.inbox = Bytes::copy_from_slice(&room[..length]);
+        }
+        READ_ROOM.set(room);
+        polled
+    }
+
+    /// How much of the body is still to come, when that is known.
+    pub(super) fn left(&self) -> Option<u64> {
+        self.framing.left()
+    }
+
+    /// Whether the body has been taken to its end.
+    pub(super) fn is_over(&self) -> bool {
+        self.framing.is_over()
+    }
+
+    /// Makes the link ready to wait for its next request; false when it cannot have one.
+    pub(super) fn rest(&mut self) -> bool {
+        self.long = BytesMut::new();
+        let sent = !self.unflushed && self.failed.is_none();
+        self.keep_alive && sent && self.inbox.is_empty() && self.framing.is_over()
+    }
+
+    /// Whether the upstream has kept quiet and open since the link came to rest. Forgets the task that last waited on it.
+    pub(super) fn is_quiet(&mut self) -> bool {
+        self.poll_read(&mut [0], &mut Context::from_waker(Waker::noop())).is_pending()
+    }
+}
+
+fn read_room() -> Vec<u8> {
+    let mut room = READ_ROOM.take();
+    room.resize(READ, 0);
+    room
 }

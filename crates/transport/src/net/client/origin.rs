@@ -6,25 +6,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use http::header::HOST;
-use http::uri::{Authority, Parts, PathAndQuery, Scheme};
-use http::{HeaderMap, HeaderValue, Request, Response, Uri, Version};
-use hyper::client::conn::{http1, http2};
+use http::uri::{Authority, Parts, Scheme};
+use http::{HeaderValue, Request, Response, Uri, Version};
+use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 
-use super::answer::ResponseBody;
+use super::answer::{ResponseBody, Source};
 use super::connect::Target;
 use super::error::ClientError;
+use super::head::{Ask, HeadLimits, Template};
 use super::link::{Link, Unanswered};
 use super::tls::Trust;
 use super::{ClientLimits, Protocol, Replay};
 use crate::net::body::Body;
 use crate::net::serve::LEAST_HEADER;
-
-/// A connection that has been idle for longer may have been closed by the peer at this very moment; only then is it
-/// worth keeping a copy of a request for sending it again.
-const STALE: Duration = Duration::from_millis(500);
 
 /// How long before the peer's announced keep-alive time we let go.
 const KEEP_ALIVE_MARGIN: Duration = Duration::from_secs(1);
@@ -35,19 +32,15 @@ const PING_TIMEOUT: Duration = Duration::from_secs(20);
 const STREAM_WINDOW: u32 = 256 * 1024;
 const CONNECTION_WINDOW: u32 = 1024 * 1024;
 
-/// Bytes of an HTTP/1.1 connection's buffers at most; also what one read of a long body can bring.
-const BUFFER: usize = 128 * 1024;
-
 /// Everything there is about one origin.
 pub(super) struct Inner {
     target: Target,
     scheme: Scheme,
     authority: Authority,
-    host: HeaderValue,
     protocol: Protocol,
     limits: ClientLimits,
     trust: Trust,
-    http1: http1::Builder,
+    head: HeadLimits,
     permits: Arc<Semaphore>,
     pool: Mutex<Pool>,
     /// Held while connecting to an origin that may speak HTTP/2, so that one connection is made and not many.
@@ -66,7 +59,6 @@ struct Pool {
 
 struct Idle {
     link: Box<Link>,
-    since: Instant,
     until: Instant,
 }
 
@@ -77,7 +69,7 @@ struct Shared {
 
 /// What a request is sent over.
 enum Way {
-    Reused { link: Box<Link>, stale: bool },
+    Reused(Box<Link>),
     Fresh(Box<Link>),
     Shared { sender: http2::SendRequest<Body>, fresh: bool },
 }
@@ -101,22 +93,15 @@ impl Inner {
         if authority.as_str().contains('@') {
             return Err(bad("it must not contain a name or password; send them in a header"));
         }
-        let host = HeaderValue::from_str(authority.as_str()).map_err(|_| bad("its host is no valid name"))?;
-        let mut http1 = http1::Builder::new();
-        http1
-            .max_headers(limits.max_headers)
-            .max_header_size(limits.max_header_bytes.max(LEAST_HEADER))
-            .max_buf_size(BUFFER.max(limits.max_header_bytes));
         Ok(Self {
             scheme: if target.is_tls() { Scheme::HTTPS } else { Scheme::HTTP },
             target,
             authority,
-            host,
             protocol,
             permits: Arc::new(Semaphore::new(limits.max_in_use.max(1))),
             limits,
             trust,
-            http1,
+            head: HeadLimits { lines: limits.max_headers, bytes: limits.max_header_bytes.max(LEAST_HEADER) },
             pool: Mutex::default(),
             dialing: tokio::sync::Mutex::default(),
         })
@@ -134,40 +119,41 @@ impl Inner {
 
     pub(super) async fn request(
         self: &Arc<Self>,
-        mut request: Request<Body>,
+        ask: &Ask<'_>,
         replay: Replay,
     ) -> Result<Response<ResponseBody>, ClientError> {
         let lease = Lease { _permit: self.permit().await?, origin: self.clone() };
-        let mut way = match self.pooled() {
+        let way = match self.pooled() {
             Some(way) => way,
             None => self.dial().await?,
         };
         let may_retry = !matches!(way, Way::Fresh(_) | Way::Shared { fresh: true, .. });
-        let copy = match &way {
-            Way::Reused { stale, .. } if *stale || replay == Replay::Always => copy(&request),
-            Way::Shared { fresh: false, .. } if replay == Replay::Always => copy(&request),
-            _ => None,
-        };
-        let failed = match self.send(way, request).await {
+        let failed = match self.send(way, ask).await {
             Ok(answer) => return Ok(answer.with(lease)),
             Err(failed) => failed,
         };
-        let error = |failed: Unanswered| ClientError::http(self.name(), failed.sent, failed.error);
-        let gone = may_retry && !failed.error.is_parse() && !failed.error.is_user();
         let safe = replay == Replay::Always || !failed.sent;
-        request = match failed.request {
-            Some(unsent) if gone => unsent,
-            None if gone
-                && safe
-                && let Some(copy) = copy =>
-            {
-                copy
-            }
-            request => return Err(error(Unanswered { request, ..failed })),
-        };
+        let failed = ClientError::http(self.name(), failed.sent, failed.error);
+        if !(may_retry && safe && matches!(failed, ClientError::Closed { .. })) {
+            return Err(failed);
+        }
         // The pool's other connections may be just as dead.
-        way = self.dial().await?;
-        self.send(way, request).await.map(|answer| answer.with(lease)).map_err(error)
+        let way = Box::pin(self.dial()).await?;
+        let again = Box::pin(self.send(way, ask)).await;
+        again
+            .map(|answer| answer.with(lease))
+            .map_err(|failed| ClientError::http(self.name(), failed.sent, failed.error))
+    }
+
+    /// What is asked with a request that nothing was written out for before.
+    pub(super) fn template(&self, request: &mut Request<bytes::Bytes>) -> Template {
+        let mut headers = std::mem::take(request.headers_mut());
+        if request.uri().authority().is_none() && !headers.contains_key(HOST) {
+            // An authority has only characters that a value may have.
+            let host = HeaderValue::from_str(self.authority.as_str());
+            headers.extend(host.ok().map(|host| (HOST, host)));
+        }
+        Template::new(request.method().clone(), request.uri(), headers)
     }
 
     async fn permit(&self) -> Result<OwnedSemaphorePermit, ClientError> {
@@ -192,9 +178,8 @@ impl Inner {
             pool.shared = None;
         }
         while let Some(mut idle) = pool.idle.pop_back() {
-            if idle.until > now && idle.link.is_free() {
-                let stale = now.saturating_duration_since(idle.since) >= STALE;
-                return Some(Way::Reused { link: idle.link, stale });
+            if idle.until > now && idle.link.is_quiet() {
+                return Some(Way::Reused(idle.link));
             }
         }
         None
@@ -220,10 +205,9 @@ impl Inner {
 
     async fn connect(self: &Arc<Self>, http2: bool) -> Result<Way, ClientError> {
         let (wire, agreed) = self.target.connect(&self.trust, http2, self.limits.connect_timeout).await?;
-        let failed = |error| ClientError::http(self.name(), false, error);
         if self.protocol != Protocol::Http2 && !agreed {
             self.pool().alpn_http1 = true;
-            return Ok(Way::Fresh(Link::new(wire, &self.http1).await.map_err(failed)?));
+            return Ok(Way::Fresh(Link::new(wire, self.head)));
         }
         let handshake = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
@@ -233,7 +217,8 @@ impl Inner {
             .initial_connection_window_size(CONNECTION_WINDOW)
             .max_header_list_size(u32::try_from(self.limits.max_header_bytes).unwrap_or(u32::MAX))
             .handshake(TokioIo::new(wire));
-        let (sender, connection) = handshake.await.map_err(failed)?;
+        let (sender, connection) =
+            handshake.await.map_err(|error| ClientError::http(self.name(), false, error.into()))?;
         // Many requests share it, so it runs by itself; it ends with its last sender and stream.
         tokio::spawn(async move {
             if let Err(error) = connection.await {
@@ -246,59 +231,51 @@ impl Inner {
         Ok(Way::Shared { sender, fresh: true })
     }
 
-    async fn send(&self, way: Way, mut request: Request<Body>) -> Result<Answered, Unanswered> {
+    async fn send(&self, way: Way, ask: &Ask<'_>) -> Result<Answered, Unanswered> {
         match way {
-            Way::Reused { link, .. } | Way::Fresh(link) => {
-                self.as_http1(&mut request);
-                let (response, link) = link.ask(request).await?;
-                Ok(Answered { response, link: Some(link) })
+            Way::Reused(link) | Way::Fresh(link) => {
+                let (head, link) = link.ask(ask).await?;
+                Ok(Answered { source: Source::Http1(Some((link, head.keep))), response: head.response })
             }
             Way::Shared { mut sender, .. } => {
-                self.as_http2(&mut request);
-                let answered = sender.try_send_request(request).await;
-                answered.map(|response| Answered { response, link: None }).map_err(|mut failed| {
-                    let request = failed.take_message();
-                    Unanswered { sent: request.is_none(), request, error: failed.into_error() }
-                })
+                let answered = sender.try_send_request(self.for_http2(ask)).await.map_err(|mut failed| {
+                    Unanswered { sent: failed.take_message().is_none(), error: failed.into_error().into() }
+                });
+                let (head, incoming) = answered?.into_parts();
+                let response = Response::from_parts(head, ());
+                Ok(Answered { response, source: Source::Http2(incoming) })
             }
-        }
-    }
-
-    /// Origin form and `Host` (RFC 9112, 3.2.1).
-    fn as_http1(&self, request: &mut Request<Body>) {
-        *request.version_mut() = Version::HTTP_11;
-        if request.uri().authority().is_some() {
-            let path = request.uri().path_and_query().cloned();
-            *request.uri_mut() = Uri::from(path.unwrap_or_else(|| PathAndQuery::from_static("/")));
-        }
-        if !request.headers().contains_key(HOST) {
-            request.headers_mut().insert(HOST, self.host.clone());
         }
     }
 
     /// Absolute form: HTTP/2 sends scheme and authority apart.
-    fn as_http2(&self, request: &mut Request<Body>) {
+    fn for_http2(&self, ask: &Ask<'_>) -> Request<Body> {
+        let mut request = Request::new(Body::from(ask.body.clone()));
+        *request.method_mut() = ask.template.method.clone();
         *request.version_mut() = Version::HTTP_2;
-        request.headers_mut().remove(HOST);
+        let headers = request.headers_mut();
+        headers.clone_from(&ask.template.headers);
+        headers.remove(HOST);
+        headers.extend(ask.more.iter().cloned());
         let mut parts = Parts::default();
-        parts.path_and_query =
-            Some(request.uri().path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/")));
+        parts.path_and_query = Some(ask.template.path.clone());
         parts.scheme = Some(self.scheme.clone());
         parts.authority = Some(self.authority.clone());
         // All three parts are there, so they always make a URI.
         *request.uri_mut() = Uri::from_parts(parts).unwrap_or_default();
+        request
     }
 
-    /// Takes a link back whose answer has been read to its end. `headers` may say how long the peer keeps it.
+    /// Takes a link back whose answer has been read to its end. `keep` is how long the peer says that it keeps it.
     pub(super) fn give_back(self: &Arc<Self>, mut link: Box<Link>, keep: Option<Duration>) {
-        if !link.is_free() {
+        if !link.rest() {
             return;
         }
         let now = Instant::now();
         let longest = self.limits.idle_timeout;
         let until = now + keep.map_or(longest, |keep| longest.min(keep.saturating_sub(KEEP_ALIVE_MARGIN)));
         let mut pool = self.pool();
-        pool.idle.push_back(Idle { link, since: now, until });
+        pool.idle.push_back(Idle { link, until });
         if pool.idle.len() > self.limits.max_idle {
             pool.idle.pop_front();
         }
@@ -320,7 +297,7 @@ impl Inner {
     fn sweep(&self) -> bool {
         let now = Instant::now();
         let mut pool = self.pool();
-        pool.idle.retain_mut(|idle| idle.until > now && idle.link.is_free());
+        pool.idle.retain_mut(|idle| idle.until > now && idle.link.is_quiet());
         let unused = |shared: &Shared| {
             shared.sender.is_closed() || now.saturating_duration_since(shared.used) > self.limits.idle_timeout
         };
@@ -347,31 +324,14 @@ async fn sweep(origin: Weak<Inner>, pause: Duration) {
     }
 }
 
-/// An answer's head, and what its body needs.
+/// An answer's head, and where its body comes from.
 struct Answered {
-    response: Response<hyper::body::Incoming>,
-    link: Option<Box<Link>>,
+    response: Response<()>,
+    source: Source,
 }
 
 impl Answered {
     fn with(self, lease: Lease) -> Response<ResponseBody> {
-        let keep = announced(self.response.headers());
-        self.response.map(|incoming| ResponseBody::new(incoming, self.link, keep, lease))
+        self.response.map(|()| ResponseBody::new(self.source, lease))
     }
-}
-
-/// `Keep-Alive: timeout=5`: Node and Apache announce when they will close.
-fn announced(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get("keep-alive")?.to_str().ok()?;
-    let seconds = text.split(',').find_map(|part| part.trim().strip_prefix("timeout="))?;
-    seconds.trim().parse().ok().map(Duration::from_secs)
-}
-
-/// The same request once more, if its body is at hand.
-fn copy(request: &Request<Body>) -> Option<Request<Body>> {
-    let mut copy = Request::new(request.body().try_clone()?);
-    *copy.method_mut() = request.method().clone();
-    *copy.uri_mut() = request.uri().clone();
-    *copy.headers_mut() = request.headers().clone();
-    Some(copy)
 }

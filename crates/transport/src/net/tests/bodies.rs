@@ -63,9 +63,3 @@ async fn empty_pieces_do_not_end_a_stream() {
     drop(sender);
     assert_eq!(collect(body, 100, soon()).await.unwrap(), "ab");
 }
-
-#[test]
-fn only_bodies_at_hand_can_be_sent_twice() {
-    assert!(matches!(Body::from("x").try_clone(), Some(Body::Full(bytes)) if bytes == "x"));
-    assert!(Body::channel(1).1.try_clone().is_none());
-}

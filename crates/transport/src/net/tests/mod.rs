@@ -1,5 +1,6 @@
 //! What the pieces share: a server on a free port, and raw HTTP/1.1 over a socket.
 
+mod answering;
 mod asking;
 mod bodies;
 mod judging;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use http::{Request, Version};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::ServerConfig;
@@ -9,7 +10,7 @@ use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::PrivateKeyDer;
 use tokio::time::{Duration, Instant};
 
-use super::{Body, LONG, Served, ServerLimits, closed, collect, echo};
+use super::{LONG, Served, ServerLimits, closed, collect, echo};
 use crate::net::{Client, ClientError, ClientLimits, Origin, Protocol, Trust};
 
 /// An authority, and a server's set-up with a certificate of it for `name`.
@@ -47,8 +48,8 @@ fn origin(served: &Served, trust: Trust, protocol: Protocol) -> Origin {
     Client::new(ClientLimits::default(), trust).origin(&url, protocol).unwrap()
 }
 
-fn post() -> Request<Body> {
-    Request::post("/mcp").body(Body::from("body")).unwrap()
+fn post() -> Request<Bytes> {
+    Request::post("/mcp").body(Bytes::from("body")).unwrap()
 }
 
 #[tokio::test]
