@@ -9,12 +9,14 @@
 //! | [`accept`] | the accept loop: back-off, connection cap, graceful drain |
 //! | `serve` | one accepted connection, from its first byte to its end (HTTP/1.1, HTTP/2, TLS) |
 //! | `roster` | all connections of a shard: who is idle, who stalls, who must go |
+//! | `bell` | a connection's waker, and the body of a request |
 //! | [`body`] | the one body type of answers and requests that we write |
 //! | [`relay`] | a foreign body on its way through |
 //! | [`collect`](mod@collect) | a whole body under a cap and a deadline |
 //! | [`client`] | requests to upstreams over pooled connections |
 
 pub mod accept;
+mod bell;
 pub mod body;
 pub mod client;
 pub mod collect;
@@ -27,6 +29,7 @@ mod serve;
 pub mod stop;
 
 pub use accept::{ConnectionCap, ServeError, ServerLimits, serve};
+pub use bell::Incoming;
 pub use body::{Body, BodyError, BodySender};
 pub use client::{
     Client, ClientError, ClientLimits, Origin, Protocol, Replay, ResponseBody, Template, Trust, TrustError,
@@ -38,9 +41,6 @@ pub use relay::{Relay, Rewrite};
 pub use runtime::{RunError, RuntimeKind, Shard, run};
 pub use serve::Handler;
 pub use stop::Stop;
-
-/// The body of a request that a client sent us.
-pub use hyper::body::Incoming;
 
 #[cfg(test)]
 mod tests;

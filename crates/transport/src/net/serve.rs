@@ -8,13 +8,12 @@ use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body::{Frame, SizeHint};
-use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
@@ -22,6 +21,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
 use super::accept::ServerLimits;
+use super::bell::{Incoming, bell};
 use super::body::{Body, BodyError};
 use super::io::Watched;
 use super::roster::{Order, Phase, Place, Progress};
@@ -38,6 +38,9 @@ const ERROR_RESETS: usize = 128;
 
 /// Bytes that hyper may hold unsent or unparsed per connection (HTTP/1.1) or stream (HTTP/2).
 const BUFFER: usize = 128 * 1024;
+
+/// Header lines that hyper takes when it is told nothing.
+const HYPERS_MOST_HEADERS: usize = 100;
 
 /// hyper's smallest buffer; a smaller cap on a head would depend on how its bytes happen to arrive.
 pub(super) const LEAST_HEADER: usize = 8 * 1024;
@@ -82,11 +85,14 @@ impl Protocols {
         // The roster keeps the time for reading heads: hyper's own timer would also count idle time.
         http1
             .header_read_timeout(None)
-            .max_headers(limits.max_headers)
             .max_header_size(limits.max_header_bytes.max(LEAST_HEADER))
             .max_buf_size(BUFFER.max(limits.max_header_bytes))
             .keep_alive(true)
             .half_close(false);
+        // Said in so many words, hyper fills the room for as many lines with zeros for each request.
+        if limits.max_headers != HYPERS_MOST_HEADERS {
+            http1.max_headers(limits.max_headers);
+        }
         let mut http2 = http2::Builder::new(TokioExecutor::new());
         http2
             .timer(TokioTimer::new())
@@ -197,20 +203,37 @@ where
         return Err(EndError::Ordered);
     }
     let counted = progress.clone();
-    let service = service_fn(move |request| {
+    let service = service_fn(move |request: Request<hyper::body::Incoming>| {
         let running = Running::new(&counted);
         let handler = handler.clone();
-        async move { Ok::<_, Infallible>(running.answer(contained(&handler, request, peer).await)) }
+        async move {
+            let answer = contained(&handler, request.map(Incoming::new), peer).await;
+            Ok::<_, Infallible>(running.answer(answer))
+        }
     });
     let progress = progress.clone();
     Ok(if http2 {
         progress.enter(Phase::Http2);
         let connection = protocols.http2.serve_connection(stream, service);
-        Box::pin(Supervised { connection: Box::pin(connection), progress, known: false, draining: false })
+        let ring = Waker::clone;
+        Box::pin(Supervised {
+            connection: Box::pin(connection),
+            progress,
+            ring,
+            waker: None,
+            draining: false,
+        })
     } else {
         progress.enter(Phase::Http1);
         let connection = protocols.http1.serve_connection(stream, service);
-        Box::pin(Supervised { connection: Box::pin(connection), progress, known: false, draining: false })
+        let ring = bell;
+        Box::pin(Supervised {
+            connection: Box::pin(connection),
+            progress,
+            ring,
+            waker: None,
+            draining: false,
+        })
     })
 }
 
@@ -239,7 +262,7 @@ impl<T, S> Graceful for http1::Connection<T, S>
 where
     Self: Future<Output = Result<(), hyper::Error>>,
     T: hyper::rt::Read + hyper::rt::Write + Unpin + 'static,
-    S: hyper::service::HttpService<Incoming, ResBody = Answer>,
+    S: hyper::service::HttpService<hyper::body::Incoming, ResBody = Answer>,
     S::Error: Into<super::runtime::BoxError>,
 {
     fn drain(self: Pin<&mut Self>) {
@@ -251,7 +274,7 @@ impl<T, S, E> Graceful for http2::Connection<T, S, E>
 where
     Self: Future<Output = Result<(), hyper::Error>>,
     T: hyper::rt::Read + hyper::rt::Write + Unpin,
-    S: hyper::service::HttpService<Incoming, ResBody = Answer>,
+    S: hyper::service::HttpService<hyper::body::Incoming, ResBody = Answer>,
     S::Error: Into<super::runtime::BoxError>,
     E: hyper::rt::bounds::Http2ServerConnExec<S::Future, Answer>,
 {
@@ -264,7 +287,10 @@ where
 struct Supervised<C> {
     connection: Pin<Box<C>>,
     progress: Arc<Progress>,
-    known: bool,
+    /// How a waker is made of the task's.
+    ring: fn(&Waker) -> Waker,
+    /// Made at the first poll; a task's waker stays the same for its life.
+    waker: Option<Waker>,
     draining: bool,
 }
 
@@ -272,19 +298,21 @@ impl<C: Graceful> Future for Supervised<C> {
     type Output = Result<(), EndError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        if !self.known {
-            self.known = true;
-            self.progress.wake_by(cx.waker());
-        }
+        let Self { connection, progress, ring, waker, draining } = &mut *self;
+        let waker = waker.get_or_insert_with(|| {
+            progress.wake_by(cx.waker());
+            ring(cx.waker())
+        });
+        let mut cx = Context::from_waker(waker);
         loop {
-            if let Poll::Ready(result) = self.connection.as_mut().poll(cx) {
+            if let Poll::Ready(result) = connection.as_mut().poll(&mut cx) {
                 return Poll::Ready(result.map_err(EndError::from));
             }
-            match self.progress.order() {
+            match progress.order() {
                 Order::Close => return Poll::Ready(Err(EndError::Ordered)),
-                Order::Drain if !self.draining => {
-                    self.draining = true;
-                    self.connection.as_mut().drain();
+                Order::Drain if !*draining => {
+                    *draining = true;
+                    connection.as_mut().drain();
                 }
                 Order::Serve | Order::Drain => return Poll::Pending,
             }

@@ -1,13 +1,16 @@
-use std::sync::Arc;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::Notify;
-use tokio::time::timeout;
+use tokio::sync::{Notify, oneshot};
+use tokio::time::{Instant, timeout};
 
-use super::{Body, Incoming, LONG, Served, ServerLimits, closed, echo, get, read_answer};
+use super::{Body, Incoming, LONG, Served, ServerLimits, closed, collect, echo, get, read_answer};
 
 #[tokio::test]
 async fn keep_alive_and_pipelining() {
@@ -213,5 +216,38 @@ async fn an_aborted_stream_breaks_off_visibly() {
     let _ = timeout(LONG, stream.read_to_end(&mut all)).await.expect("ends");
     let text = String::from_utf8_lossy(&all);
     assert!(text.contains("4\r\nhalf\r\n") && !text.ends_with("0\r\n\r\n"), "{text}");
+    served.finish().await;
+}
+
+#[tokio::test]
+async fn taking_the_last_piece_of_a_body_wakes_nobody() {
+    let (polls, waits) = (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
+    let (answer, answered) = oneshot::channel::<()>();
+    let answered = Arc::new(Mutex::new(Some(answered)));
+    let (counted, waiting) = (polls.clone(), waits.clone());
+    let served = Served::start(ServerLimits::default(), 10, move |request: Request<Incoming>, _| {
+        let (polls, waits, answered) = (counted.clone(), waiting.clone(), answered.lock().unwrap().take());
+        async move {
+            let body = collect(request.into_body(), 100, Instant::now() + LONG).await.unwrap();
+            let mut answered = answered.unwrap();
+            poll_fn(|cx| {
+                polls.fetch_add(1, Relaxed);
+                waits.notify_one();
+                Pin::new(&mut answered).poll(cx)
+            })
+            .await
+            .unwrap();
+            Response::new(Body::from(body))
+        }
+    });
+    let mut stream = served.connect().await;
+    stream.write_all(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\n\r\nbody").await.unwrap();
+    waits.notified().await;
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+    }
+    answer.send(()).unwrap();
+    assert_eq!(read_answer(&mut stream).await.1, b"body");
+    assert_eq!(polls.load(Relaxed), 2, "once when it came, once when it was answered");
     served.finish().await;
 }
