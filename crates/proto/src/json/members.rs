@@ -72,7 +72,8 @@ impl Members {
         loop {
             let (key_end, start) = scanner.key(at)?;
             let key = Span::new(at + 1, key_end - 1);
-            escaped |= memchr::memchr(b'\\', key.of(scanner.text())).is_some();
+            // Keys are short: a search made for long texts would take longer.
+            escaped |= key.of(scanner.text()).contains(&b'\\');
             let end = value(scanner, key, start)?;
             list.push(Member { key, value: Span::new(start, end) });
             at = scanner.space(end);

@@ -1,10 +1,12 @@
 //! `Host` and `Origin` (MCP transports, security: DNS rebinding), and what browsers of allowed origins may do (CORS).
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, HOST, HeaderMap, HeaderValue, ORIGIN, VARY,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
+    VARY,
 };
 use http::{Request, Response, StatusCode};
 use transport::net::{Body, Incoming};
@@ -33,18 +35,9 @@ impl Guard {
         request: &Request<Incoming>,
     ) -> Result<Option<HeaderValue>, Box<Response<Body>>> {
         let headers = request.headers();
-        // Of two, whoever else looks may take the other one.
-        if let Some(name) =
-            [HOST, ORIGIN].into_iter().find(|name| headers.get_all(name).iter().nth(1).is_some())
-        {
-            return Err(forbidden(&format!("the header {name} stands twice")));
-        }
-        let host = headers
-            .get(HOST)
-            .and_then(|host| host.to_str().ok())
-            .or_else(|| request.uri().authority().map(http::uri::Authority::as_str))
-            .unwrap_or_default()
-            .to_ascii_lowercase();
+        let host = only(headers, &HOST)?.and_then(|host| host.to_str().ok());
+        let origin = only(headers, &ORIGIN)?;
+        let host = lower(host.or_else(|| request.uri().authority().map(http::uri::Authority::as_str)));
         if !self.knows_host(&host) {
             let message = format!(
                 "this server does not answer to the host name {host:?}; if it should, add it to `allowedHosts` in the \
@@ -52,8 +45,8 @@ impl Guard {
             );
             return Err(forbidden(&message));
         }
-        let Some(origin) = headers.get(ORIGIN) else { return Ok(None) };
-        let text = origin.to_str().unwrap_or("null").to_ascii_lowercase();
+        let Some(origin) = origin else { return Ok(None) };
+        let text = lower(Some(origin.to_str().unwrap_or("null")));
         if !self.knows_origin(&text, &host) {
             let message = format!(
                 "web pages of {text} may not call this server; if they should, add it to `allowedOrigins` in the \
@@ -87,6 +80,25 @@ impl Guard {
         let name = without_port(authority);
         authority == host || name == "localhost" || literal(name).is_some_and(|address| address.is_loopback())
     }
+}
+
+/// A header that may stand once: of two, whoever else looks may take the other one.
+fn only<'a>(
+    headers: &'a HeaderMap,
+    name: &HeaderName,
+) -> Result<Option<&'a HeaderValue>, Box<Response<Body>>> {
+    let mut all = headers.get_all(name).iter();
+    let first = all.next();
+    if all.next().is_some() {
+        return Err(forbidden(&format!("the header {name} stands twice")));
+    }
+    Ok(first)
+}
+
+/// Without capitals; copied only where there are some, which is seldom.
+fn lower(text: Option<&str>) -> Cow<'_, str> {
+    let text = text.unwrap_or_default();
+    if text.bytes().any(|b| b.is_ascii_uppercase()) { text.to_ascii_lowercase().into() } else { text.into() }
 }
 
 fn without_port(host: &str) -> &str {

@@ -14,7 +14,7 @@ const EVENTS: &str = "text/event-stream";
 /// as many clients name only one.
 pub(super) fn check_post(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
     check_json(headers)?;
-    if headers.contains_key(ACCEPT) && !takes(headers, &[JSON, EVENTS, "application/*", "text/*"]) {
+    if !takes(headers, &[JSON, EVENTS, "application/*", "text/*"]) && headers.contains_key(ACCEPT) {
         let message = format!("Accept must list {JSON} and {EVENTS}");
         return Err(Box::new(answer::refusal(StatusCode::NOT_ACCEPTABLE, &message)));
     }
@@ -23,9 +23,9 @@ pub(super) fn check_post(headers: &HeaderMap) -> Result<(), Box<Response<Body>>>
 
 /// Checks that a message is written in JSON.
 pub(super) fn check_json(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> {
-    let media = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).map_or("", essence);
-    if !media.eq_ignore_ascii_case(JSON) {
-        let message = format!("Content-Type must be {JSON}, not {media:?}");
+    let media = headers.get(CONTENT_TYPE).map_or(&b""[..], |value| essence(value.as_bytes()));
+    if !media.eq_ignore_ascii_case(JSON.as_bytes()) {
+        let message = format!("Content-Type must be {JSON}, not {:?}", String::from_utf8_lossy(media));
         return Err(Box::new(answer::refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, &message)));
     }
     Ok(())
@@ -42,21 +42,24 @@ pub(super) fn check_get(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> 
 
 /// Whether an event stream is asked for by name.
 pub(super) fn names_events(headers: &HeaderMap) -> bool {
-    named(headers).any(|media| media.eq_ignore_ascii_case(EVENTS))
+    named(headers).any(|media| media.eq_ignore_ascii_case(EVENTS.as_bytes()))
 }
 
 /// Whether one of these media types is named, or anything goes. The header may come in several lines.
 fn takes(headers: &HeaderMap, kinds: &[&str]) -> bool {
-    let is_one = |media: &str| media == "*/*" || kinds.iter().any(|kind| media.eq_ignore_ascii_case(kind));
+    let is_one = |media: &[u8]| {
+        media == b"*/*" || kinds.iter().any(|kind| media.eq_ignore_ascii_case(kind.as_bytes()))
+    };
     named(headers).any(is_one)
 }
 
-fn named(headers: &HeaderMap) -> impl Iterator<Item = &str> {
-    let lines = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    lines.flat_map(|line| line.split(',')).map(essence)
+fn named(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
+    let lines = headers.get_all(ACCEPT).iter();
+    lines.flat_map(|line| line.as_bytes().split(|b| *b == b',')).map(essence)
 }
 
 /// A media type without its parameters.
-fn essence(media: &str) -> &str {
-    media.split(';').next().unwrap_or_default().trim()
+fn essence(media: &[u8]) -> &[u8] {
+    let end = media.iter().position(|b| *b == b';').unwrap_or(media.len());
+    media[..end].trim_ascii()
 }
