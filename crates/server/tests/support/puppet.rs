@@ -170,7 +170,7 @@ async fn connection(
 async fn tell(mut stream: BufReader<TcpStream>, mut text: watch::Receiver<(Vec<u8>, bool)>) -> Option<()> {
     let head = "HTTP/1.1 200 Told\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
     stream.write_all(head.as_bytes()).await.ok()?;
-    let (mut sent, mut heard) = (0, [0; 64]);
+    let (mut sent, mut unread) = (0, [0; 64]);
     loop {
         let (new, over) = {
             let now = text.borrow_and_update();
@@ -183,7 +183,7 @@ async fn tell(mut stream: BufReader<TcpStream>, mut text: watch::Receiver<(Vec<u
         }
         tokio::select! {
             changed = text.changed() => changed.ok()?,
-            count = stream.read(&mut heard) => if !matches!(count, Ok(1..)) { return None },
+            count = stream.read(&mut unread) => if !matches!(count, Ok(1..)) { return None },
         }
     }
 }
