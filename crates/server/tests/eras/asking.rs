@@ -14,19 +14,16 @@ const SAMPLE: &str = "sampling/createMessage";
 const ROOTS: &str = "roots/list";
 const COMPLETE: &str = "notifications/elicitation/complete";
 
-const ASKING: Topics = Topics {
-    methods: &[
-        "tools/call",
-        "prompts/get",
-        "resources/read",
-        ELICIT,
-        SAMPLE,
-        ROOTS,
-        COMPLETE,
-        "notifications/cancelled",
-    ],
-    ever: false,
-};
+const ASKING: Topics = Topics::during(&[
+    "tools/call",
+    "prompts/get",
+    "resources/read",
+    ELICIT,
+    SAMPLE,
+    ROOTS,
+    COMPLETE,
+    "notifications/cancelled",
+]);
 
 pub(crate) const FEATURES: &[Feature] = &[
     Feature {
@@ -75,7 +72,7 @@ pub(crate) const FEATURES: &[Feature] = &[
     Feature {
         name: "several-questions",
         title: "Several questions at once",
-        topics: ASKING,
+        topics: ASKING.at_once(),
         run: |stage| Box::pin(several(stage)),
     },
     Feature {

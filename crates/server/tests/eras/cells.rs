@@ -114,6 +114,18 @@ pub(crate) const IMPOSSIBLE: &[Cells] = &[
         reason: "before 2026-07-28 a client's structured results are objects; the text says the same",
     },
     Cells {
+        features: &["tasks"],
+        clients: ANY,
+        upstreams: First..=June2025,
+        reason: "before 2025-11-25 a server has no tasks; the client gets the result when it is there",
+    },
+    Cells {
+        features: &["tasks"],
+        clients: First..=June2025,
+        upstreams: November2025..=July2026,
+        reason: "before 2025-11-25 a client has no tasks; it gets the result when it is there",
+    },
+    Cells {
         features: &["roots"],
         clients: ANY,
         upstreams: First..=First,

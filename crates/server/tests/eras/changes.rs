@@ -11,24 +11,21 @@ pub(crate) const FEATURES: &[Feature] = &[
     Feature {
         name: "list-changed",
         title: "News of changed lists",
-        topics: Topics { methods: &["tools/call", "notifications/tools/list_changed"], ever: false },
+        topics: Topics::during(&["tools/call", "notifications/tools/list_changed"]),
         run: |stage| Box::pin(lists(stage)),
     },
     Feature {
         name: "subscription",
         title: "News of a resource",
-        topics: Topics {
-            methods: &[
-                "resources/subscribe",
-                "resources/unsubscribe",
-                "resources/read",
-                "notifications/resources/updated",
-                "subscriptions/listen",
-                "notifications/subscriptions/acknowledged",
-                "tools/call",
-            ],
-            ever: false,
-        },
+        topics: Topics::during(&[
+            "resources/subscribe",
+            "resources/unsubscribe",
+            "resources/read",
+            "notifications/resources/updated",
+            "subscriptions/listen",
+            "notifications/subscriptions/acknowledged",
+            "tools/call",
+        ]),
         run: |stage| Box::pin(resources(stage)),
     },
 ];

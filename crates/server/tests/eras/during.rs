@@ -12,19 +12,19 @@ pub(crate) const FEATURES: &[Feature] = &[
     Feature {
         name: "progress",
         title: "Progress",
-        topics: Topics { methods: &["tools/call", "notifications/progress"], ever: false },
+        topics: Topics::during(&["tools/call", "notifications/progress"]),
         run: |stage| Box::pin(progress(stage)),
     },
     Feature {
         name: "logging",
         title: "Log messages",
-        topics: Topics { methods: &["logging/setLevel", "tools/call", "notifications/message"], ever: false },
+        topics: Topics::during(&["logging/setLevel", "tools/call", "notifications/message"]),
         run: |stage| Box::pin(logging(stage)),
     },
     Feature {
         name: "cancellation",
         title: "Giving a request up",
-        topics: Topics { methods: &["tools/call", "notifications/cancelled"], ever: false },
+        topics: Topics::during(&["tools/call", "notifications/cancelled"]),
         run: |stage| Box::pin(cancellation(stage)),
     },
 ];

@@ -11,9 +11,9 @@
 //! | `stage` | one pair: client, gateway, upstream, one feature after the other |
 //! | `client`, `face` | a client of any version, and how its messages travel |
 //! | `place`, `record` | an upstream of one version, and what it writes down |
-//! | `section`, `normal`, `transcript` | what of it is kept, and in which words |
+//! | `section`, `order`, `normal`, `transcript` | what of it is kept, and in which words |
 //! | `page` | `docs/eras.md` |
-//! | `opening`, `tools`, `structured`, `offers`, `during`, `changes`, `asking` | the features |
+//! | `opening`, `tools`, `structured`, `offers`, `during`, `changes`, `asking`, `tasks` | the features |
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -27,12 +27,14 @@ mod face;
 mod normal;
 mod offers;
 mod opening;
+mod order;
 mod page;
 mod place;
 mod record;
 mod section;
 mod stage;
 mod structured;
+mod tasks;
 mod tools;
 mod transcript;
 mod version;
@@ -49,6 +51,7 @@ const FEATURES: &[&[Feature]] = &[
     offers::FEATURES,
     changes::FEATURES,
     asking::FEATURES,
+    tasks::FEATURES,
 ];
 
 /// Plays a pair in both ways and compares.

@@ -201,8 +201,24 @@ impl Names {
             {
                 *value = json!(self.name(kind, text));
             } else {
+                if matches!(key.as_str(), "inputRequests" | "inputResponses") {
+                    self.keys(value);
+                }
                 self.values(line, value);
             }
+        }
+    }
+
+    /// The gateway's own names for questions of tasks have numbers in them.
+    fn keys(&mut self, questions: &mut Value) {
+        let Some(questions) = questions.as_object_mut() else { return };
+        for (key, question) in std::mem::take(questions) {
+            let own = key.strip_prefix('t').and_then(|rest| rest.split_once('-'));
+            let own = own.is_some_and(|(task, number)| {
+                [task, number].iter().all(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
+            });
+            let key = if own { self.name("question", &key) } else { key };
+            questions.insert(key, question);
         }
     }
 

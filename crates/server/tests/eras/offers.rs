@@ -12,37 +12,37 @@ pub(crate) const FEATURES: &[Feature] = &[
     Feature {
         name: "resources",
         title: "Resources",
-        topics: Topics { methods: &["resources/read"], ever: false },
+        topics: Topics::during(&["resources/read"]),
         run: |stage| Box::pin(resources(stage)),
     },
     Feature {
         name: "templates",
         title: "Templates of resources",
-        topics: Topics { methods: &["resources/templates/list"], ever: true },
+        topics: Topics::ever(&["resources/templates/list"]),
         run: |stage| Box::pin(templates(stage)),
     },
     Feature {
         name: "prompts-list",
         title: "List of prompts",
-        topics: Topics { methods: &["prompts/list"], ever: true },
+        topics: Topics::ever(&["prompts/list"]),
         run: |stage| Box::pin(prompts_list(stage)),
     },
     Feature {
         name: "prompts-get",
         title: "Prompts",
-        topics: Topics { methods: &["prompts/get"], ever: false },
+        topics: Topics::during(&["prompts/get"]),
         run: |stage| Box::pin(prompts_get(stage)),
     },
     Feature {
         name: "completion",
         title: "Completion of arguments",
-        topics: Topics { methods: &["completion/complete"], ever: false },
+        topics: Topics::during(&["completion/complete"]),
         run: |stage| Box::pin(completion(stage)),
     },
     Feature {
         name: "pagination",
         title: "Lists of several pages",
-        topics: Topics { methods: &["resources/list"], ever: true },
+        topics: Topics::ever(&["resources/list"]),
         run: |stage| Box::pin(pagination(stage)),
     },
 ];

@@ -10,22 +10,14 @@ pub(crate) const FEATURES: &[Feature] = &[
     Feature {
         name: "handshake",
         title: "Introduction",
-        topics: Topics {
-            methods: &["server/discover", "initialize", "notifications/initialized"],
-            ever: true,
-        },
+        topics: Topics::ever(&["server/discover", "initialize", "notifications/initialized"]),
         run: |stage| Box::pin(handshake(stage)),
     },
-    Feature {
-        name: "ping",
-        title: "Ping",
-        topics: Topics { methods: &[], ever: false },
-        run: |stage| Box::pin(ping(stage)),
-    },
+    Feature { name: "ping", title: "Ping", topics: Topics::during(&[]), run: |stage| Box::pin(ping(stage)) },
     Feature {
         name: "unknown-method",
         title: "Methods that nobody declared",
-        topics: Topics { methods: &["made/up", "com.example/made_up"], ever: false },
+        topics: Topics::during(&["made/up", "com.example/made_up"]),
         run: |stage| Box::pin(unknown(stage)),
     },
 ];

@@ -3,9 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::normal::Names;
+use crate::order::{answers_before_news, each_with_its_answer, questions_sorted, states_once, without_id};
 use crate::record::Crossed;
 
 /// Which side of the gateway.
@@ -43,9 +44,26 @@ pub(crate) struct Topics {
     pub(crate) methods: &'static [&'static str],
     /// Whether all that ever crossed counts, each message once; else what crossed during the section.
     pub(crate) ever: bool,
+    /// Whether questions come in whatever order.
+    pub(crate) at_once: bool,
 }
 
 impl Topics {
+    /// What crosses during the section.
+    pub(crate) const fn during(methods: &'static [&'static str]) -> Self {
+        Self { methods, ever: false, at_once: false }
+    }
+
+    /// What ever crosses.
+    pub(crate) const fn ever(methods: &'static [&'static str]) -> Self {
+        Self { methods, ever: true, at_once: false }
+    }
+
+    /// The same with questions that come in whatever order.
+    pub(crate) const fn at_once(self) -> Self {
+        Self { at_once: true, ..self }
+    }
+
     /// The messages of these topics. All responses go with their requests.
     pub(crate) fn of(self, crossed: &[Crossed], stateless: bool) -> Vec<Line> {
         let dropped = upkeep_handshakes(crossed);
@@ -80,85 +98,14 @@ impl Topics {
             lines.extend(end);
             return lines;
         }
-        without_repetitions(answers_before_news(lines))
-    }
-}
-
-/// Requests of several connections may overlap: each is shown with its answer.
-fn each_with_its_answer(lines: Vec<Line>) -> Vec<Line> {
-    let mut sorted: Vec<Line> = Vec::new();
-    for line in lines {
-        let message = line.what.as_ref().unwrap_or(&Value::Null);
-        let asked = sorted.iter().rposition(|other| {
-            let other_message = other.what.as_ref().unwrap_or(&Value::Null);
-            message["method"].is_null()
-                && other.method().is_some()
-                && other.to_server != line.to_server
-                && other_message["id"] == message["id"]
-        });
-        match asked {
-            Some(at) => sorted.insert(at + 1, line),
-            None => sorted.push(line),
+        if self.methods.contains(&"tasks/get") {
+            states_once(lines)
+        } else if self.at_once {
+            questions_sorted(lines)
+        } else {
+            answers_before_news(lines)
         }
     }
-    sorted
-}
-
-/// Whoever waits for a task looks as often as it likes: what it saw twice in a row is shown once.
-fn without_repetitions(lines: Vec<Line>) -> Vec<Line> {
-    let mut shown: Vec<Line> = Vec::new();
-    let text = |line: &Line| line.what.as_ref().map(without_id).unwrap_or_default();
-    for line in lines {
-        shown.push(line);
-        if let [.., one, two, three, four] = &shown[..]
-            && three.method() == Some("tasks/get")
-            && text(one) == text(three)
-            && text(two) == text(four)
-        {
-            shown.truncate(shown.len() - 2);
-        }
-    }
-    shown
-}
-
-/// News of what a call changed may come before or after its answer, and over each connection that the gateway has:
-/// they are shown once, after it.
-fn answers_before_news(lines: Vec<Line>) -> Vec<Line> {
-    let mut sorted = Vec::new();
-    let mut held: Vec<Line> = Vec::new();
-    let mut told = HashSet::new();
-    let mut calls = 0;
-    for line in lines {
-        let method = line.method();
-        if matches!(method, Some("notifications/tools/list_changed" | "notifications/resources/updated")) {
-            let new = told.insert(line.what.as_ref().map(without_marks).unwrap_or_default());
-            if new {
-                if calls > 0 { &mut held } else { &mut sorted }.push(line);
-            }
-            continue;
-        }
-        if line.to_server && method == Some("tools/call") {
-            calls += 1;
-            told.clear();
-        }
-        let answer = !line.to_server && method.is_none();
-        sorted.push(line);
-        if answer && calls > 0 {
-            calls -= 1;
-            sorted.append(&mut held);
-        }
-    }
-    sorted.append(&mut held);
-    sorted
-}
-
-/// A notice without what says which request it is for.
-fn without_marks(message: &Value) -> String {
-    let mut message = message.clone();
-    if let Some(params) = message["params"].as_object_mut() {
-        params.shift_remove("_meta");
-    }
-    message.to_string()
 }
 
 /// The requests that opened connections for the gateway's own sake: probes that were refused, and all but the last one
@@ -182,15 +129,6 @@ fn upkeep_handshakes(crossed: &[Crossed]) -> HashSet<usize> {
     let first = openings.iter().find(|(_, accepted, for_client)| *accepted && *for_client);
     let kept = first.map(|(number, ..)| *number).or(last);
     openings.into_iter().map(|(number, ..)| number).filter(|number| Some(*number) != kept).collect()
-}
-
-/// A request without what is different whenever it is sent again.
-fn without_id(message: &Value) -> String {
-    let mut message = message.clone();
-    if message.get("id").is_some() {
-        message["id"] = json!(0);
-    }
-    message.to_string()
 }
 
 /// The text of a section.

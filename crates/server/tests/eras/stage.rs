@@ -10,13 +10,14 @@ use serde_json::{Value, json};
 use crate::cells;
 use crate::client::{Answer, Client};
 use crate::normal::Names;
+use crate::order::{one_round, questions_sorted};
 use crate::place::Upstream;
 use crate::record::{Crossed, Record};
 use crate::section::{Line, Topics, render};
 use crate::version::{Pair, Way};
 
 /// No feature takes longer on a machine that works.
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(40);
 
 /// What the gateway and an upstream say to each other on their own account; no section is missing it.
 const UPKEEP: &[&str] = &[
@@ -259,7 +260,11 @@ fn transcript(pair: Pair, played: &[Played], crossed: &[Crossed]) -> String {
     for Played { feature, client, from, to, notes } in played {
         let topics = feature.topics;
         let of = if topics.ever { crossed } else { crossed.get(*from..*to).unwrap_or_default() };
-        let mut lines = client.clone();
+        let mut lines = match client.clone() {
+            lines if !topics.at_once => lines,
+            lines if pair.client.is_stateless() => one_round(lines),
+            lines => questions_sorted(lines),
+        };
         lines.extend(topics.of(of, pair.upstream.is_stateless()));
         lines.extend_from_slice(notes);
         text.push('\n');

@@ -6,7 +6,7 @@ use crate::section::Topics;
 use crate::stage::{Feature, Stage};
 use crate::tools::said;
 
-const CALLS: Topics = Topics { methods: &["tools/call"], ever: false };
+const CALLS: Topics = Topics::during(&["tools/call"]);
 
 pub(crate) const FEATURES: &[Feature] = &[
     Feature {

@@ -7,13 +7,13 @@ use crate::stage::{Feature, Stage};
 use crate::support::{error_code, error_message, text};
 use crate::version::Version;
 
-const CALLS: Topics = Topics { methods: &["tools/call"], ever: false };
+const CALLS: Topics = Topics::during(&["tools/call"]);
 
 pub(crate) const FEATURES: &[Feature] = &[
     Feature {
         name: "tools-list",
         title: "List of tools",
-        topics: Topics { methods: &["tools/list"], ever: true },
+        topics: Topics::ever(&["tools/list"]),
         run: |stage| Box::pin(list(stage)),
     },
     Feature {
