@@ -55,25 +55,31 @@ const OF_HANDSHAKES: &[Visit] = &[
     visit("py-sdk-v1", "legacy", Over::Http),
     visit("py-sdk-v2", "legacy", Over::Http),
 ];
-/// Every client in every era that it speaks, over every transport that it has for it.
-const EVERYONE: &[Visit] = &[
+/// Clients with a handshake, over every transport that each has for it.
+const WITH_SESSIONS: &[Visit] = &[
     visit("ts-sdk-v1", "legacy", Over::Http),
     visit("ts-sdk-v1", "legacy", Over::Sse),
     visit("ts-sdk-v2", "legacy", Over::Http),
-    visit("ts-sdk-v2", "auto", Over::Http),
-    visit("ts-sdk-v2", "modern", Over::Http),
-    visit("ts-sdk-v2", "auto", Over::Stdio),
     visit("py-sdk-v1", "legacy", Over::Http),
     visit("py-sdk-v1", "legacy", Over::Sse),
     visit("py-sdk-v1", "legacy", Over::Stdio),
     visit("py-sdk-v2", "legacy", Over::Http),
+    visit("mcp-remote", "legacy", Over::Http),
+    visit("mcp-remote", "legacy", Over::Sse),
+];
+/// Clients without one, or that find out by themselves that they need none.
+const STATELESS: &[Visit] = &[
+    visit("ts-sdk-v2", "auto", Over::Http),
+    visit("ts-sdk-v2", "modern", Over::Http),
+    visit("ts-sdk-v2", "auto", Over::Stdio),
     visit("py-sdk-v2", "auto", Over::Http),
     visit("py-sdk-v2", "modern", Over::Http),
     visit("py-sdk-v2", "auto", Over::Stdio),
     visit("py-fastmcp", "auto", Over::Http),
-    visit("mcp-remote", "legacy", Over::Http),
-    visit("mcp-remote", "legacy", Over::Sse),
 ];
+/// The same, where each call may have a child of the server for itself.
+const STATELESS_TO_CHILDREN: &[Visit] =
+    &asking::<{ STATELESS.len() }>(STATELESS, &[("fixture-children", "")]);
 /// Those that can do less than their world offers.
 const LIMITED: &[Visit] =
     &limited(&[("fixture-sdk-v0", "")], &[("fixture-1", "")], &[("fixture-mcp-remote", "")]);
@@ -84,6 +90,16 @@ const SUITES: &[Visit] = &[
     visit("mcp-ssrf-check", "stateless", Over::Http),
     visit("mcp-ssrf-check", "stateful", Over::Http),
 ];
+
+const fn asking<const N: usize>(visits: &[Visit], topics: Topics) -> [Visit; N] {
+    let mut asking = [visit("", "", Over::Http); N];
+    let mut index = 0;
+    while index < N {
+        asking[index] = visits[index].asking(topics);
+        index += 1;
+    }
+    asking
+}
 
 const fn limited(of_2024: Topics, of_1: Topics, bridged: Topics) -> [Visit; 5] {
     [
@@ -110,7 +126,7 @@ const fn lone(name: &'static str, upstreams: &'static [(&'static str, Kind)]) ->
         naming: Naming::Plain,
         upstreams,
         asked: &[("fixture", "")],
-        visits: &[EVERYONE, LIMITED, INSPECTOR, SUITES],
+        visits: &[WITH_SESSIONS, STATELESS, LIMITED, INSPECTOR, SUITES],
     }
 }
 
@@ -137,11 +153,14 @@ impl World {
             visits: &[OF_HANDSHAKES, &[visit("inspector", "legacy", Over::Http)]],
         },
         Self {
-            visits: &[EVERYONE, LIMITED, &inspector(&[("fixture", "")]), SUITES],
+            visits: &[WITH_SESSIONS, STATELESS, LIMITED, &inspector(&[("fixture", "")]), SUITES],
             ..lone("fixture", &[("fixture", fixture(Reach::Http, &[]))])
         },
         lone("legacy-http", &[("fixture", fixture(Reach::Http, LEGACY))]),
-        lone("legacy-stdio", &[("fixture", fixture(Reach::Stdio, LEGACY))]),
+        Self {
+            visits: &[WITH_SESSIONS, STATELESS_TO_CHILDREN, LIMITED, INSPECTOR, SUITES],
+            ..lone("legacy-stdio", &[("fixture", fixture(Reach::Stdio, LEGACY))])
+        },
         lone("modern-http", &[("fixture", fixture(Reach::Http, MODERN))]),
         lone("sse", &[("fixture", fixture(Reach::Sse, LEGACY))]),
         // Four eras in one profile: each client gets all of them in its own.
@@ -161,7 +180,8 @@ impl World {
                 ("fixture-2024", "old__"),
             ],
             visits: &[
-                EVERYONE,
+                WITH_SESSIONS,
+                STATELESS,
                 &limited(
                     &[
                         ("fixture-sdk-v0", "modern__"),
