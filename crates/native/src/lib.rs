@@ -5,11 +5,11 @@
 //!
 //! | module | is for |
 //! |---|---|
-//! | [`server`] | what every native server can do: say hello, answer a request |
+//! | [`server`] | what every native server can do: say hello, answer a request; in which era it is asked |
 //! | [`demo`] | a few harmless tools, a resource and a prompt to try things out with |
 
 pub mod demo;
 pub mod server;
 
 pub use demo::Demo;
-pub use server::{NativeServer, Refusal};
+pub use server::{NativeServer, Refusal, spoken};

@@ -3,7 +3,7 @@
 //! It must not know any particular server.
 
 use bytes::Bytes;
-use proto::era::{Era, ServerHello};
+use proto::era::{Era, ServerHello, newest_handshake};
 use proto::rpc::{Frame, code, error_response, result_response};
 
 /// A server that lives in the binary.
@@ -14,6 +14,12 @@ pub trait NativeServer: Send + Sync {
     /// The whole JSON-RPC response to `request`, dressed for `era`. Introductions (`initialize`, `server/discover`) are
     /// answered by whoever hosts the server, from [`NativeServer::hello`].
     fn answer(&self, request: &Frame, era: &'static Era) -> Bytes;
+}
+
+/// The era in which a native server is asked on behalf of a client of `era`: the same, unless its peers may refuse what their
+/// version does not have. For those it is translated from the newest era that has sessions, too.
+pub fn spoken(era: &'static Era) -> &'static Era {
+    if era.shapes.strict { newest_handshake() } else { era }
 }
 
 /// A request that is answered with a JSON-RPC error.

@@ -24,7 +24,7 @@ const WELCOME_TEXT: &str = "\
 # Welcome to Dragoman
 
 A dragoman was the interpreter between courts who spoke the languages of both. This one stands between MCP clients and
-MCP servers: one endpoint, and every server behind it, for clients and servers of today's protocol versions.
+MCP servers: one endpoint, and every server behind it, for clients and servers of any protocol version.
 
 What you see now is the embedded demo server. To put servers of your own behind Dragoman, write a `dragoman.yaml`:
 

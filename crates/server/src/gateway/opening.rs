@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use proto::bridge::handshake::client_capabilities;
-use proto::era::{Era, Lifecycle, ServerHello, Web, discover_request, initialize_request, newest_handshake};
+use proto::era::{Era, Lifecycle, ServerHello, Web, discover_request, initialize_request};
 use proto::json::{Members, Splice};
 use proto::mcp::Method;
 use proto::rpc::{Id, Kind as FrameKind};
@@ -97,10 +97,9 @@ impl Opening<'_> {
         }
     }
 
-    fn native(&self, native: engine::config::Native) -> OpenLink {
-        let era = if self.kind.era.shapes.strict { newest_handshake() } else { self.kind.era };
-        let server = native_server(native);
-        let hello = server.hello(era);
+    fn native(&self, server: engine::config::Native) -> OpenLink {
+        let server = native_server(server);
+        let hello = server.hello(native::spoken(self.kind.era));
         OpenLink::new(self.upstream.clone(), Wire::Native(server), hello, self.own)
     }
 

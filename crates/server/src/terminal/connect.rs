@@ -51,7 +51,9 @@ pub(crate) async fn connect(
     let opening = Opening { mask: &mask, pinned: era, patience };
     let (wire, hello) = match target {
         Target::Native(Native::Demo) => {
-            (Wire::Native(Box::new(Demo)), Demo.hello(era.unwrap_or(newest_stateless())))
+            let spoken = native::spoken(era.unwrap_or(newest_stateless()));
+            opening.refuse_other(spoken).map_err(|e| unmet("the embedded server", &e, &mask, era))?;
+            (Wire::Native(Box::new(Demo)), Demo.hello(spoken))
         }
         Target::Http { uri, headers, transport } => {
             let frame = FrameLimits::default();

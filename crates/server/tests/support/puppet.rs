@@ -18,6 +18,8 @@ use super::upstreams::quoted;
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
     pub(crate) verb: String,
+    /// With its query.
+    pub(crate) path: String,
     /// By lower-case name.
     pub(crate) headers: HashMap<String, String>,
     /// The message; null if there was none.
@@ -221,7 +223,9 @@ fn proper(request: &Received) -> Said {
 async fn read(stream: &mut BufReader<TcpStream>) -> Option<Received> {
     let mut line = String::new();
     stream.read_line(&mut line).await.ok()?;
-    let verb = line.split(' ').next().filter(|verb| !verb.is_empty())?.to_owned();
+    let mut words = line.split(' ').map(str::to_owned);
+    let verb = words.next().filter(|verb| !verb.is_empty())?;
+    let path = words.next().unwrap_or_default();
     let mut headers = HashMap::new();
     loop {
         line.clear();
@@ -250,5 +254,5 @@ async fn read(stream: &mut BufReader<TcpStream>) -> Option<Received> {
         },
         None => {}
     }
-    Some(Received { verb, headers, body: serde_json::from_slice(&body).unwrap_or_default() })
+    Some(Received { verb, path, headers, body: serde_json::from_slice(&body).unwrap_or_default() })
 }
