@@ -94,7 +94,7 @@ impl Call {
             capabilities: b"{}",
             capabilities_upstream: b"{}",
             level: None,
-            client_info: "{}",
+            client_info: b"{}",
             route,
             key: KEY,
             binding: BINDING,

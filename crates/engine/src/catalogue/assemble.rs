@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use proto::bridge::tasks::without_list;
 
 use super::capabilities::merge;
 use super::mirrored::{MirroredParam, annotated};
@@ -13,6 +14,7 @@ use super::part::Part;
 use super::validator::LazyValidator;
 use super::{Item, ListKind, PromptEntry, ToolEntry, UpstreamId, UpstreamOffer, ViewSpec};
 use crate::config::{NameRules, Naming, Profile};
+use crate::tasks::renames_among;
 
 /// An item under its public name.
 struct Named<'p, 'a> {
@@ -144,7 +146,10 @@ impl<'p, 'a> Assembly<'p, 'a> {
             .map(|name| format!("\"{name}\":{{\"listChanged\":true}}"))
             .collect();
         let changing = format!("{{{}}}", changing.join(","));
-        merge(std::iter::once(changing.as_bytes()).chain(self.parts.iter().map(|part| &*part.capabilities)))
+        let own = self.parts.iter().map(|part| &*part.capabilities);
+        let merged = merge(std::iter::once(changing.as_bytes()).chain(own));
+        let unlisted = || without_list(&merged).filter(|_| renames_among(self.spec.era, upstreams));
+        unlisted().unwrap_or(merged)
     }
 }
 

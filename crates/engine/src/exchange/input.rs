@@ -14,6 +14,11 @@ pub trait Sealer {
     /// Seals `plain` for whoever shows the same `bound` again; the text is safe in JSON and headers.
     fn seal(&self, plain: &[u8], bound: &[u8]) -> String;
 
+    /// As [`Sealer::seal`], but the same text each time for the same, so that it can serve as a name.
+    fn seal_name(&self, plain: &[u8], bound: &[u8]) -> String {
+        self.seal(plain, bound)
+    }
+
     /// Opens what [`Sealer::seal`] sealed; `None` for anything else.
     fn open(&self, sealed: &str, bound: &[u8]) -> Option<Vec<u8>>;
 

@@ -72,7 +72,7 @@ pub(super) fn outbound(
     let capabilities = bridge.and_then(TaskBridge::capabilities);
     let envelope = Envelope {
         capabilities: capabilities.as_deref().unwrap_or(start.capabilities_upstream),
-        client_info: start.client_info.as_bytes(),
+        client_info: start.client_info,
         level: start.level,
     };
     let text = request(&start.frame, start.client, start.server, &envelope);

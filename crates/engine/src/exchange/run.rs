@@ -33,8 +33,8 @@ pub struct Start<'a> {
     pub capabilities_upstream: &'a [u8],
     /// The level of log messages that the client's session asked for, a JSON string.
     pub level: Option<&'a [u8]>,
-    /// Who the gateway is towards upstreams, a JSON object.
-    pub client_info: &'a str,
+    /// Who asks, a JSON object: the client as it said itself, or the gateway.
+    pub client_info: &'a [u8],
     /// Where it goes.
     pub route: Route<'a>,
     /// Our own id for it: unique in the process.

@@ -15,6 +15,7 @@ use proto::rpc::{Frame, FrameLimits, Kind, RpcError, code, error_response, resul
 use super::{Answer, Binding, Exchange, Mirror, Outbound, Sealer, Start, Step, TaskNames};
 use crate::catalogue::UpstreamId;
 use crate::fault::Fault;
+use crate::tasks::KnownTask;
 
 /// What an answered call leaves behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub enum Made {
         /// The number under which the client's id looks for it.
         home: u64,
     },
+    /// A task of which the upstream may tell more, under both names.
+    Known(KnownTask),
     /// An outcome, a JSON object in the client's words, for a client that waits for a task.
     Outcome(Bytes),
 }
@@ -95,7 +98,11 @@ impl TaskBridge {
 
     fn new(way: Way, start: &Start<'_>) -> Self {
         let capabilities = with_extension(start.capabilities_upstream);
-        let own = || own_meta(start.server, &String::from_utf8_lossy(&capabilities), start.client_info);
+        let own = || own_meta(
+                start.server,
+                &String::from_utf8_lossy(&capabilities),
+                &String::from_utf8_lossy(start.client_info),
+            );
         let envelope = if start.server.has_sessions() { String::new() } else { format!(",{}", own()) };
         let (upstream, server) = (start.route.upstream, start.server);
         Self { way, upstream, server, capabilities, envelope, key: start.key, made: None }
@@ -279,7 +286,7 @@ impl Exchange {
     }
 
     fn task_result(&mut self, result: &Bytes, sealer: &dyn Sealer, binding: Binding<'_>) {
-        self.settled = true;
+        (self.settled, self.answered) = (true, true);
         let text = result_response(&self.id, result);
         let Ok(answer) = Frame::parse(text.clone(), FrameLimits::default()) else {
             return self.fail(&Fault::gateway("the task's answer cannot be put in the client's words"));
@@ -300,13 +307,20 @@ impl Exchange {
                 for (span, name) in &edits {
                     splice.replace(*span, name);
                 }
+                if let Some(bridge) = &mut self.bridge
+                    && let (Way::Wraps, None, Some((span, shown))) =
+                        (&bridge.way, &bridge.made, edits.first())
+                {
+                    let real = answer.string(*span).unwrap_or_default().into_owned();
+                    bridge.made = Some(Made::Known(KnownTask { real, shown: shown.clone() }));
+                }
                 self.finish(Answer { status: 200, body: splice.finish(), ok: true });
             }
         }
     }
 
     fn task_error(&mut self, error: &Bytes) {
-        self.settled = true;
+        (self.settled, self.answered) = (true, true);
         let read = RpcError::of_value(error, Span::new(0, error.len()));
         let status = read.map_or(200, |read| self.era.status(read.code));
         let id = self.id.json();

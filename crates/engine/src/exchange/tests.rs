@@ -86,7 +86,7 @@ fn begin(view: &View, text: &str, principal: &str, now_ms: u64, now: Instant) ->
         capabilities: b"{}",
         capabilities_upstream: b"{}",
         level: None,
-        client_info: "{}",
+        client_info: b"{}",
         route,
         key: 77,
         binding: binding(principal, now_ms),

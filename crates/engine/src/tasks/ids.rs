@@ -27,8 +27,7 @@ impl<'a> TaskIds<'a> {
         Self { sealer, principal, tasks: era.shapes.tasks }
     }
 
-    /// The id that the client gets for a task; `None` when the task's own is too long. Each is another one, so a client
-    /// that asks about a task gets the id back under which it asked.
+    /// The id that the client gets for a task, always the same; `None` when the task's own is too long.
     pub fn shown(self, place: TaskPlace<'_>, real: &str) -> Option<String> {
         if real.len() > MAX_ID {
             return None;
@@ -36,7 +35,7 @@ impl<'a> TaskIds<'a> {
         let home = place.home.map(|home| home.to_string()).unwrap_or_default();
         // A server's name has only letters, digits and `_.-`.
         let plain = [place.server, &home, real].join("\0");
-        Some(self.sealer.seal(plain.as_bytes(), &self.bound()))
+        Some(self.sealer.seal_name(plain.as_bytes(), &self.bound()))
     }
 
     /// What is behind an id of ours; `None` for any other.

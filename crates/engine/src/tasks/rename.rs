@@ -14,12 +14,17 @@ use crate::fault::Fault;
 /// Places in a message and what they become, JSON strings.
 pub type Edits = SmallVec<[(Span, Bytes); 2]>;
 
-/// Whether ids are exchanged for the clients of a view. They are not where a session of the client's own stands behind
-/// the profile's only server, which speaks of tasks in the same way: then nothing has to be told apart.
+/// Whether ids are exchanged for the clients of a view.
 pub fn renames(view: &View) -> bool {
-    let tasks = view.era().shapes.tasks;
+    renames_among(view.era(), view.upstreams())
+}
+
+/// Whether ids are exchanged for clients of an era that see these servers. They are not where a session of the client's
+/// own stands behind the only server, which speaks of tasks in the same way: then nothing has to be told apart.
+pub fn renames_among(era: &Era, upstreams: &[UpstreamOffer]) -> bool {
+    let tasks = era.shapes.tasks;
     let same = |u: &UpstreamOffer| u.offer.as_ref().is_ok_and(|offer| offer.hello.era.shapes.tasks == tasks);
-    match (tasks, view.upstreams()) {
+    match (tasks, upstreams) {
         (Tasks::None, _) => false,
         (Tasks::Experiment, [only]) => !same(only),
         (Tasks::Experiment | Tasks::Extension, _) => true,

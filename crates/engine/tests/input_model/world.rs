@@ -142,7 +142,7 @@ pub(crate) fn begin(
         capabilities: capabilities.as_bytes(),
         capabilities_upstream: capabilities.as_bytes(),
         level: None,
-        client_info: "{}",
+        client_info: b"{}",
         route,
         key: sealer.fresh_key(),
         binding: clock.binding(principal),

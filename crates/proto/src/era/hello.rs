@@ -20,6 +20,8 @@ pub struct ClientHello {
     pub params: Bytes,
     /// Its capabilities as they came: a JSON object.
     pub capabilities: Bytes,
+    /// Its name and version as they came, a JSON object.
+    pub info: Option<Bytes>,
     /// Whether a server may ask it for something: it samples, elicits or has roots.
     pub can_be_asked: bool,
 }
@@ -95,13 +97,16 @@ pub fn client_hello(frame: &Frame) -> Result<ClientHello, HelloFault> {
     let can_be_asked =
         ["sampling", "elicitation", "roots"].iter().any(|key| members.get(text, key).is_some());
     // Copied, because a session keeps them, and a slice would keep the whole buffer that they came in.
-    let own = |span: Span| Bytes::copy_from_slice(span.of(text));
+    let whole = params.members.span();
+    let copy = Bytes::copy_from_slice(whole.of(text));
+    let own = |span: Span| copy.slice(span.start() - whole.start()..span.end() - whole.start());
     Ok(ClientHello {
         version: version.into_owned(),
         version_json: own(version_span),
-        params: own(params.members.span()),
         capabilities: own(capabilities),
+        info: get("clientInfo")?.filter(|span| span.of(text)[0] == b'{').map(own),
         can_be_asked,
+        params: copy.clone(),
     })
 }
 

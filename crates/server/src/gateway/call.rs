@@ -94,53 +94,8 @@ impl Call {
 
     async fn step(&mut self) -> Progress {
         loop {
-            while let Some(step) = self.exchange.poll() {
-                match step {
-                    Step::Send(outbound) => {
-                        if let Some(passing) = self.send(outbound).await {
-                            return passing;
-                        }
-                    }
-                    Step::Relay(text) => return Progress::Relay(text),
-                    Step::Ask(question) => {
-                        if let Some(text) = Box::pin(self.ask(&question)).await {
-                            return Progress::Relay(text);
-                        }
-                        self.feed(Event::Answered);
-                    }
-                    Step::Put(question) => {
-                        if let Some(text) = self.put(&question) {
-                            return Progress::Relay(text);
-                        }
-                    }
-                    Step::Refuse(question, why) => {
-                        if let Some(link) = &self.link {
-                            Box::pin(refuse_question(&self.shard, link, &question, &why)).await;
-                        }
-                    }
-                    Step::Tell(text) => Box::pin(self.tell(text)).await,
-                    Step::Park(ticket, answer) => return Progress::Park(ticket, answer),
-                    Step::Withdraw(notice) => {
-                        if let Some(text) = self.withdraw(&notice) {
-                            return Progress::Relay(text);
-                        }
-                    }
-                    Step::Cancel(notice) => Box::pin(self.tell_cancelled(notice)).await,
-                    Step::Answer(answer) => {
-                        self.over = true;
-                        if let Some(source) = self.source.take() {
-                            source.finish();
-                        }
-                        if let Some(made) = self.exchange.made() {
-                            return Progress::Answer(tasks::keep(self, made, answer));
-                        }
-                        return Progress::Answer(answer);
-                    }
-                    Step::End => {
-                        self.over = true;
-                        return Progress::End;
-                    }
-                }
+            if let Some(progress) = self.perform().await {
+                return progress;
             }
             if self.over {
                 return Progress::End;
@@ -165,6 +120,59 @@ impl Call {
                 return progress;
             }
         }
+    }
+
+    /// Does what the exchange wants done, until there is something for the client.
+    async fn perform(&mut self) -> Option<Progress> {
+        while let Some(step) = self.exchange.poll() {
+            match step {
+                Step::Send(outbound) => {
+                    if let Some(passing) = self.send(outbound).await {
+                        return Some(passing);
+                    }
+                }
+                Step::Relay(text) => return Some(Progress::Relay(text)),
+                Step::Ask(question) => {
+                    if let Some(text) = Box::pin(self.ask(&question)).await {
+                        return Some(Progress::Relay(text));
+                    }
+                    self.feed(Event::Answered);
+                }
+                Step::Put(question) => {
+                    if let Some(text) = self.put(&question) {
+                        return Some(Progress::Relay(text));
+                    }
+                }
+                Step::Refuse(question, why) => {
+                    if let Some(link) = &self.link {
+                        Box::pin(refuse_question(&self.shard, link, &question, &why)).await;
+                    }
+                }
+                Step::Tell(text) => Box::pin(self.tell(text)).await,
+                Step::Park(ticket, answer) => return Some(Progress::Park(ticket, answer)),
+                Step::Withdraw(notice) => {
+                    if let Some(text) = self.withdraw(&notice) {
+                        return Some(Progress::Relay(text));
+                    }
+                }
+                Step::Cancel(notice) => Box::pin(self.tell_cancelled(notice)).await,
+                Step::Answer(answer) => {
+                    self.over = true;
+                    if let Some(source) = self.source.take() {
+                        source.finish();
+                    }
+                    if let Some(made) = self.exchange.made() {
+                        return Some(Progress::Answer(tasks::keep(self, made, answer)));
+                    }
+                    return Some(Progress::Answer(answer));
+                }
+                Step::End => {
+                    self.over = true;
+                    return Some(Progress::End);
+                }
+            }
+        }
+        None
     }
 
     /// Hears what the upstream says while the client is away that was asked by a result. Never returns, so that whoever

@@ -56,6 +56,8 @@ struct Said {
     capabilities: Bytes,
     upstream: Bytes,
     level: Option<Bytes>,
+    /// Who it is; the gateway speaks for one that does not say so.
+    info: Option<Bytes>,
 }
 
 impl Call {
@@ -88,7 +90,7 @@ impl Call {
             capabilities: &said.capabilities,
             capabilities_upstream: &said.upstream,
             level: said.level.as_deref(),
-            client_info: CLIENT_INFO,
+            client_info: said.info.as_deref().unwrap_or(CLIENT_INFO.as_bytes()),
             route: request.route,
             key: gateway.next_key(),
             binding: gateway.binding(ANYONE, &upstream.spec.name, era),
@@ -107,10 +109,7 @@ impl Call {
                 return Err(fault);
             }
         };
-        let mail = is_cross.then(|| {
-            let (sender, inbox) = mpsc::channel(LETTERS);
-            Box::new(Mail { number: gateway.next_key(), sender, inbox })
-        });
+        let mail = is_cross.then(|| Mail::open(gateway.next_key()));
         Ok(Self {
             shard: shard.clone(),
             exchange,
@@ -160,6 +159,13 @@ impl Call {
     }
 }
 
+impl Mail {
+    fn open(number: u64) -> Box<Self> {
+        let (sender, inbox) = mpsc::channel(LETTERS);
+        Box::new(Self { number, sender, inbox })
+    }
+}
+
 /// What a client says of itself to an upstream of another era.
 fn said(caller: &Caller, request: &Request<'_>) -> Said {
     let frame = &request.frame;
@@ -167,12 +173,17 @@ fn said(caller: &Caller, request: &Request<'_>) -> Said {
         Caller::Session(session) => {
             let capabilities = session.capabilities.clone();
             let upstream = client_capabilities(&capabilities, session.kind.era, request.server);
-            Said { capabilities, upstream, level: session.level() }
+            Said { capabilities, upstream, level: session.level(), info: session.client_info.clone() }
         }
         Caller::Stateless(_) => {
             let own = |key| frame.meta(key).ok().flatten().map(|span| span.share(frame.text()));
             let capabilities = own(meta::CLIENT_CAPABILITIES).unwrap_or(Bytes::from_static(b"{}"));
-            Said { capabilities, upstream: Bytes::from_static(b"{}"), level: own(meta::LOG_LEVEL) }
+            Said {
+                capabilities,
+                upstream: Bytes::from_static(b"{}"),
+                level: own(meta::LOG_LEVEL),
+                info: None,
+            }
         }
     }
 }
@@ -204,9 +215,10 @@ fn lease(
 
 impl Call {
     /// Notes on a link of the call's own whether another may have it: a server that works on a call which it cannot be told
-    /// to stop may still ask something about it.
+    /// to stop may still ask something about it. One whose stream broke is not told.
     pub(super) fn leave_lease(&mut self) {
-        let told = self.link.as_ref().is_none_or(|link| link.hears_cancellation());
+        let hears = self.link.as_ref().is_none_or(|link| link.hears_cancellation());
+        let told = hears && !self.exchange.is_settled();
         if let Some((lease, _)) = &mut self.lease
             && !told
             && !self.exchange.is_answered()

@@ -13,11 +13,12 @@ use proto::json::Splice;
 use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, FrameLimits, Kind, result_pieces, result_response};
 
-use super::{Shard, tasks};
 use super::call::Call;
 use super::caller::{Caller, Request as CallRequest};
 use super::link::{Asker, Inbound};
 use super::session::{Session, Subscription};
+use super::upstream::Upstream;
+use super::{Shard, tasks};
 
 /// Passes a client's answer to whoever asked.
 pub(crate) async fn response(shard: &Shard, session: &Arc<Session>, frame: &Frame) {
@@ -129,26 +130,13 @@ pub(crate) async fn decide(shard: &Shard, session: &Arc<Session>, frame: Frame) 
         Ok(Dispatch::Forward(route)) => {
             let subscription = subscription(&frame);
             let server = view.upstream_era(route.upstream).unwrap_or(era);
-            if let Some(change) = &subscription
-                && !server.has_sessions()
-            {
+            if let Some(change) = &subscription {
                 let upstream = shard.gateway.upstream(route.upstream);
-                return match change.on && !session.listen_to(shard, upstream, &change.uri).await {
-                    true => refuse(too_many_subscriptions(shard), &frame),
-                    false => {
-                        if !change.on {
-                            session.unsubscribe(&change.uri);
-                        }
-                        Outcome::Done(200, result_response(&id, b"{}"))
-                    }
-                };
-            }
-            if let Some(change) = &subscription
-                && !change.on
-                && shard.gateway.sessions.shares_subscription(session, &change.uri)
-            {
-                session.unsubscribe(&change.uri);
-                return Outcome::Done(200, result_response(&id, b"{}"));
+                match subscribed(shard, session, change, upstream, server).await {
+                    None => {}
+                    Some(Ok(())) => return Outcome::Done(200, result_response(&id, b"{}")),
+                    Some(Err(fault)) => return refuse(fault, &frame),
+                }
             }
             let request = CallRequest { frame, route, server, headers: None, server_info: info };
             match Call::begin(shard, Caller::Session(session.clone()), request) {
@@ -157,6 +145,26 @@ pub(crate) async fn decide(shard: &Shard, session: &Arc<Session>, frame: Frame) 
             }
         }
     }
+}
+
+/// Changes a subscription that the upstream need not be asked about by this session; `None` when it has to be.
+async fn subscribed(
+    shard: &Shard,
+    session: &Arc<Session>,
+    change: &Subscription,
+    upstream: &Arc<Upstream>,
+    server: &Era,
+) -> Option<Result<(), Fault>> {
+    let is_shared = || shard.gateway.sessions.shares_subscription(session, &change.uri);
+    if !change.on && (!server.has_sessions() || is_shared()) {
+        session.unsubscribe(&change.uri);
+        return Some(Ok(()));
+    }
+    if server.has_sessions() {
+        return None;
+    }
+    let taken = session.listen_to(shard, upstream, &change.uri).await;
+    Some(taken.then_some(()).ok_or_else(|| too_many_subscriptions(shard)))
 }
 
 fn too_many_subscriptions(shard: &Shard) -> Fault {

@@ -7,7 +7,7 @@
 //! | `stdio` | the one client over stdin and stdout |
 //! | `lines`, `lines_stateless` | a client whose messages come in order one way and go out another: of `stdio`, or of HTTP+SSE |
 //! | `in_session`, `stateless` | what a message comes to, whichever of the two brought it |
-//! | `session`, `newborn`, `sessions`, `streams`, `requests` | what a client of a handshake era has here |
+//! | `session`, `newborn`, `sessions`, `streams`, `subscriptions`, `requests` | what a client of a handshake era has here |
 //! | `call`, `caller` | one forwarded request: the engine's exchange, performed |
 //! | `deliver` | over which link its request goes |
 //! | `parked`, `lease` | calls that wait for a client without a session, and links that such a call has for itself |
@@ -52,6 +52,7 @@ mod sessions;
 mod stateless;
 mod stdio;
 mod streams;
+mod subscriptions;
 mod tasks;
 mod topics;
 mod upstream;
@@ -174,6 +175,10 @@ impl Gateway {
 impl Sealer for Gateway {
     fn seal(&self, plain: &[u8], bound: &[u8]) -> String {
         self.seal.seal(plain, bound)
+    }
+
+    fn seal_name(&self, plain: &[u8], bound: &[u8]) -> String {
+        self.seal.seal_name(plain, bound)
     }
 
     fn open(&self, sealed: &str, bound: &[u8]) -> Option<Vec<u8>> {

@@ -10,7 +10,7 @@ use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, FrameLimits, Kind as FrameKind, result_response};
 use transport::up::{EventStream, LinkError, StreamItem, messages};
 
-use super::Shard;
+use super::{Shard, tasks};
 use super::call::refuse_question;
 use super::link::{Asker, OpenLink};
 use super::link_cell::LinkCell;
@@ -237,7 +237,9 @@ impl Ear {
             return refuse_question(&self.shard, link, &frame, "no client can be asked on this connection")
                 .await;
         };
-        let asked = question_for(&session, link, &frame).and_then(|question| {
+        let named = tasks::for_session(&self.shard, &session, link, &frame);
+        let named = named.ok_or_else(|| "its task cannot be told".to_owned());
+        let asked = named.and_then(|frame| question_for(&session, link, &frame)).and_then(|question| {
             let asked = session.asks.lock().ask(Asker::Link(link.clone()), &question, Instant::now());
             asked.map_err(|fault| fault.to_string())
         });
@@ -283,7 +285,7 @@ impl Ear {
             }
             _ => {
                 if let Some(frame) = link.deliver(frame) {
-                    pass_on(link, &frame, notice);
+                    pass_on(&self.shard, link, &frame, notice);
                 }
             }
         }
@@ -322,14 +324,14 @@ fn question_for(session: &Session, link: &OpenLink, frame: &Frame) -> Result<Fra
 }
 
 /// Passes a notification to every session on the link.
-fn pass_on(link: &OpenLink, frame: &Frame, notice: Option<Notice>) {
+fn pass_on(shard: &Shard, link: &OpenLink, frame: &Frame, notice: Option<Notice>) {
     let level = frame.param("level").ok().flatten().and_then(|span| frame.string(span));
     for user in link.users() {
         let unwanted = notice == Some(Notice::Message)
             && !link.own
             && level.as_ref().is_some_and(|level| !user.wants_level(level));
-        if !unwanted {
-            user.hear(link.era, frame, false);
+        if !unwanted && let Some(frame) = tasks::for_session(shard, &user, link, frame) {
+            user.hear(link.era, &frame, false);
         }
     }
 }

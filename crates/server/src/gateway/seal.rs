@@ -1,6 +1,7 @@
 //! Sealing of states that go through clients: AES-256-GCM under a key that lives as long as the process.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 
@@ -15,26 +16,44 @@ fn fill(bytes: &mut [u8]) -> Result<(), NoRandomness> {
     getrandom::fill(bytes).map_err(|_| NoRandomness)
 }
 
-/// The gateway's sealing key.
-pub(crate) struct Seal(LessSafeKey);
+/// The gateway's keys: for sealing, and for the nonces of names.
+pub(crate) struct Seal(LessSafeKey, hmac::Key);
 
 impl Seal {
     /// A new random key.
     pub(crate) fn new() -> Result<Self, NoRandomness> {
-        let mut key = [0; 32];
+        let (mut key, mut names) = ([0; 32], [0; 32]);
         fill(&mut key)?;
+        fill(&mut names)?;
         let key = UnboundKey::new(&AES_256_GCM, &key).map_err(|_| NoRandomness)?;
-        Ok(Self(LessSafeKey::new(key)))
+        Ok(Self(LessSafeKey::new(key), hmac::Key::new(hmac::HMAC_SHA256, &names)))
     }
 
     /// Seals `plain` for whoever shows the same `bound` again.
     pub(crate) fn seal(&self, plain: &[u8], bound: &[u8]) -> String {
         let mut nonce = [0; NONCE_LEN];
-        let mut text = plain.to_vec();
         // Without randomness nothing can be sealed, and an empty text opens nothing: the client starts over.
         if fill(&mut nonce).is_err() {
             return String::new();
         }
+        self.seal_under(nonce, plain, bound)
+    }
+
+    /// Seals `plain` as [`Seal::seal`] does, to the same text each time.
+    pub(crate) fn seal_name(&self, plain: &[u8], bound: &[u8]) -> String {
+        // A nonce that only the same text has, so that none is used for two.
+        let mut context = hmac::Context::with_key(&self.1);
+        context.update(&(bound.len() as u64).to_be_bytes());
+        context.update(bound);
+        context.update(plain);
+        let tag = context.sign();
+        let mut nonce = [0; NONCE_LEN];
+        nonce.copy_from_slice(&tag.as_ref()[..NONCE_LEN]);
+        self.seal_under(nonce, plain, bound)
+    }
+
+    fn seal_under(&self, nonce: [u8; NONCE_LEN], plain: &[u8], bound: &[u8]) -> String {
+        let mut text = plain.to_vec();
         let nonce_used = Nonce::assume_unique_for_key(nonce);
         if self.0.seal_in_place_append_tag(nonce_used, Aad::from(bound), &mut text).is_err() {
             return String::new();
@@ -79,6 +98,18 @@ mod tests {
             assert_eq!(seal.open(std::str::from_utf8(&altered).unwrap(), b"me"), None, "byte {at}");
         }
         assert_eq!(seal.open("", b"me"), None);
+    }
+
+    #[test]
+    fn a_name_is_always_the_same_for_one_and_never_for_another() {
+        let seal = Seal::new().unwrap();
+        let name = seal.seal_name(b"task", b"me");
+        assert_eq!(seal.seal_name(b"task", b"me"), name);
+        assert_eq!(seal.open(&name, b"me").as_deref(), Some(b"task".as_slice()));
+        assert_eq!(seal.open(&name, b"you"), None);
+        let others = [seal.seal_name(b"task", b"m"), seal.seal_name(b"etask", b"m"), seal.seal_name(b"", b"metask")];
+        assert!(others.iter().all(|other| other[..16] != name[..16]), "each has a nonce of its own");
+        assert_ne!(Seal::new().unwrap().seal_name(b"task", b"me"), name);
     }
 
     #[test]

@@ -23,7 +23,7 @@ use super::link::{Asker, OpenLink};
 use super::link_cell::LinkCell;
 use super::requests::{request, tell_level};
 use super::streams::Streams;
-use super::topics::{self, Listening};
+use super::topics::Listening;
 use super::upstream::{Kind, Upstream};
 use super::views::ViewCell;
 
@@ -45,10 +45,10 @@ pub(crate) struct Subscription {
 }
 
 /// A link as one session uses it.
-struct Used {
-    cell: Arc<LinkCell>,
+pub(super) struct Used {
+    pub(super) cell: Arc<LinkCell>,
     /// The link that the session has joined; another one must first be told the session's state.
-    joined: AtomicU64,
+    pub(super) joined: AtomicU64,
 }
 
 /// One client's session.
@@ -60,9 +60,11 @@ pub(crate) struct Session {
     params: Bytes,
     /// All of the client's capabilities, as it wrote them.
     pub(crate) capabilities: Bytes,
+    /// The client's name and version, as it wrote them.
+    pub(crate) client_info: Option<Bytes>,
     can_be_asked: bool,
     view: OnceLock<Arc<ViewCell>>,
-    links: Mutex<HashMap<UpstreamId, Arc<Used>>>,
+    pub(super) links: Mutex<HashMap<UpstreamId, Arc<Used>>>,
     /// Raised while `links` is locked, and never lowered.
     ended: AtomicBool,
     pub(crate) asks: Mutex<Asks<Asker>>,
@@ -70,7 +72,7 @@ pub(crate) struct Session {
     max_calls: usize,
     level: Mutex<Option<Bytes>>,
     /// What the client listens to; with what keeps that open where the upstream has no sessions.
-    subscriptions: Mutex<HashMap<String, Option<Listening>>>,
+    pub(super) subscriptions: Mutex<HashMap<String, Option<Listening>>>,
     born: Instant,
     /// Milliseconds after `born` at which it was last used.
     used: AtomicU64,
@@ -95,6 +97,7 @@ impl Session {
             profile,
             kind: Kind { era, capabilities },
             face,
+            client_info: hello.info,
             params: hello.params,
             capabilities: hello.capabilities,
             can_be_asked: hello.can_be_asked,
@@ -109,20 +112,6 @@ impl Session {
             born: Instant::now(),
             used: AtomicU64::new(0),
         })
-    }
-
-    /// Keeps a change of the session's subscriptions, once its upstream has agreed.
-    pub(crate) fn settle(&self, shard: &Shard, change: Option<&Subscription>, agreed: bool) {
-        match change {
-            Some(Subscription { uri, on: true }) if agreed => {
-                let max = shard.gateway.snapshot.limits.subscriptions_per_session;
-                if !self.subscribe(uri.clone(), max) {
-                    tracing::warn!("a session has more than {max} subscriptions; it will not hear of {uri}");
-                }
-            }
-            Some(Subscription { uri, on: false }) => self.unsubscribe(uri),
-            _ => {}
-        }
     }
 
     /// Finds the session's view; it is empty until then.
@@ -190,36 +179,6 @@ impl Session {
     /// The id of the link to an upstream that knows this session.
     pub(crate) fn joined(&self, upstream: UpstreamId) -> Option<u64> {
         self.links.lock().get(&upstream).map(|used| used.joined.load(Ordering::Acquire))
-    }
-
-    /// The upstream that has a resource, and the open link to it that this session shares with others.
-    pub(crate) fn shared_owner(&self, uri: &str) -> Option<(UpstreamId, Arc<OpenLink>)> {
-        let owner = self.view()?.view().resource_owner(uri)?;
-        let links = self.links.lock();
-        let used = links.get(&owner).filter(|used| !used.cell.is_own())?;
-        let link = used.cell.current().filter(|link| link.era.has_sessions())?;
-        (used.joined.load(Ordering::Acquire) == link.id).then_some((owner, link))
-    }
-
-    /// Ends the subscriptions on shared links that no other session has.
-    fn leave_resources(&self, shard: &Shard) {
-        let uris: Vec<String> = self.subscriptions.lock().drain().map(|(uri, _)| uri).collect();
-        let alone = |uri: &String| !shard.gateway.sessions.shares_subscription(self, uri);
-        let left: Vec<_> = uris
-            .into_iter()
-            .filter(alone)
-            .filter_map(|uri| Some((self.shared_owner(&uri)?.1, uri)))
-            .collect();
-        if left.is_empty() {
-            return;
-        }
-        let shard = shard.clone();
-        tokio::spawn(async move {
-            for (link, uri) in left {
-                let params = format!("\"uri\":{}", proto::json::quote(&uri));
-                request(&shard, &link, Method::Unsubscribe, &params).await;
-            }
-        });
     }
 
     /// The open link to an upstream, which knows this session's log level and subscriptions.
@@ -293,44 +252,6 @@ impl Session {
         if let Some(text) = shape::notification(message, era, self.kind.era) {
             self.tell(text, keep);
         }
-    }
-
-    /// Notes a subscription that an upstream has taken. `false` when there are too many.
-    fn subscribe(&self, uri: String, max: usize) -> bool {
-        let mut subscriptions = self.subscriptions.lock();
-        subscriptions.len() < max && {
-            subscriptions.entry(uri).or_default();
-            true
-        }
-    }
-
-    /// Listens to a resource of an upstream without sessions; returns when that does so, too. `false` when there are too
-    /// many subscriptions.
-    pub(crate) async fn listen_to(
-        self: &Arc<Self>,
-        shard: &Shard,
-        upstream: &Arc<Upstream>,
-        uri: &str,
-    ) -> bool {
-        if !self.subscribe(uri.to_owned(), shard.gateway.snapshot.limits.subscriptions_per_session) {
-            return false;
-        }
-        let listening = topics::listen_for(shard, upstream, uri.to_owned(), self);
-        let patience = shard.gateway.snapshot.limits.connect_timeout;
-        let _ = tokio::time::timeout(patience, listening.settled()).await;
-        // An unsubscription may have come meanwhile.
-        if let Some(place) = self.subscriptions.lock().get_mut(uri) {
-            *place = Some(listening);
-        }
-        true
-    }
-
-    pub(crate) fn unsubscribe(&self, uri: &str) {
-        self.subscriptions.lock().remove(uri);
-    }
-
-    pub(crate) fn is_subscribed(&self, uri: &str) -> bool {
-        self.subscriptions.lock().contains_key(uri)
     }
 
     /// Whether a log message of this level is wanted.

@@ -20,14 +20,37 @@ fn capable() -> Value {
     json!({"elicitation": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}})
 }
 
-/// A gateway in front of fixtures of these kinds, which are called `a`, `b` and so on.
+/// How a server is reached.
+#[derive(Clone, Copy)]
+enum Over {
+    Http,
+    Stdio,
+}
+
+/// A gateway in front of fixtures of these kinds over HTTP, which are called `a`, `b` and so on.
 async fn gateway(eras: &[Eras]) -> (Gateway, Vec<Running>) {
+    gateway_over(Over::Http, eras).await
+}
+
+/// The same over this transport.
+async fn gateway_over(over: Over, eras: &[Eras]) -> (Gateway, Vec<Running>) {
     let mut config = String::from("mcpServers:\n");
     let mut running = Vec::new();
     for (name, eras) in ["a", "b", "c"].iter().zip(eras) {
-        let fixture = support::fixture(*eras).await;
-        let _ = writeln!(config, "  {name}: {{ url: {} }}", quoted(&fixture.url()));
-        running.push(fixture);
+        let server = match over {
+            Over::Http => {
+                running.push(support::fixture(*eras).await);
+                let fixture: &Running = running.last().expect("the one that was started");
+                format!("url: {}", quoted(&fixture.url()))
+            }
+            Over::Stdio => {
+                let program = testkit::fixture::program();
+                let eras = if *eras == Eras::Legacy { "legacy" } else { "modern" };
+                let program = quoted(program.to_str().expect("a path in UTF-8"));
+                format!("command: {program}, args: [--stdio, --eras, {eras}]")
+            }
+        };
+        let _ = writeln!(config, "  {name}: {{ {server} }}");
     }
     (Gateway::start(&config).await, running)
 }

@@ -27,7 +27,13 @@ fn related(message: &Value) -> &Value {
 
 /// Answers the next question on a stream, which must belong to the task.
 async fn consent(client: &Legacy, stream: &mut Reply, id: &str) {
-    let question = stream.message().await.expect("a question");
+    let question = loop {
+        let message = stream.message().await.expect("a question");
+        if message["method"] != "notifications/tasks/status" {
+            break message;
+        }
+        assert_eq!(message["params"]["taskId"], id, "{message}");
+    };
     assert_eq!(question["method"], "elicitation/create", "{question}");
     assert_eq!(related(&question["params"]), id, "{question}");
     let answer = json!({
@@ -86,6 +92,42 @@ async fn at_servers_of_their_own_kind_in_one_profile() {
     let client = session(&gateway).await;
     whole_life(&client, "a").await;
     whole_life(&client, "b").await;
+}
+
+#[tokio::test]
+async fn over_pipes_as_well() {
+    let (gateway, _running) = gateway_over(Over::Stdio, &[Eras::Legacy, Eras::Modern]).await;
+    let client = session(&gateway).await;
+    whole_life(&client, "a").await;
+    whole_life(&client, "b").await;
+    let capability = &client.hello["result"]["capabilities"]["tasks"];
+    assert_eq!(capability, &json!({"cancel": {}, "requests": {"tools": {"call": {}}}}), "no list of all");
+}
+
+#[tokio::test]
+async fn a_session_is_told_of_its_tasks() {
+    let (gateway, _running) = gateway(&[Eras::Legacy, Eras::Modern]).await;
+    for server in ["a", "b"] {
+        let client = session(&gateway).await;
+        let mut stream = client.listen().await;
+        let id = begun(&client, &format!("{server}__confirm_delete"), json!({"filename": "it"})).await;
+        loop {
+            let notice = stream.message().await.expect("a notice");
+            if notice["method"] != "notifications/tasks/status" {
+                continue;
+            }
+            let task = &notice["params"];
+            assert_eq!((&task["taskId"], task["ttl"].is_u64()), (&json!(id), true), "{notice}");
+            assert!(task.get("ttlMs").is_none() && task.get("inputRequests").is_none(), "{notice}");
+            match task["status"].as_str() {
+                Some("input_required") => {
+                    asked(&client, "tasks/cancel", &id).await;
+                }
+                Some("cancelled") => break,
+                other => assert_eq!(other, Some("working")),
+            }
+        }
+    }
 }
 
 #[tokio::test]

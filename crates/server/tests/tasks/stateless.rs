@@ -27,7 +27,16 @@ async fn consent(client: &Modern, id: &str, key: &str) {
 
 #[tokio::test]
 async fn a_task_has_its_outcome_inside() {
-    let (gateway, _running) = gateway(&[Eras::Legacy]).await;
+    outcomes(Over::Http).await;
+}
+
+#[tokio::test]
+async fn a_task_has_its_outcome_inside_over_a_pipe() {
+    outcomes(Over::Stdio).await;
+}
+
+async fn outcomes(over: Over) {
+    let (gateway, _running) = gateway_over(over, &[Eras::Legacy]).await;
     let client = modern(&gateway, capable());
     let quick = begun(&client, "a__slow_compute", json!({"seconds": 0.05})).await;
     for _ in 0..2 {
@@ -61,7 +70,16 @@ async fn cancelling_is_acknowledged_however_often() {
 
 #[tokio::test]
 async fn questions_are_shown_until_they_are_answered() {
-    let (gateway, _running) = gateway(&[Eras::Legacy, Eras::Legacy]).await;
+    questions(Over::Http).await;
+}
+
+#[tokio::test]
+async fn questions_are_shown_until_they_are_answered_over_pipes() {
+    questions(Over::Stdio).await;
+}
+
+async fn questions(over: Over) {
+    let (gateway, _running) = gateway_over(over, &[Eras::Legacy, Eras::Legacy]).await;
     let client = modern(&gateway, capable());
     let one = begun(&client, "a__confirm_delete", json!({"filename": "one"})).await;
     let two = begun(&client, "b__confirm_delete", json!({"filename": "two"})).await;

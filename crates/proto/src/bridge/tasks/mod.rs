@@ -31,7 +31,7 @@ pub use legacy_to_modern::{LegacyToModern, Sides};
 pub use modern_to_legacy::{AS_TASK, ModernToLegacy, acknowledgement};
 pub use names::{
     EXTENSION, NOTICE, RELATED_TASK, REQUIRED_CAPABILITIES, STATUS_NOTICE, TaskMethod, TaskSupport,
-    declares_extension, offers_tasks, supporting_tasks, with_extension,
+    declares_extension, offers_tasks, supporting_tasks, with_extension, without_list,
 };
 pub use next::{Next, Nexts};
 pub use places::{Asked, Places, in_answer, in_message, in_reply, is_task, related};

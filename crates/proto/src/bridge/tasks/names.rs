@@ -142,6 +142,16 @@ pub fn supporting_tasks(tool: &[u8]) -> Option<Bytes> {
     Some(splice.finish())
 }
 
+/// A server's capabilities, a JSON object, without the one to list all tasks: they are not all one client's.
+pub fn without_list(capabilities: &str) -> Option<String> {
+    let text = capabilities.as_bytes();
+    let all = Members::of_document(text, MAX_DEPTH).ok()?;
+    let own = Members::of_value(text, all.get(text, "tasks")?)?;
+    let mut splice = Splice::new(text);
+    splice.remove(&own, b"list");
+    String::from_utf8(splice.finish().to_vec()).ok()
+}
+
 /// Whether an object has a member under this path that is not null.
 fn within(object: &[u8], path: &[&str]) -> bool {
     let mut span = Span::new(0, object.len());

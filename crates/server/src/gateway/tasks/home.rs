@@ -115,7 +115,9 @@ impl Home {
     /// Nobody wants the task any more.
     pub(crate) fn give_up(self: &Arc<Self>) {
         let asking = self.asking.lock().take();
-        let Some(lease) = self.lease.lock().take() else { return };
+        let Some(mut lease) = self.lease.lock().take() else { return };
+        // The server may go on all the same.
+        lease.spoil();
         let shard = lease.shard().clone();
         let home = self.clone();
         tokio::spawn(async move {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use engine::Fault;
 use engine::exchange::{Answer, Made};
-use engine::tasks::{Held, HeldLimits, Renaming, TaskIds, TaskPlace, TaskRoute};
+use engine::tasks::{Heard, Held, HeldLimits, Renaming, TaskIds, TaskPlace, TaskRoute};
 use parking_lot::Mutex;
 use proto::bridge::tasks::{ModernToLegacy, Next, Sides, Status, Task, TaskMethod, acknowledgement};
 use proto::era::Era;
@@ -15,7 +15,9 @@ use proto::mcp::meta;
 use proto::rpc::{Frame, RpcError, code, result_response};
 
 use super::home::Home;
+use super::notices::tell_session;
 use crate::gateway::call::Call;
+use crate::gateway::caller::Caller;
 use crate::gateway::{ANYONE, Shard};
 
 /// How much is kept of outcomes that were there at once: how many, and how many bytes in all.
@@ -34,6 +36,12 @@ pub(crate) fn keep(call: &mut Call, made: Made, answer: Answer) -> Answer {
             if let Some(link) = &call.link {
                 let lease = call.lease.take().map(|(lease, _)| lease);
                 gateway.homes.keep(home, Home::new(call.upstream.clone(), link.clone(), id, lease));
+            }
+            answer
+        }
+        Made::Known(task) => {
+            if let Caller::Session(session) = &call.caller {
+                tell_session(&call.shard, session, Heard { upstream: call.upstream.spec.id, task });
             }
             answer
         }

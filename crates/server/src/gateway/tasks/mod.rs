@@ -17,4 +17,4 @@ mod notices;
 
 pub(super) use homes::Homes;
 pub(super) use kept::{Asked, held, keep, new_held, serve};
-pub(super) use notices::{follow, wanted};
+pub(super) use notices::{follow, for_session, wanted};

@@ -1,24 +1,26 @@
 //! Notices about tasks on a client's stream: each stream listens for itself, since an id is good for one client only.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use engine::Fault;
 use engine::catalogue::{UpstreamId, View};
-use engine::tasks::{Heard, KnownTask, TaskIds, heard, notice_edits};
-use proto::bridge::tasks::{NOTICE, with_extension};
+use engine::tasks::{Heard, KnownTask, TaskIds, TaskPlace, heard, message_edits, notice_edits, renames};
+use proto::bridge::tasks::{NOTICE, Task, in_message, status_notice, with_extension};
 use proto::era::{Tasks, newest_stateless, own_meta};
 use proto::json::{Members, Splice, quote};
 use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, Kind as FrameKind};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::AbortHandle;
 use transport::up::LinkError;
 
 use crate::gateway::link::OpenLink;
 use crate::gateway::reply::{Item, Source};
 use crate::gateway::requests::OpenRequest;
+use crate::gateway::session::Session;
 use crate::gateway::topics::Told;
 use crate::gateway::upstream::{Kind, Upstream, own_request};
 use crate::gateway::{ANYONE, CLIENT_INFO, Shard};
@@ -82,6 +84,67 @@ pub(crate) fn follow(shard: &Shard, tasks: &[Heard]) -> (Vec<Following>, mpsc::R
     (by_upstream.into_iter().map(one).collect(), heard)
 }
 
+/// How many tasks sessions are told of at once. Clients of the others find out by asking.
+const MAX_TOLD: usize = 256;
+
+static TOLD: Semaphore = Semaphore::const_new(MAX_TOLD);
+
+/// How often it is looked whether a session is still there.
+const LOOK_EVERY: Duration = Duration::from_secs(30);
+
+/// Tells a session of a task in the words of the experiment, until that has ended or the session is gone.
+pub(crate) fn tell_session(shard: &Shard, session: &Arc<Session>, task: Heard) {
+    let Ok(place) = TOLD.try_acquire() else { return };
+    let (following, mut heard) = follow(shard, &[task]);
+    let session = Arc::downgrade(session);
+    tokio::spawn(async move {
+        let _held = (place, following);
+        loop {
+            let told = tokio::select! {
+                told = heard.recv() => match told {
+                    Some(told) => Some(told),
+                    None => return,
+                },
+                () = tokio::time::sleep(LOOK_EVERY) => None,
+            };
+            let Some(session) = session.upgrade() else { return };
+            let Some(Told::Notice(notice)) = told else { continue };
+            if let Some(text) = status_notice(&notice) {
+                session.tell(text, false);
+            }
+            let params = notice.params().map(|params| params.members.span());
+            let task = params.and_then(|span| Task::read(notice.text(), span));
+            if task.is_some_and(|task| task.status.has_ended()) {
+                return;
+            }
+        }
+    });
+}
+
+/// What an upstream says on a session's link about a task, or about what belongs to one, for the session's client; `None`
+/// when nobody can say whose task it is.
+pub(crate) fn for_session<'f>(
+    shard: &Shard,
+    session: &Session,
+    link: &OpenLink,
+    frame: &'f Frame,
+) -> Option<Cow<'f, Frame>> {
+    if in_message(frame).is_empty() || !session.view().is_some_and(|cell| renames(&cell.view())) {
+        return Some(Cow::Borrowed(frame));
+    }
+    if !link.own {
+        return None;
+    }
+    let ids = TaskIds::new(&*shard.gateway, ANYONE, session.kind.era);
+    let place = TaskPlace { server: link.upstream.name(), home: None };
+    let edits = message_edits(frame, None, ids, place).ok()?;
+    let mut splice = Splice::new(frame.text());
+    for (span, name) in &edits {
+        splice.replace(*span, name);
+    }
+    Frame::parse(splice.finish(), shard.gateway.frame_limits()).ok().map(Cow::Owned)
+}
+
 struct Follower {
     shard: Shard,
     upstream: Arc<Upstream>,
@@ -136,6 +199,9 @@ impl Follower {
                 FrameKind::Notification if frame.method() == NOTICE => self.tell(&frame),
                 FrameKind::Notification => {
                     if Notice::from_name(&frame.method()) == Some(Notice::Acknowledged) {
+                        if !tells_of_tasks(&frame) {
+                            return Ok(false);
+                        }
                         self.settle.send_replace(true);
                     }
                 }
@@ -173,4 +239,12 @@ impl Follower {
         let open = OpenRequest::new(&self.shard, link, key);
         Ok(source.map(|source| (source, open)))
     }
+}
+
+/// Whether an acknowledgement names tasks.
+fn tells_of_tasks(acknowledged: &Frame) -> bool {
+    let text = acknowledged.text();
+    let honoured = acknowledged.param("notifications").ok().flatten();
+    let honoured = honoured.and_then(|span| Members::of_value(text, span));
+    honoured.is_some_and(|members| members.get(text, "taskIds").is_some())
 }
