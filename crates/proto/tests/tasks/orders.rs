@@ -72,6 +72,69 @@ impl Extended {
     }
 }
 
+/// What the machine's shell knows.
+#[derive(Default)]
+struct Shell {
+    sent: Option<Next>,
+    waiting: bool,
+    asked: Vec<(usize, String)>,
+    all_asked: BTreeSet<String>,
+    ended: Option<Next>,
+}
+
+impl Shell {
+    fn heed(&mut self, todo: &mut Vec<Next>) -> Result<(), TestCaseError> {
+        for next in todo.drain(..) {
+            match next {
+                Next::Send(..) => {
+                    prop_assert!(self.sent.is_none(), "one request at a time");
+                    self.waiting = false;
+                    self.sent = Some(next);
+                }
+                Next::Wait(ms) => {
+                    prop_assert!((1..=10_000).contains(&ms) && self.sent.is_none());
+                    self.waiting = true;
+                }
+                Next::Ask(question) => {
+                    let params = parsed(&question.params);
+                    let key = params["message"].as_str().unwrap().to_owned();
+                    prop_assert_eq!(&params["_meta"]["io.modelcontextprotocol/related-task"]["taskId"], "T");
+                    prop_assert!(self.all_asked.insert(key.clone()), "asked twice");
+                    self.asked.push((question.index, key));
+                }
+                Next::Questions => prop_assert!(false, "there is no watch here"),
+                Next::Result(_) | Next::Error(_) => {
+                    prop_assert!(self.ended.replace(next).is_none(), "ended twice");
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a task's watch shows: a request for its state, answered by a server that waits for these answers.
+fn shown(open: &BTreeMap<String, usize>, watch: &mut Option<Watch>, watches: &mut u64) -> Value {
+    let status = if open.is_empty() { "completed" } else { "input_required" };
+    let mut machine = get(TaskMethod::Get);
+    let mut next = machine.answer(&result(&legacy_task(status))).unwrap();
+    if let Next::Send(TaskMethod::Result, _) = next {
+        next = machine.answer(&result(&json!({"content": []}))).unwrap();
+    }
+    if next == Next::Questions {
+        let watch = watch.get_or_insert_with(|| {
+            *watches += 1;
+            let mut new = Watch::new(&V2025_11_25, *watches);
+            for number in open.values() {
+                new.ask(&question(*number)).unwrap();
+            }
+            new
+        });
+        next = machine.questions(&watch.shown(&V2026_07_28, CAN)).unwrap();
+    }
+    let Next::Result(shown) = next else { panic!("{next:?}") };
+    parsed(&shown)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
@@ -86,43 +149,20 @@ proptest! {
         let mut server = Extended { stages, ending, pending: BTreeSet::new(), answered: BTreeMap::new(), minted: 0 };
         let (mut machine, first) = LegacyToModern::begin(legacy_client(), TaskMethod::Result, id()).unwrap();
         let mut todo = vec![first];
-        let (mut sent, mut waiting, mut asked): (Option<Next>, bool, Vec<(usize, String)>) = (None, false, Vec::new());
-        let mut all_asked = BTreeSet::new();
-        let mut ended = None;
+        let mut world = Shell::default();
         let mut order = order.into_iter().chain(std::iter::repeat(0));
         for _ in 0..2000 {
-            for next in todo.drain(..) {
-                match next {
-                    Next::Send(..) => {
-                        prop_assert!(sent.is_none(), "one request at a time");
-                        waiting = false;
-                        sent = Some(next);
-                    }
-                    Next::Wait(ms) => {
-                        prop_assert!((1..=10_000).contains(&ms) && sent.is_none());
-                        waiting = true;
-                    }
-                    Next::Ask(question) => {
-                        let params = parsed(&question.params);
-                        let key = params["message"].as_str().unwrap().to_owned();
-                        prop_assert_eq!(&params["_meta"]["io.modelcontextprotocol/related-task"]["taskId"], "T");
-                        prop_assert!(all_asked.insert(key.clone()), "asked twice");
-                        asked.push((question.index, key));
-                    }
-                    Next::Questions => prop_assert!(false, "there is no watch here"),
-                    Next::Result(_) | Next::Error(_) => prop_assert!(ended.replace(next).is_none(), "ended twice"),
-                }
-            }
-            if ended.is_some() {
+            world.heed(&mut todo)?;
+            if world.ended.is_some() {
                 break;
             }
-            prop_assert!(sent.is_some() || waiting, "stuck");
+            prop_assert!(world.sent.is_some() || world.waiting, "stuck");
             let choice = order.next().unwrap_or(0);
-            let replies = !asked.is_empty() && (choice % 2 == 1 || (choice == 0 && sent.is_none()));
+            let replies = !world.asked.is_empty() && (choice % 2 == 1 || (choice == 0 && world.sent.is_none()));
             todo.extend(if replies {
-                let (index, key) = asked.remove(choice / 2 % asked.len());
+                let (index, key) = world.asked.remove(choice / 2 % world.asked.len());
                 machine.reply(index, &result(&json!({"action": "accept", "content": {"key": key}})))
-            } else if let Some(Next::Send(method, params)) = sent.take() {
+            } else if let Some(Next::Send(method, params)) = world.sent.take() {
                 let answer = match method {
                     TaskMethod::Get => server.get(),
                     TaskMethod::Update => {
@@ -133,12 +173,12 @@ proptest! {
                 };
                 machine.answer(&result(&answer))
             } else {
-                waiting = false;
+                world.waiting = false;
                 machine.waited()
             });
         }
-        prop_assert_eq!(matches!(&ended, Some(Next::Result(_))), ending == "completed");
-        prop_assert!(ended.is_some());
+        prop_assert_eq!(matches!(&world.ended, Some(Next::Result(_))), ending == "completed");
+        prop_assert!(world.ended.is_some());
         prop_assert_eq!(server.answered.len(), server.minted);
         for (key, answer) in &server.answered {
             prop_assert_eq!(&answer["content"]["key"], &json!(key));
@@ -169,25 +209,7 @@ proptest! {
         ask(&mut open);
         let all = (0..200).map(|n| (0_u8, n));
         for (act, pick) in acts.into_iter().chain(all) {
-            let status = if open.is_empty() { "completed" } else { "input_required" };
-            let mut machine = get(TaskMethod::Get);
-            let mut next = machine.answer(&result(&legacy_task(status))).unwrap();
-            if let Next::Send(TaskMethod::Result, _) = next {
-                next = machine.answer(&result(&json!({"content": []}))).unwrap();
-            }
-            if next == Next::Questions {
-                let watch = watch.get_or_insert_with(|| {
-                    watches += 1;
-                    let mut new = Watch::new(&V2025_11_25, watches);
-                    for number in open.values() {
-                        new.ask(&question(*number)).unwrap();
-                    }
-                    new
-                });
-                next = machine.questions(&watch.shown(&V2026_07_28, CAN)).unwrap();
-            }
-            let Next::Result(shown) = next else { panic!("{next:?}") };
-            let shown = parsed(&shown);
+            let shown = shown(&open, &mut watch, &mut watches);
             let Some(requests) = shown["inputRequests"].as_object() else {
                 prop_assert_eq!(&shown["status"], "completed");
                 prop_assert!(open.is_empty() && shown["result"].is_object());

@@ -214,13 +214,10 @@ fn lease(
 }
 
 impl Call {
-    /// Notes on a link of the call's own whether another may have it: a server that works on a call which it cannot be told
-    /// to stop may still ask something about it. One whose stream broke is not told.
+    /// Notes on a link of the call's own whether another may have it: a server that was told to stop may have asked
+    /// something just before, or goes on all the same, and its question would reach somebody else's client.
     pub(super) fn leave_lease(&mut self) {
-        let hears = self.link.as_ref().is_none_or(|link| link.hears_cancellation());
-        let told = hears && !self.exchange.is_settled();
         if let Some((lease, _)) = &mut self.lease
-            && !told
             && !self.exchange.is_answered()
         {
             lease.spoil();

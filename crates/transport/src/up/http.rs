@@ -17,6 +17,7 @@ use proto::rpc::{Frame, FrameLimits, Id, Kind, RpcError, code};
 use tokio::time::Instant;
 
 use super::long::{LONG, LongReply};
+use super::media::{Media, excerpt, media_type};
 use super::session_gone::says_session_gone;
 use super::{EventStream, LinkError, StreamItem, messages};
 use crate::net::client::{Client, Origin, Protocol, ResponseBody, Template};
@@ -383,32 +384,6 @@ pub fn read_hello(frame: &Frame, era: &'static Era) -> Result<ServerHello, LinkE
     Ok(proto::era::server_hello(frame, era)?)
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Media {
-    Json,
-    Events,
-}
-
-pub(super) fn media_type(headers: &HeaderMap) -> Option<Media> {
-    let value = headers.get(CONTENT_TYPE)?.as_bytes();
-    let end = value.iter().position(|b| *b == b';').unwrap_or(value.len());
-    let essence = value[..end].trim_ascii();
-    if essence.eq_ignore_ascii_case(b"application/json") {
-        Some(Media::Json)
-    } else if essence.eq_ignore_ascii_case(b"text/event-stream") {
-        Some(Media::Events)
-    } else {
-        None
-    }
-}
-
 fn is_answer(text: &Bytes, limits: FrameLimits) -> bool {
     Frame::parse(text.clone(), limits).is_ok_and(|f| matches!(f.kind(), Kind::Response | Kind::Error))
-}
-
-/// The beginning of a body for an error message: printable text only.
-pub(super) fn excerpt(text: &[u8]) -> String {
-    let head: String =
-        String::from_utf8_lossy(&text[..text.len().min(200)]).chars().filter(|c| !c.is_control()).collect();
-    head.trim().to_owned()
 }

@@ -5,6 +5,7 @@
 //! | `http` | Streamable HTTP: a POST a message, answers as JSON or as an event stream |
 //! | `events` | an upstream's event stream, resumed when it breaks |
 //! | `long` | an answer too long to be held, passed on as it comes |
+//! | `media` | what a response says that it holds |
 //! | `messages` | the messages in a body or an event, be it an array of them |
 //! | `mux` | one stream of messages that many exchanges share |
 //! | `pipe` | a child's stdin and stdout, shared that way |
@@ -21,6 +22,7 @@ mod error;
 mod events;
 mod http;
 mod long;
+mod media;
 mod messages;
 mod mux;
 mod pipe;

@@ -17,7 +17,7 @@ use tokio::time::{Instant, timeout};
 use tracing::Instrument as _;
 
 use super::endpoint::Endpoint;
-use super::http::{Media, excerpt, media_type};
+use super::media::{Media, excerpt, media_type};
 use super::mux::{Intake, Mux};
 use super::session_gone::says_session_gone;
 use super::{HttpTarget, LinkError, MuxCall, MuxFault, Unasked, read_hello};
