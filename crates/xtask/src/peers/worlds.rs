@@ -64,6 +64,7 @@ const WITH_SESSIONS: &[Visit] = &[
     visit("py-sdk-v1", "legacy", Over::Sse),
     visit("py-sdk-v1", "legacy", Over::Stdio),
     visit("py-sdk-v2", "legacy", Over::Http),
+    visit("py-fastmcp", "legacy", Over::Http),
     visit("mcp-remote", "legacy", Over::Http),
     visit("mcp-remote", "legacy", Over::Sse),
 ];
