@@ -63,9 +63,10 @@ async fn the_first_versions() {
             ["description", "mimeType", "name", "uri"],
             "{resources}"
         );
-        let templates = match version.is_number() {
-            true => resources["resourceTemplates"].clone(),
-            false => client.get("resources/templates/list", json!({})).await["resourceTemplates"].clone(),
+        let templates = if version.is_number() {
+            resources["resourceTemplates"].clone()
+        } else {
+            client.get("resources/templates/list", json!({})).await["resourceTemplates"].clone()
         };
         assert_eq!(templates[0]["uriTemplate"], "demo://greeting/{name}", "{templates}");
         for result in [&tools, &sum, &resources] {

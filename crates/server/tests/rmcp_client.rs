@@ -103,24 +103,24 @@ struct Behind {
 }
 
 impl Behind {
-    fn alone(server: Value, running: Vec<Running>) -> Self {
+    fn alone(server: &Value, running: Vec<Running>) -> Self {
         let servers = json!({ "fixture": server });
         Self { servers, each: vec![("", true)], scattered: false, _running: running }
     }
 
     async fn http(eras: Eras) -> Self {
         let running = over_http(eras).await;
-        Self::alone(json!({ "url": running.url() }), vec![running])
+        Self::alone(&json!({ "url": running.url() }), vec![running])
     }
 
     /// A child with sessions.
     fn legacy_child() -> Self {
-        Self { scattered: true, ..Self::alone(pipe("legacy"), Vec::new()) }
+        Self { scattered: true, ..Self::alone(&pipe("legacy"), Vec::new()) }
     }
 
     async fn sse() -> Self {
         let running = over_sse(Options { eras: Eras::Legacy, ..Options::default() }).await;
-        Self::alone(json!({ "type": "sse", "url": running.url() }), vec![running])
+        Self::alone(&json!({ "type": "sse", "url": running.url() }), vec![running])
     }
 
     /// Four eras side by side.
@@ -370,7 +370,7 @@ with! {
     legacy_server: Behind::http(Eras::Legacy);
     legacy_child: async { Behind::legacy_child() };
     modern_server: Behind::http(Eras::Modern);
-    modern_child: async { Behind::alone(pipe("modern"), Vec::new()) };
+    modern_child: async { Behind::alone(&pipe("modern"), Vec::new()) };
     server_over_sse: Behind::sse();
     servers_of_four_eras: Behind::mixed();
 }

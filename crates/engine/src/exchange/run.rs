@@ -81,6 +81,10 @@ impl ProgressToken {
 }
 
 /// One forwarded request, from its first step to its last.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each says one thing of the upstream or the client; most combine"
+)]
 #[derive(Debug)]
 pub struct Exchange {
     pub(super) request: Frame,
@@ -132,17 +136,14 @@ impl Exchange {
         {
             check_param_headers(frame, tool, arguments, headers)?;
         }
-        match check_arguments(&start, arguments)? {
-            Some(misfit) => {
-                let body = result_response(&id, &misfit);
-                steps.push(Step::Answer(Answer { status: 200, body, ok: false }));
-                open = false;
-            }
-            None => {
-                let (out, said) = outbound(&start, bridge.as_deref())?;
-                cross = said.map(|said| Box::new(Cross::new(&start, said, out.mirror.clone())));
-                steps.push(Step::Send(out));
-            }
+        if let Some(misfit) = check_arguments(&start, arguments)? {
+            let body = result_response(&id, &misfit);
+            steps.push(Step::Answer(Answer { status: 200, body, ok: false }));
+            open = false;
+        } else {
+            let (out, said) = outbound(&start, bridge.as_deref())?;
+            cross = said.map(|said| Box::new(Cross::new(&start, said, out.mirror.clone())));
+            steps.push(Step::Send(out));
         }
         let token = frame.meta(meta::PROGRESS_TOKEN)?.map(|span| span.share(frame.text()));
         let (key, now) = (*key, *now);

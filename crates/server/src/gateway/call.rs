@@ -209,13 +209,14 @@ impl Call {
             Happened::Replied(Ok(Reply::Source(source))) => self.source = Some(source),
             // Read to its end before it comes here.
             Happened::Replied(Ok(Reply::Long(_))) => {}
-            Happened::Came(Ok(Item::Frame(frame))) => self.feed(Event::Frame(frame, None)),
+            Happened::Came(Ok(Item::Frame(frame))) | Happened::Mail(Inbound::Frame(frame)) => {
+                self.feed(Event::Frame(frame, None));
+            }
             Happened::Came(Ok(Item::Paused(retry))) => return Some(Progress::Paused(retry)),
             Happened::Replied(Err(e)) | Happened::Came(Err(e)) => {
                 let message = self.upstream.told(&e);
                 self.feed(Event::Failed(LinkFailure { message, retry: e.not_executed() }));
             }
-            Happened::Mail(Inbound::Frame(frame)) => self.feed(Event::Frame(frame, None)),
             Happened::Mail(Inbound::Reply(index, frame)) => self.feed(Event::Replied(index, frame)),
             Happened::Cancelled(notice) => self.feed(Event::Cancelled(notice)),
             Happened::Late => self.feed(Event::Expired),

@@ -109,7 +109,7 @@ impl Call {
                 return Err(fault);
             }
         };
-        let mail = is_cross.then(|| Mail::open(gateway.next_key()));
+        let mail = is_cross.then(|| Box::new(Mail::open(gateway.next_key())));
         Ok(Self {
             shard: shard.clone(),
             exchange,
@@ -160,9 +160,9 @@ impl Call {
 }
 
 impl Mail {
-    fn open(number: u64) -> Box<Self> {
+    fn open(number: u64) -> Self {
         let (sender, inbox) = mpsc::channel(LETTERS);
-        Box::new(Self { number, sender, inbox })
+        Self { number, sender, inbox }
     }
 }
 

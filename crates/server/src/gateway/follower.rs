@@ -46,9 +46,10 @@ impl Follower {
             match self.upstream.shared_link(&kind).get(&self.shard).await {
                 Ok(link) => {
                     let began = Instant::now();
-                    let over = match link.era.has_sessions() {
-                        true => self.by_subscriptions(&link, again).await,
-                        false => self.by_streams(&link, again).await,
+                    let over = if link.era.has_sessions() {
+                        self.by_subscriptions(&link, again).await
+                    } else {
+                        self.by_streams(&link, again).await
                     };
                     if over {
                         return;
@@ -58,7 +59,7 @@ impl Follower {
                     }
                 }
                 Err(e) => {
-                    tracing::debug!(server = %self.upstream.name(), "nobody listens there: {}", self.upstream.told(&e))
+                    tracing::debug!(server = %self.upstream.name(), "nobody listens there: {}", self.upstream.told(&e));
                 }
             }
             // Whoever waits to hear of it is not kept waiting by a server that is not there.

@@ -212,14 +212,16 @@ pub(crate) fn verdict(error: &LinkError, asked: Rung) -> Verdict {
         LinkError::Refused { code: code::HEADER_MISMATCH | code::MISSING_CAPABILITY, .. } if is_stateless => {
             Verdict::Final
         }
-        LinkError::Refused { .. } | LinkError::Hello(_) | LinkError::EventStream(_) => Verdict::Refused,
         LinkError::Status { status: 401 | 403 | 407 | 408 | 429, .. } => Verdict::Final,
-        LinkError::Status { status: 200..=299 | 400..=499 | 501, .. } => Verdict::Refused,
+        LinkError::Refused { .. }
+        | LinkError::Hello(_)
+        | LinkError::EventStream(_)
+        | LinkError::Child(_)
+        | LinkError::Status { status: 200..=299 | 400..=499 | 501, .. } => Verdict::Refused,
         // A fault of its own, perhaps over a question that it does not know.
         LinkError::Status { status: 500..=599, .. } if is_stateless => Verdict::Unclear,
         // A server that answers no POST may be one of two endpoints; a page is no message.
         LinkError::NotAMessage(_) if asked.web == Web::Streamable => Verdict::Refused,
-        LinkError::Child(_) => Verdict::Refused,
         LinkError::Late(_) | LinkError::Closed if is_stateless => Verdict::Refused,
         LinkError::Http(e) if is_stateless && !e.is_unsent() => Verdict::Unclear,
         _ => Verdict::Final,

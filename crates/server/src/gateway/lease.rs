@@ -70,9 +70,10 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let left = match self.spoilt {
-            true => Some(self.cell.clone()),
-            false => self.upstream.leases.give_back(&self.kind, &self.cell),
+        let left = if self.spoilt {
+            Some(self.cell.clone())
+        } else {
+            self.upstream.leases.give_back(&self.kind, &self.cell)
         };
         let Some(cell) = left else { return };
         cell.retire();

@@ -250,12 +250,11 @@ impl OpenLink {
         let inbox = self.inbox.lock().clone();
         let Some(inbox) = inbox else { return Some(frame) };
         match inbox.try_send(Inbound::Frame(frame)) {
-            Ok(()) => None,
             Err(
                 mpsc::error::TrySendError::Full(Inbound::Frame(frame))
                 | mpsc::error::TrySendError::Closed(Inbound::Frame(frame)),
             ) => Some(frame),
-            Err(_) => None,
+            _ => None,
         }
     }
 

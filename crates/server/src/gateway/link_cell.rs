@@ -59,9 +59,10 @@ impl LinkCell {
 
     /// The kind of client whose offers change with what is heard here. Who leases a link sees what all of its era see.
     fn seen_as(&self) -> Kind {
-        match self.is_leased {
-            true => Kind { era: self.kind.era, capabilities: Bytes::from_static(b"{}") },
-            false => self.kind.clone(),
+        if self.is_leased {
+            Kind { era: self.kind.era, capabilities: Bytes::from_static(b"{}") }
+        } else {
+            self.kind.clone()
         }
     }
 

@@ -51,6 +51,13 @@ pub(super) struct Used {
     pub(super) joined: AtomicU64,
 }
 
+impl Used {
+    /// Whether it is the session's own, opened before anybody knew better, and a shared one would be as good.
+    fn needs_not_be_own(&self, upstream: &Upstream) -> bool {
+        self.cell.is_own() && upstream.spec.affinity == Affinity::Auto && !upstream.may_ask_by_requests()
+    }
+}
+
 /// One client's session.
 pub(crate) struct Session {
     pub(crate) id: Box<str>,
@@ -153,11 +160,6 @@ impl Session {
         used.clone()
     }
 
-    /// Whether a link of the session's own, which was opened before anybody knew better, is as good as a shared one.
-    fn needs_no_own(&self, upstream: &Upstream, used: &Used) -> bool {
-        used.cell.is_own() && upstream.spec.affinity == Affinity::Auto && !upstream.may_ask_by_requests()
-    }
-
     /// Goes over to the shared link.
     async fn share_link(&self, shard: &Shard, upstream: &Arc<Upstream>) -> Arc<Used> {
         let used = Arc::new(Used { cell: upstream.shared_link(&self.kind), joined: AtomicU64::new(0) });
@@ -189,7 +191,7 @@ impl Session {
     ) -> Result<Arc<OpenLink>, LinkError> {
         let mut used = self.used_link(upstream);
         let mut link = used.cell.get(shard).await?;
-        if self.needs_no_own(upstream, &used) {
+        if used.needs_not_be_own(upstream) {
             used = self.share_link(shard, upstream).await;
             link = used.cell.get(shard).await?;
         }
@@ -305,9 +307,10 @@ impl Session {
             self.links.lock().values().filter_map(|used| used.cell.current()).collect();
         let alone = |link: &OpenLink| link.users().iter().all(|user| std::ptr::eq(&raw const **user, self));
         for link in open.iter().filter(|link| link.own || (foreign && alone(link))) {
-            let said = match link.era == self.kind.era {
-                true => Some(message.text().clone()),
-                false => shape::client_notification(message, self.kind.era, link.era),
+            let said = if link.era == self.kind.era {
+                Some(message.text().clone())
+            } else {
+                shape::client_notification(message, self.kind.era, link.era)
             };
             let Some(text) = said else { continue };
             if let Err(e) = link.notify(&shard.client, text).await {

@@ -9,12 +9,12 @@ use engine::tasks::TaskIds;
 use proto::era::{Envelope, Era};
 use proto::rpc::{Frame, result_pieces, result_response};
 
-use super::{Shard, tasks};
 use super::call::Call;
 use super::caller::{Caller, Request as CallRequest};
 use super::in_session::LONG;
 use super::upstream::Kind;
 use super::views::ViewCell;
+use super::{Shard, tasks};
 
 /// What a stateless request comes to, before anything is sent.
 pub(crate) enum Decision {
@@ -68,7 +68,7 @@ pub(crate) async fn decide(
                 let name = shard.gateway.upstream(route.upstream).name();
                 match resumed(shard, &frame, era, name).await {
                     Ok(None) => {}
-                    Ok(Some(call)) => return Decision::Call(call),
+                    Ok(Some(parked)) => return Decision::Call(parked),
                     Err(fault) => return refuse(&fault),
                 }
             }

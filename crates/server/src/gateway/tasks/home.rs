@@ -201,12 +201,22 @@ impl Home {
         let mut source: Source = match self.link.send(&shard.client, request, limits).await? {
             Reply::Source(source) => source,
             // The outcome; it is there whenever it is asked for.
-            Reply::Whole(..) | Reply::Long(_) => return Ok(open.answered()),
+            Reply::Whole(..) | Reply::Long(_) => {
+                return {
+                    open.answered();
+                    Ok(())
+                };
+            }
         };
         loop {
             let Item::Frame(frame) = source.next(&shard.client, limits).await? else { continue };
             match frame.kind() {
-                FrameKind::Response | FrameKind::Error => return Ok(open.answered()),
+                FrameKind::Response | FrameKind::Error => {
+                    return {
+                        open.answered();
+                        Ok(())
+                    };
+                }
                 FrameKind::Request => self.question(shard, &frame).await,
                 FrameKind::Notification => self.notice(&frame),
             }

@@ -12,7 +12,7 @@ use super::home::Home;
 pub(crate) struct Homes {
     max: usize,
     lifetime: Duration,
-    homes: Mutex<HashMap<u64, Resident>>,
+    residents: Mutex<HashMap<u64, Resident>>,
 }
 
 struct Resident {
@@ -23,23 +23,23 @@ struct Resident {
 impl Homes {
     /// At most `max`, each until nobody has asked for it for `lifetime`.
     pub(crate) fn new(max: usize, lifetime: Duration) -> Self {
-        Self { max, lifetime, homes: Mutex::default() }
+        Self { max, lifetime, residents: Mutex::default() }
     }
 
     /// Whether another would be kept.
     pub(crate) fn has_room(&self) -> bool {
-        self.homes.lock().len() < self.max
+        self.residents.lock().len() < self.max
     }
 
     /// Keeps one.
     pub(crate) fn keep(&self, number: u64, home: Arc<Home>) {
         let until = Instant::now() + self.lifetime;
-        self.homes.lock().insert(number, Resident { home, until });
+        self.residents.lock().insert(number, Resident { home, until });
     }
 
     /// The one with this number.
     pub(crate) fn find(&self, number: u64) -> Option<Arc<Home>> {
-        let mut homes = self.homes.lock();
+        let mut homes = self.residents.lock();
         let resident = homes.get_mut(&number)?;
         resident.until = Instant::now() + self.lifetime;
         Some(resident.home.clone())
@@ -49,7 +49,7 @@ impl Homes {
     pub(crate) fn sweep(&self) {
         let now = Instant::now();
         let late: Vec<Resident> = {
-            let mut homes = self.homes.lock();
+            let mut homes = self.residents.lock();
             homes.extract_if(|_, resident| resident.until <= now).map(|(_, resident)| resident).collect()
         };
         for Resident { home, .. } in late {

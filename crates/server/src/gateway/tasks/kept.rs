@@ -53,16 +53,12 @@ pub(crate) fn keep(call: &mut Call, made: Made, answer: Answer) -> Answer {
             let unix_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
             let mut held = gateway.held.lock();
             held.keep(number, outcome, Instant::now(), unix_ms);
-            match held.task(number, &shown) {
-                Some(task) => {
-                    let body = result_response(id, format!("{{\"task\":{task}}}").as_bytes());
-                    Answer { body, ..answer }
-                }
-                None => {
-                    let fault =
-                        Fault::gateway("the result is too large to be kept; call without params.task");
-                    Answer { status: 200, body: fault.response(Some(id)), ok: false }
-                }
+            if let Some(task) = held.task(number, &shown) {
+                let body = result_response(id, format!("{{\"task\":{task}}}").as_bytes());
+                Answer { body, ..answer }
+            } else {
+                let fault = Fault::gateway("the result is too large to be kept; call without params.task");
+                Answer { status: 200, body: fault.response(Some(id)), ok: false }
             }
         }
     }

@@ -185,12 +185,13 @@ fn one(bytes: &[u8], asked: &Method, limits: HeadLimits) -> Result<Option<(Optio
     *response.version_mut() = if newer { Version::HTTP_11 } else { Version::HTTP_10 };
     *response.headers_mut() = headers;
     // Two lengths are a sign of an attempt to have two parties see different ends.
-    let sure = !(said.coded && said.length.is_some()) && !matches!(framing, Framing::UntilClose);
-    let keep_alive = sure && !said.close && (newer || said.keep_alive);
+    let is_unsure = matches!(framing, Framing::UntilClose) || (said.coded && said.length.is_some());
+    let keep_alive = !is_unsure && !said.close && (newer || said.keep_alive);
     Ok(Some((Some(Head { response, framing, keep_alive, keep: said.keep }), length)))
 }
 
 /// What an answer says of its connection and its framing.
+#[expect(clippy::struct_excessive_bools, reason = "one for each word that may stand in a head")]
 #[derive(Debug, Default)]
 struct Said {
     close: bool,

@@ -119,7 +119,7 @@ fn a_result_that_does_not_say_what_it_wants_is_a_fault() {
     for (result, why) in table {
         match take(&mut rounds(&V2025_11_25, ALL, 9), &result) {
             Err(fault @ RoundsFault::Malformed(_)) => {
-                assert!(fault.to_string().contains(why), "{fault}: {result}")
+                assert!(fault.to_string().contains(why), "{fault}: {result}");
             }
             other => panic!("{result}: {other:?}"),
         }
