@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod abandoned;
 mod extension;
 mod sessions;
 mod stateless;
