@@ -184,7 +184,8 @@ async fn an_array_is_answered_by_one_array_where_the_version_has_them() {
     };
     let again = json!({"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": {}});
     let note = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
-    let array = json!([call(1), note, {"jsonrpc": "2.0", "id": "p", "method": "ping"}, again, call(2), {"id": 9}]);
+    let array =
+        json!([call(1), note, {"jsonrpc": "2.0", "id": "p", "method": "ping"}, again, call(2), {"id": 9}]);
     client.send(&array.to_string()).await;
     let answers = client.message().await;
     let mut seen: Vec<String> = answers

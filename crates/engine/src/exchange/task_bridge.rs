@@ -98,11 +98,13 @@ impl TaskBridge {
 
     fn new(way: Way, start: &Start<'_>) -> Self {
         let capabilities = with_extension(start.capabilities_upstream);
-        let own = || own_meta(
+        let own = || {
+            own_meta(
                 start.server,
                 &String::from_utf8_lossy(&capabilities),
                 &String::from_utf8_lossy(start.client_info),
-            );
+            )
+        };
         let envelope = if start.server.has_sessions() { String::new() } else { format!(",{}", own()) };
         let (upstream, server) = (start.route.upstream, start.server);
         Self { way, upstream, server, capabilities, envelope, key: start.key, made: None }

@@ -84,9 +84,9 @@ impl Interest {
 /// Whether a notice about `changed` is for whoever asked for `wanted`: the same resource, or a part of it (MCP 2024-11-05,
 /// resources: a server may tell of a sub-resource of the one that was subscribed to).
 pub fn concerns(wanted: &str, changed: &str) -> bool {
-    changed.strip_prefix(wanted).is_some_and(|rest| {
-        rest.is_empty() || wanted.ends_with('/') || rest.starts_with(['/', '#', '?'])
-    })
+    changed
+        .strip_prefix(wanted)
+        .is_some_and(|rest| rest.is_empty() || wanted.ends_with('/') || rest.starts_with(['/', '#', '?']))
 }
 
 /// Two streams of one server while one takes the other's place: which of them is listened to, so that nothing is heard

@@ -10,7 +10,6 @@ use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, FrameLimits, Kind as FrameKind, result_response};
 use transport::up::{EventStream, LinkError, StreamItem, messages};
 
-use super::{Shard, tasks};
 use super::call::refuse_question;
 use super::link::{Asker, OpenLink};
 use super::link_cell::LinkCell;
@@ -18,6 +17,7 @@ use super::reply::Item;
 use super::session::{Face, Session};
 use super::upstream::{Kind, own_request};
 use super::wire::Wire;
+use super::{Shard, tasks};
 
 /// The first wait before a lost stream is opened again, and the longest.
 const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
