@@ -21,7 +21,8 @@ pub fn is_foreign(era: &Era, answer: &Frame, status: Option<u16>) -> bool {
         ENVELOPE.iter().any(|name| message.contains(name))
     };
     match (error.code, era.has_sessions()) {
-        (code::UNSUPPORTED_VERSION, _) => true,
+        // A server that lists this very version has been asked for another one, or passes on what somebody else said.
+        (code::UNSUPPORTED_VERSION, _) => refused && !super::refused_but_supported(answer, era),
         // These exist where there are no sessions only (MCP 2026-07-28, error codes).
         (code::HEADER_MISMATCH | code::MISSING_CAPABILITY, has_sessions) => has_sessions,
         (code::INVALID_PARAMS, true) => refused && names_envelope(),
@@ -47,6 +48,7 @@ mod tests {
     fn only_what_the_era_does_not_have_is_foreign() {
         for (code, message, status, with_sessions, without) in [
             (-32022, "version", Some(400), true, true),
+            (-32022, "somebody else's version", Some(200), false, false),
             (-32020, "header", Some(400), true, false),
             (-32021, "capability", Some(400), true, false),
             (-32602, "params._meta is required", Some(400), true, false),
