@@ -85,15 +85,15 @@ pub(super) fn full() -> Result<Vec<Step>, String> {
         with_peers("conformance-client", 10, |context, log| {
             through_client(&context.tools()?.node, &Context::programs(), &Wanted::default(), log)
         }),
-        beside(with_peers("peers-servers", 10, |context, log| {
+        beside(with_peers("peers-servers", 20, |context, log| {
             visited(context, &["children", "over-http"], log)
         })),
-        with_peers("peers-fixture", 10, |context, log| visited(context, &["fixture"], log)),
-        beside(with_peers("peers-mixed", 10, |context, log| visited(context, &["mixed"], log))),
-        with_peers("peers-legacy", 10, |context, log| {
+        with_peers("peers-fixture", 20, |context, log| visited(context, &["fixture"], log)),
+        beside(with_peers("peers-mixed", 20, |context, log| visited(context, &["mixed"], log))),
+        with_peers("peers-legacy", 20, |context, log| {
             visited(context, &["legacy-http", "legacy-stdio"], log)
         }),
-        beside(with_peers("peers-modern-sse", 10, |context, log| {
+        beside(with_peers("peers-modern-sse", 20, |context, log| {
             visited(context, &["modern-http", "sse"], log)
         })),
     ];
