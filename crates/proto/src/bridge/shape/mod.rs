@@ -6,15 +6,15 @@
 //!
 //! | module | is for |
 //! |---|---|
-//! | [`edit`] | changing members of one object, elements of one array |
-//! | [`item`] | listed tools, prompts, resources, templates |
-//! | [`result`] | results of a client's requests: what each carries besides its data |
-//! | [`tool_result`] | the data of `tools/call` |
-//! | [`content`] | content blocks |
-//! | [`error`] | error objects |
-//! | [`question`] | what a server asks of a client, and the answers: [`elicitation`], [`sampling`] |
-//! | [`notification`] | notifications, both ways |
-//! | [`params`] | what a client's request carries |
+//! | `edit` | changing members of one object, elements of one array |
+//! | `item` | listed tools, prompts, resources, templates |
+//! | `result` | results of a client's requests: what each carries besides its data |
+//! | `tool_result` | the data of `tools/call` |
+//! | `content` | content blocks |
+//! | `error` | error objects |
+//! | `question` | what a server asks of a client, and the answers: `elicitation`, `sampling` |
+//! | `notification` | notifications, both ways |
+//! | `params` | what a client's request carries |
 
 mod content;
 mod edit;
