@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use support::*;
-use testkit::fixture::{Eras, Options, Running, serve_http};
+use testkit::fixture::{Eras, Options, Running, serve_http, serve_sse};
 
 /// Starts a server at this address as soon as it is free. Those that come `later` offer more tools.
 async fn serve(at: SocketAddr, eras: Eras, later: bool) -> (SocketAddr, Running) {
@@ -113,6 +113,36 @@ async fn from_stateless_requests_to_both() {
 #[tokio::test]
 async fn from_both_to_a_handshake() {
     over_http(Eras::Both, Eras::Legacy).await;
+}
+
+/// Over HTTP+SSE the stream is the session: when it breaks, somebody has to look whether the server is there again.
+#[tokio::test]
+async fn an_event_stream_that_breaks_is_missed() {
+    let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let options = Options { eras: Eras::Legacy, ..Options::default() };
+    let (address, running) = serve_sse(any, options.clone()).await.expect("a free port");
+    let gateway = Gateway::start(&format!("mcpServers: {{ u: {{ url: 'http://{address}/sse' }} }}\n")).await;
+    let session = Legacy::open(gateway.http()).await;
+    assert_eq!(text(&session.call("u__echo", &json!({})).await), "{}");
+    let mut stream = session.listen().await;
+    drop(running);
+    let later = Options { many: true, ..options };
+    let started = async {
+        loop {
+            match serve_sse(address, later.clone()).await {
+                Ok(running) => return running,
+                Err(_) => tokio::task::yield_now().await,
+            }
+        }
+    };
+    let _running = soon("the address", started).await;
+    // Nobody calls anything.
+    let mut changed = Value::Null;
+    while changed["method"] != "notifications/tools/list_changed" {
+        changed = soon("news of the lists", stream.message()).await.expect("a message");
+    }
+    let listed = session.ask("tools/list", &json!({})).await;
+    assert!(tool_names(&listed).iter().any(|name| name == "u__many_007"), "{listed}");
 }
 
 /// A child that is killed, and is another program when it is started again.

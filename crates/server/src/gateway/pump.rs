@@ -27,11 +27,15 @@ pub(crate) fn start(shard: &Shard, link: &Arc<OpenLink>, kind: &Kind, cell: &Arc
     let (link_seen, cell) = (Arc::downgrade(link), Arc::downgrade(cell));
     let ear = Ear { shard: shard.clone(), link: link_seen, kind: kind.clone(), cell };
     if let Some(mut unasked) = link.take_unasked() {
-        let ear = ear.clone();
+        let (ear, is_stream) = (ear.clone(), matches!(link.wire, Wire::Sse(_)));
         tokio::spawn(async move {
             while let Some(frame) = unasked.recv().await {
                 let Some(link) = ear.link.upgrade() else { return };
                 ear.hear(&link, frame).await;
+            }
+            // A child starts again when somebody needs it; a stream that broke is missed at once.
+            if is_stream {
+                ear.revive().await;
             }
         });
     }

@@ -72,13 +72,15 @@ pub(crate) async fn same_ids(place: Place) {
             turns.push(up.client.begin_as(&id, "tools/call", &params).await);
         }
     } else {
-        // In one session an id must not be used twice at a time; the second is told so, and the first goes on.
-        let params = json!({"name": "up__test_tool_with_progress", "_meta": {"progressToken": 1}});
-        let mut first = up.client.begin_as(&id, "tools/call", &params).await;
-        assert_eq!(up.client.next(&mut first).await["method"], "notifications/progress");
-        let second = up.client.begin_as(&id, "tools/call", &json!({"name": "up__echo"})).await;
-        assert_eq!(error_code(&up.client.finish(second).await.1), -32600);
-        assert_eq!(text(&up.client.finish(first).await.1), "Tool with progress executed successfully");
+        // In one session an id must not be used twice at a time; one of the two is told so, and the other goes on.
+        let params = json!({"name": "up__slow", "arguments": {"ms": 3000}});
+        let first = up.client.begin_as(&id, "tools/call", &params).await;
+        let second = up.client.begin_as(&id, "tools/call", &params).await;
+        let answers = [up.client.finish(second).await.1, up.client.finish(first).await.1];
+        let (refused, done): (Vec<_>, Vec<_>) =
+            answers.iter().partition(|answer| answer.get("error").is_some());
+        assert_eq!(refused.iter().map(|answer| error_code(answer)).collect::<Vec<_>>(), [-32600]);
+        assert_eq!(done.iter().map(|answer| text(answer)).collect::<Vec<_>>(), ["Answered after 3000 ms"]);
         let (http, _) = up.client.web();
         let mut others = Vec::new();
         for _ in 0..20 {

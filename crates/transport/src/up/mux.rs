@@ -286,13 +286,17 @@ impl Mux {
     /// The exchange that a message concerns which answers none: the one that it names, or the one that it may be about.
     /// Decided as the message comes, so that no answer overtakes it.
     fn concerned(&self, frame: &Frame) -> Option<mpsc::Sender<Item>> {
-        if let Some(named) = key_in(frame, frame.meta(meta::SUBSCRIPTION_ID)).and_then(|key| self.sender(key))
+        let notice = Notice::from_name(&frame.method());
+        // A log message is of a call, whatever it names (MCP 2026-07-28, subscriptions: none on such a stream).
+        let named = || key_in(frame, frame.meta(meta::SUBSCRIPTION_ID)).and_then(|key| self.sender(key));
+        if notice != Some(Notice::Message)
+            && let Some(named) = named()
         {
             return Some(named);
         }
         let waiting = self.0.waiting.lock();
         let mut calls = waiting.iter().filter(|(_, call)| call.for_client);
-        let call = match (frame.kind(), Notice::from_name(&frame.method())) {
+        let call = match (frame.kind(), notice) {
             (Kind::Request, _) if frame.method() == Method::Ping.name() => None,
             // Outside of every call, a client that does not listen would never hear it.
             (Kind::Request, _) => calls.max_by_key(|(key, _)| **key),
@@ -356,4 +360,25 @@ fn sole(waiting: &HashMap<u64, Waiting>) -> Option<u64> {
 fn key_in(frame: &Frame, place: Result<Option<Span>, Duplicate>) -> Option<u64> {
     let span = place.ok().flatten()?;
     std::str::from_utf8(span.of(frame.text())).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_log_message_is_of_the_call_and_never_of_a_stream() {
+        let (mux, intake, _unasked) = Mux::new(FrameLimits::default(), 4, 4);
+        let mut listening = mux.open(7, false).unwrap();
+        let mut call = mux.open(9, true).unwrap();
+        let notice = |method: &str| {
+            let named = format!("{{\"_meta\":{{\"{}\":7}}}}", meta::SUBSCRIPTION_ID);
+            Bytes::from(format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{named}}}"))
+        };
+        for name in [Notice::Message, Notice::ToolsChanged] {
+            intake.take(notice(name.name())).unwrap();
+        }
+        assert_eq!(call.next().await.unwrap().method(), Notice::Message.name());
+        assert_eq!(listening.next().await.unwrap().method(), Notice::ToolsChanged.name());
+    }
 }
