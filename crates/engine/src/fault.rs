@@ -18,6 +18,64 @@ pub enum Blame {
     Upstream,
 }
 
+/// What kind of thing went wrong, whatever code an endpoint's dialect has for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Condition {
+    /// The message is not JSON.
+    ParseError,
+    /// The message is not a request of JSON-RPC 2.0.
+    InvalidRequest,
+    /// The method is not known here.
+    UnknownMethod,
+    /// The params do not fit the method.
+    InvalidParams,
+    /// A call names no tool.
+    MissingToolName,
+    /// No tool has this name.
+    UnknownTool,
+    /// The arguments do not fit the tool's input schema.
+    InvalidArguments,
+    /// The tool ran and failed.
+    ToolFailed,
+    /// A server answered with an error of its own.
+    UpstreamError,
+    /// A server cannot be reached, or gave no answer.
+    UpstreamDown,
+    /// No resource has this URI.
+    UnknownResource,
+    /// No prompt has this name.
+    UnknownPrompt,
+    /// No profile has this name.
+    UnknownProfile,
+    /// Nobody said who asks.
+    NoCredentials,
+    /// What was said of who asks is not true.
+    BadCredentials,
+    /// Whoever asks may not.
+    Forbidden,
+    /// Too many requests in too short a time.
+    RateLimited,
+    /// The session was not begun with `initialize`.
+    NotInitialized,
+    /// What the tools stand on is not there.
+    PlatformMissing,
+    /// Anything else that is not the client's fault.
+    Internal,
+}
+
+impl Condition {
+    /// What an error code of JSON-RPC 2.0 (section 5.1) says by itself.
+    fn of_code(code: i32) -> Self {
+        match code {
+            code::PARSE_ERROR => Self::ParseError,
+            code::INVALID_REQUEST => Self::InvalidRequest,
+            code::METHOD_NOT_FOUND => Self::UnknownMethod,
+            code::INVALID_PARAMS => Self::InvalidParams,
+            _ => Self::Internal,
+        }
+    }
+}
+
 /// An error as a client gets it.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
@@ -34,12 +92,25 @@ pub struct Fault {
     pub message: String,
     /// The error's `data` as JSON text.
     pub data: Option<String>,
+    /// What kind of thing went wrong.
+    pub condition: Condition,
+    /// What it is about: the name of a tool, a server, a method, a profile.
+    pub subject: Option<String>,
 }
 
 impl Fault {
     /// A fault of the client, with the status that the era's table has for the code.
     pub fn client(code: i32, message: impl Into<String>) -> Self {
-        Self { code, status: None, blame: Blame::Client, retry: false, message: message.into(), data: None }
+        Self {
+            code,
+            status: None,
+            blame: Blame::Client,
+            retry: false,
+            message: message.into(),
+            data: None,
+            condition: Condition::of_code(code),
+            subject: None,
+        }
     }
 
     /// A fault of the gateway, or one that it cannot blame on anybody.
@@ -50,12 +121,15 @@ impl Fault {
     /// A fault of the server `name`, whose name goes into `data`.
     pub fn upstream(name: &str, retry: bool, message: impl Into<String>) -> Self {
         let data = Some(format!("{{\"server\":{},\"retry\":{retry}}}", quote(name)));
-        Self { blame: Blame::Upstream, retry, data, ..Self::client(code::INTERNAL_ERROR, message) }
+        let fault =
+            Self { blame: Blame::Upstream, retry, data, ..Self::client(code::INTERNAL_ERROR, message) };
+        fault.about(Condition::UpstreamDown, name)
     }
 
     /// The method is not one of this era, or of what this endpoint offers.
     pub fn unknown_method(method: &str, why: &str) -> Self {
         Self::client(code::METHOD_NOT_FOUND, format!("method {method:?} {why}"))
+            .about(Condition::UnknownMethod, method)
     }
 
     /// The same fault under another HTTP status.
@@ -69,6 +143,14 @@ impl Fault {
     #[must_use]
     pub fn with_data(mut self, data: impl Into<String>) -> Self {
         self.data = Some(data.into());
+        self
+    }
+
+    /// The same fault, of this kind and about this.
+    #[must_use]
+    pub fn about(mut self, condition: Condition, subject: impl Into<String>) -> Self {
+        self.condition = condition;
+        self.subject = Some(subject.into());
         self
     }
 

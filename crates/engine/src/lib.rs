@@ -20,5 +20,5 @@ pub mod session;
 pub mod snapshot;
 pub mod tasks;
 
-pub use fault::{Blame, Fault};
+pub use fault::{Blame, Condition, Fault};
 pub use snapshot::Snapshot;

@@ -184,7 +184,7 @@ impl Exchange {
             Err(why) => self.fail_upstream(binding, &why),
             Ok((body, error)) => {
                 let status = error.map_or(200, |code| self.era.status(code));
-                self.steps.push(Step::Answer(Answer { status, body, ok: error.is_none() }));
+                self.steps.push(Step::Answer(Answer::said(status, body, error.is_none())));
                 self.open = false;
             }
         }
@@ -205,12 +205,12 @@ impl Exchange {
         let data = Members::of_value(text, data)?;
         let state = visited(&self.request, sealer, binding);
         let result = url_questions(text, &data, self.era, &cross.capabilities, &state, &cross.server_info)?;
-        Some(Answer { status: 200, body: result_response(&self.id, &result), ok: true })
+        Some(Answer::said(200, result_response(&self.id, &result), true))
     }
 
     fn fail_upstream(&mut self, binding: Binding<'_>, why: &str) {
         let server = binding.server;
-        self.fail(&Fault::upstream(server, false, format!("server {server:?} {why}")));
+        self.fail(Fault::upstream(server, false, format!("server {server:?} {why}")));
     }
 
     /// The client's reply to a question that the upstream's result had.
@@ -271,7 +271,7 @@ impl Exchange {
         let result = parking.required(&state, &cross.server_info);
         let body = result_response(&self.id, &result);
         self.kept = Some(Kept::default());
-        self.steps.push(Step::Park(ticket, Answer { status: 200, body, ok: true }));
+        self.steps.push(Step::Park(ticket, Answer::said(200, body, true)));
     }
 
     /// The client has come back: `retry` is its request with answers to what it was asked under the last ticket.

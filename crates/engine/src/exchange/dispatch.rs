@@ -10,7 +10,7 @@ use proto::mcp::Method;
 use proto::rpc::{Frame, code};
 
 use crate::catalogue::{ListKind, ToolEntry, UpstreamId, View};
-use crate::fault::Fault;
+use crate::fault::{Condition, Fault};
 use crate::tasks::{self, KnownTask, TaskIds, TaskRoute};
 
 /// What is to be done with a request.
@@ -199,6 +199,7 @@ fn resource<'v>(frame: &Frame, view: &'v View, method: Method) -> Result<Route<'
             format!("no server of this profile has the resource {uri}"),
         )
         .with_data(data)
+        .about(Condition::UnknownResource, uri.as_ref())
     })?;
     Ok(Route::to(upstream, Cow::Borrowed(method.name())))
 }
@@ -206,7 +207,8 @@ fn resource<'v>(frame: &Frame, view: &'v View, method: Method) -> Result<Route<'
 fn missing(what: &str, name: &str, view: &View) -> Fault {
     let Some((server, absence)) = view.absence_behind(name) else {
         let message = format!("unknown {what} {name:?}; {what}s/list names what there is");
-        return Fault::client(code::INVALID_PARAMS, message);
+        let condition = if what == "tool" { Condition::UnknownTool } else { Condition::UnknownPrompt };
+        return Fault::client(code::INVALID_PARAMS, message).about(condition, name);
     };
     let mend = if absence.retry { "; it is being tried again, so ask again in a few seconds" } else { "" };
     let message = format!("{what} {name:?} cannot be reached: server {server:?} {}{mend}", absence.reason);

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use proto::bridge::input::Question;
-use proto::rpc::Frame;
+use proto::rpc::{Frame, Id};
 
 use super::{Outbound, Ticket};
+use crate::fault::Fault;
 
 /// How long an exchange may take.
 #[derive(Debug, Clone, Copy)]
@@ -72,7 +73,7 @@ pub enum Step {
 }
 
 /// A response for the client.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Answer {
     /// The HTTP status, where there is HTTP.
     pub status: u16,
@@ -80,4 +81,18 @@ pub struct Answer {
     pub body: Bytes,
     /// Whether it is the upstream's result, rather than an error of anybody.
     pub ok: bool,
+    /// What went wrong, where it is not the upstream that answers.
+    pub fault: Option<Box<Fault>>,
+}
+
+impl Answer {
+    /// What an upstream answered; `ok` when it is a result.
+    pub fn said(status: u16, body: Bytes, ok: bool) -> Self {
+        Self { status, body, ok, fault: None }
+    }
+
+    /// The fault as the answer to the request with this id.
+    pub fn fault(status: u16, fault: Fault, id: &Id) -> Self {
+        Self { status, body: fault.response(Some(id)), ok: false, fault: Some(Box::new(fault)) }
+    }
 }

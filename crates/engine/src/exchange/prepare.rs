@@ -14,7 +14,7 @@ use super::Start;
 use super::input::{State, answers, may_ask, state_of};
 use super::outbound::{Mirror, Outbound};
 use super::task_bridge::TaskBridge;
-use crate::fault::Fault;
+use crate::fault::{Condition, Fault};
 
 /// A key of ours as JSON; no number of 64 bits has more digits than there is room for.
 pub(super) fn digits(key: u64) -> SmallVec<[u8; 20]> {
@@ -34,7 +34,10 @@ pub(super) fn check_arguments(start: &Start<'_>, arguments: Option<Span>) -> Res
     }
     let Err(misfit) = tool.check(arguments) else { return Ok(None) };
     match start.client.invalid_arguments {
-        InvalidArguments::Error => Err(Fault::client(code::INVALID_PARAMS, misfit.to_string())),
+        InvalidArguments::Error => {
+            let fault = Fault::client(code::INVALID_PARAMS, misfit.to_string());
+            Err(fault.about(Condition::InvalidArguments, ""))
+        }
         InvalidArguments::ToolResult => {
             let text = quote(&misfit.to_string());
             let members = format!("\"content\":[{{\"type\":\"text\",\"text\":{text}}}],\"isError\":true");

@@ -138,7 +138,7 @@ impl Exchange {
         }
         if let Some(misfit) = check_arguments(&start, arguments)? {
             let body = result_response(&id, &misfit);
-            steps.push(Step::Answer(Answer { status: 200, body, ok: false }));
+            steps.push(Step::Answer(Answer::said(200, body, false)));
             open = false;
         } else {
             let (out, said) = outbound(&start, bridge.as_deref())?;
@@ -218,7 +218,7 @@ impl Exchange {
                 self.settled = true;
                 let server = binding.server;
                 let fault = Fault::upstream(server, retry, format!("server {server:?} {message}"));
-                self.fail(&fault);
+                self.fail(fault);
             }
             Event::Cancelled(notice) => {
                 self.give_up();
@@ -261,7 +261,7 @@ impl Exchange {
                 (self.settled, self.answered) = (true, true);
                 match self.answer(&frame, status, sealer, binding) {
                     Ok(answer) => self.finish(answer),
-                    Err(fault) => self.fail(&fault),
+                    Err(fault) => self.fail(fault),
                 }
             }
             Kind::Notification => {
@@ -327,7 +327,7 @@ impl Exchange {
             (Some(_), Some(status @ 400..=499)) => status,
             (Some(error), _) => self.era.status(error.code),
         };
-        Ok(Answer { status, body: splice.finish(), ok: error.is_none() })
+        Ok(Answer::said(status, splice.finish(), error.is_none()))
     }
 
     pub(super) fn finish(&mut self, answer: Answer) {
@@ -344,19 +344,19 @@ impl Exchange {
             let message = format!(
                 "server {server:?} needs the client's answer to a question, which did not come within {waited} s"
             );
-            return self.fail(&Fault::upstream(server, false, message));
+            return self.fail(Fault::upstream(server, false, message));
         }
         let message = format!(
             "server {server:?} did not answer {:?} within {waited} s; it may be overloaded or stuck (raise its `timeout` \
              if it needs longer)",
             self.request.method()
         );
-        self.fail(&Fault::upstream(server, false, message));
+        self.fail(Fault::upstream(server, false, message));
     }
 
-    pub(super) fn fail(&mut self, fault: &Fault) {
+    pub(super) fn fail(&mut self, fault: Fault) {
         let status = fault.http_status(self.era);
-        self.steps.push(Step::Answer(Answer { status, body: fault.response(Some(&self.id)), ok: false }));
+        self.steps.push(Step::Answer(Answer::fault(status, fault, &self.id)));
         self.open = false;
     }
 

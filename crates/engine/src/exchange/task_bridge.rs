@@ -282,7 +282,7 @@ impl Exchange {
                 Next::Result(result) => self.task_result(&result, sealer, binding),
                 Next::Error(error) => self.task_error(&error),
                 // Whoever keeps the questions answers such requests without an exchange.
-                Next::Questions => self.fail(&Fault::gateway("the task's questions are kept elsewhere")),
+                Next::Questions => self.fail(Fault::gateway("the task's questions are kept elsewhere")),
             }
         }
     }
@@ -291,7 +291,7 @@ impl Exchange {
         (self.settled, self.answered) = (true, true);
         let text = result_response(&self.id, result);
         let Ok(answer) = Frame::parse(text.clone(), FrameLimits::default()) else {
-            return self.fail(&Fault::gateway("the task's answer cannot be put in the client's words"));
+            return self.fail(Fault::gateway("the task's answer cannot be put in the client's words"));
         };
         if let Some(bridge) = &mut self.bridge
             && matches!(bridge.way, Way::Calls(_))
@@ -303,7 +303,7 @@ impl Exchange {
             bridge.made = id.map(|span| Made::Task { id: Bytes::copy_from_slice(span.of(&text)), home });
         }
         match self.names(&answer, sealer, binding) {
-            Err(fault) => self.fail(&fault),
+            Err(fault) => self.fail(fault),
             Ok(edits) => {
                 let mut splice = Splice::new(&text);
                 for (span, name) in &edits {
@@ -316,7 +316,7 @@ impl Exchange {
                     let real = answer.string(*span).unwrap_or_default().into_owned();
                     bridge.made = Some(Made::Known(KnownTask { real, shown: shown.clone() }));
                 }
-                self.finish(Answer { status: 200, body: splice.finish(), ok: true });
+                self.finish(Answer::said(200, splice.finish(), true));
             }
         }
     }
@@ -332,7 +332,7 @@ impl Exchange {
             }
             None => error_response(Some(&self.id), code::INTERNAL_ERROR, "the server's error is none", None),
         };
-        self.finish(Answer { status, body, ok: false });
+        self.finish(Answer::said(status, body, false));
     }
 
     /// Tells the upstream that the outcome of a task is no longer waited for.

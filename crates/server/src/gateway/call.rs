@@ -270,7 +270,7 @@ impl Call {
     fn failed(&self, error: &LinkError) -> Answer {
         let name = self.upstream.name();
         let fault = Fault::upstream(name, false, format!("server {name:?} {}", self.upstream.told(error)));
-        Answer { status: 200, body: fault.response(Some(self.exchange.id())), ok: false }
+        Answer::fault(200, fault, self.exchange.id())
     }
 
     /// The client takes an answer while it is still coming.

@@ -143,7 +143,7 @@ impl Call {
                 drop(call);
                 let fault =
                     Fault::gateway("too many calls wait for answers of their clients; try again soon");
-                Answer { status: 200, body: fault.response(Some(&id)), ok: false }
+                Answer::fault(200, fault, &id)
             }
         }
     }

@@ -58,7 +58,7 @@ pub(crate) fn keep(call: &mut Call, made: Made, answer: Answer) -> Answer {
                 Answer { body, ..answer }
             } else {
                 let fault = Fault::gateway("the result is too large to be kept; call without params.task");
-                Answer { status: 200, body: fault.response(Some(id)), ok: false }
+                Answer::fault(200, fault, id)
             }
         }
     }
