@@ -6,10 +6,13 @@
 //! | module | is for |
 //! |---|---|
 //! | [`server`] | what every native server can do: say hello, answer a request; in which era it is asked |
+//! | [`port`] | what native servers need of the world: HTTP requests and a clock |
 //! | [`demo`] | a few harmless tools, a resource and a prompt to try things out with |
 
 pub mod demo;
+pub mod port;
 pub mod server;
 
 pub use demo::Demo;
-pub use server::{NativeServer, Refusal, spoken};
+pub use port::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Pending, Verb};
+pub use server::{Answering, Mapped, NativeCall, NativeServer, Refusal, SiteLogin, Soon, spoken};

@@ -2,18 +2,91 @@
 //!
 //! It must not know any particular server.
 
+use std::fmt;
+use std::pin::Pin;
+
 use bytes::Bytes;
 use proto::era::{Era, ServerHello, newest_handshake};
 use proto::rpc::{Frame, code, error_response, result_response};
+use secrecy::SecretString;
 
 /// A server that lives in the binary.
 pub trait NativeServer: Send + Sync {
     /// What the server says of itself in `era`.
     fn hello(&self, era: &'static Era) -> ServerHello;
 
-    /// The whole JSON-RPC response to `request`, dressed for `era`. Introductions (`initialize`, `server/discover`) are
+    /// The whole JSON-RPC response to a request, dressed for its era. Introductions (`initialize`, `server/discover`) are
     /// answered by whoever hosts the server, from [`NativeServer::hello`].
-    fn answer(&self, request: &Frame, era: &'static Era) -> Bytes;
+    fn answer(&self, call: NativeCall<'_>) -> Answering;
+}
+
+/// A request to a native server.
+#[derive(Debug, Clone, Copy)]
+pub struct NativeCall<'a> {
+    /// The request itself.
+    pub request: &'a Frame,
+    /// The era in whose words it is put, and the answer is to be.
+    pub era: &'static Era,
+    /// What the configuration lets the client's own request carry to this server.
+    pub mapped: Option<&'a Mapped>,
+}
+
+impl<'a> NativeCall<'a> {
+    /// A request that carries nothing beside itself.
+    pub fn new(request: &'a Frame, era: &'static Era) -> Self {
+        Self { request, era, mapped: None }
+    }
+}
+
+/// The response to a request: at hand, or once others have answered.
+pub enum Answering {
+    /// It is there.
+    Ready(Bytes),
+    /// It comes. How long it may take is up to whoever waits; to drop it is to give the request up.
+    Soon(Soon),
+}
+
+/// A response that others have a part in.
+pub type Soon = Pin<Box<dyn Future<Output = Bytes> + Send>>;
+
+impl Answering {
+    /// The response's bytes, when they are there.
+    pub async fn bytes(self) -> Bytes {
+        match self {
+            Self::Ready(bytes) => bytes,
+            Self::Soon(soon) => soon.await,
+        }
+    }
+}
+
+impl fmt::Debug for Answering {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ready(bytes) => f.debug_tuple("Ready").field(bytes).finish(),
+            Self::Soon(_) => f.write_str("Soon(..)"),
+        }
+    }
+}
+
+/// Credentials that a client's request carries to the sites that stand behind a native server. They are used for that
+/// request alone.
+#[derive(Debug, Clone, Default)]
+pub struct Mapped {
+    /// The site, and who asks there; `None` when the request names none, or not in full.
+    pub site: Option<SiteLogin>,
+    /// The key for a host of images.
+    pub image_key: Option<SecretString>,
+}
+
+/// A WordPress site and an account there.
+#[derive(Debug, Clone)]
+pub struct SiteLogin {
+    /// Where the site is: `http` or `https`, with its path if it has one.
+    pub url: String,
+    /// The account.
+    pub username: String,
+    /// Its Application Password, with or without its spaces.
+    pub password: SecretString,
 }
 
 /// The era in which a native server is asked on behalf of a client of `era`: the same, unless its peers may refuse what their

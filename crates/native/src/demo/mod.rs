@@ -22,7 +22,7 @@ use proto::era::{CacheHint, CacheScope, Era, ServerHello, complete};
 use proto::mcp::Method;
 use proto::rpc::Frame;
 
-use crate::server::{NativeServer, Refusal, respond};
+use crate::server::{Answering, NativeCall, NativeServer, Refusal, respond};
 
 const CAPABILITIES: &str = r#"{"tools":{},"resources":{},"prompts":{},"completions":{}}"#;
 const INFO: &str = concat!(
@@ -50,8 +50,8 @@ impl NativeServer for Demo {
         }
     }
 
-    fn answer(&self, request: &Frame, era: &'static Era) -> Bytes {
-        respond(request, result(request, era))
+    fn answer(&self, call: NativeCall<'_>) -> Answering {
+        Answering::Ready(respond(call.request, result(call.request, call.era)))
     }
 }
 

@@ -6,7 +6,7 @@ use proto::rpc::{Frame, FrameLimits, Kind, code};
 use serde_json::{Value, json};
 
 use super::Demo;
-use crate::server::NativeServer;
+use crate::server::{Answering, NativeCall, NativeServer};
 
 fn ask(era: &'static Era, method: &str, params: &Value) -> Value {
     let text = json!({"jsonrpc": "2.0", "id": "q", "method": method, "params": params}).to_string();
@@ -15,7 +15,9 @@ fn ask(era: &'static Era, method: &str, params: &Value) -> Value {
 
 fn ask_text(era: &'static Era, text: &str) -> Value {
     let request = Frame::parse(Bytes::copy_from_slice(text.as_bytes()), FrameLimits::default()).unwrap();
-    let answer = Demo.answer(&request, era);
+    let Answering::Ready(answer) = Demo.answer(NativeCall::new(&request, era)) else {
+        panic!("the demo server waits for nobody")
+    };
     let frame = Frame::parse(answer.clone(), FrameLimits::default()).unwrap();
     assert!(matches!(frame.kind(), Kind::Response | Kind::Error));
     let answer: Value = serde_json::from_slice(&answer).unwrap();

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use engine::exchange::{Outbound, ProgressToken};
+use native::NativeCall;
 use parking_lot::Mutex;
 use proto::era::{Era, ServerHello, is_foreign, is_foreign_status};
 use proto::rpc::{Frame, FrameLimits, Kind as FrameKind};
@@ -113,7 +114,7 @@ impl OpenLink {
             }
             Wire::Native(server) => {
                 let request = parse(outbound.body, limits)?;
-                let answer = parse(server.answer(&request, self.era), limits)?;
+                let answer = parse(server.answer(NativeCall::new(&request, self.era)).bytes().await, limits)?;
                 Ok(Reply::Whole(Box::new(answer), None))
             }
         }
@@ -161,7 +162,10 @@ impl OpenLink {
                     }
                 }
             }
-            Wire::Native(server) => parse(server.answer(&parse(outbound.body, limits)?, self.era), limits),
+            Wire::Native(server) => {
+                let request = parse(outbound.body, limits)?;
+                parse(server.answer(NativeCall::new(&request, self.era)).bytes().await, limits)
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::exchange::Mirror;
-use native::NativeServer;
+use native::{NativeCall, NativeServer};
 use proto::bridge::shape::{self, Own};
 use proto::era::{Era, ServerHello, newest_stateless, notice, own_meta};
 use proto::json::quote;
@@ -213,7 +213,8 @@ impl Connection {
     async fn send(&self, key: u64, text: Bytes, mirror: Option<&Mirror>) -> Result<Source, LinkError> {
         match &self.wire {
             Wire::Native(server) => {
-                let answer = server.answer(&parsed(text)?, self.hello.era);
+                let request = parsed(text)?;
+                let answer = server.answer(NativeCall::new(&request, self.hello.era)).bytes().await;
                 Ok(Source::Whole(Some(Box::new(parsed(answer)?))))
             }
             Wire::Pipe { link, .. } => Ok(Source::Pipe(link.call(key, text).await?)),

@@ -1,0 +1,132 @@
+//! What native servers need of the world: HTTP requests and a clock, which whoever hosts them lends.
+//!
+//! It must not know what is asked, or of whom.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::pin::Pin;
+use std::time::Duration;
+
+use bytes::Bytes;
+use secrecy::SecretString;
+
+/// Something that is awaited.
+pub type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// Sends HTTP requests, and tells the time.
+pub trait HttpClient: Send + Sync {
+    /// Sends one request, once, and reads the whole answer, whatever its status. Redirects are answers like any other.
+    fn send(&self, request: HttpRequest) -> Pending<Result<HttpResponse, HttpFault>>;
+
+    /// The time since some fixed moment; it never goes back.
+    fn now(&self) -> Duration;
+
+    /// Waits.
+    fn pause(&self, time: Duration) -> Pending<()>;
+}
+
+/// A request's method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Verb {
+    /// Reads.
+    Get,
+    /// Makes something, or does something.
+    Post,
+    /// Replaces something.
+    Put,
+    /// Changes something.
+    Patch,
+    /// Removes something.
+    Delete,
+}
+
+impl Verb {
+    /// As it stands in a request line (RFC 9110, 9.1).
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
+}
+
+/// A request.
+#[derive(Debug, Clone)]
+pub struct HttpRequest {
+    /// The method.
+    pub method: Verb,
+    /// The absolute URL: ASCII, escaped, without a fragment.
+    pub url: String,
+    /// Header fields, but for those that follow from the URL, the body and `authorization`. Values hold no line ends.
+    pub headers: Vec<(&'static str, Cow<'static, str>)>,
+    /// The value of `Authorization`.
+    pub authorization: Option<SecretString>,
+    /// The body; empty for none.
+    pub body: Bytes,
+    /// Whether the host's name must be looked up first and every address of it be a public one; the connection then goes to
+    /// an address that was checked. Loopback, link-local, private, shared, reserved and multicast addresses are refused,
+    /// IPv6 forms that hold such an IPv4 address, too.
+    pub public_only: bool,
+    /// How long it may take, until the last byte of the answer.
+    pub patience: Duration,
+    /// The largest body of an answer, in bytes.
+    pub most: usize,
+}
+
+/// An answer.
+#[derive(Debug, Clone, Default)]
+pub struct HttpResponse {
+    /// The status.
+    pub status: u16,
+    /// Header fields.
+    pub headers: Vec<(String, String)>,
+    /// The whole body.
+    pub body: Bytes,
+}
+
+impl HttpResponse {
+    /// The first header field of this name.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    }
+
+    /// Whether the status says that it went well.
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpFault {
+    /// What kind of fault.
+    pub kind: HttpFaultKind,
+    /// In words that may be shown: no credentials, no addresses of the inner network.
+    pub message: String,
+}
+
+/// What kept a request from its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HttpFaultKind {
+    /// No connection came about: the request was surely not seen, and may be sent again.
+    Unconnected,
+    /// It took too long.
+    Late,
+    /// The answer is larger than allowed.
+    TooLarge,
+    /// The address is none that may be asked.
+    Refused,
+    /// The connection broke, or what came is no HTTP.
+    Broken,
+}
+
+impl fmt::Display for HttpFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for HttpFault {}
