@@ -1,9 +1,9 @@
-//! Giving memory back to the operating system after many sessions have ended: the allocator keeps it otherwise, and a
-//! gateway that once had a busy hour would look busy for ever.
+//! Giving memory back to the operating system after many sessions have ended or many connections have become idle: the
+//! allocator keeps it otherwise, and a gateway that once had a busy hour would look busy for ever.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// From how many ended sessions on it is worth the walk through the heap.
+/// From how many endings on it is worth the walk through the heap.
 const WORTH: u64 = 50;
 
 /// Counts what has ended, and knows when it is quiet enough to tidy up.
@@ -14,7 +14,7 @@ pub(crate) struct Tidying {
 }
 
 impl Tidying {
-    /// A session has ended.
+    /// A session has ended, or a connection has given up its buffers.
     pub(crate) fn count(&self) {
         self.ended.fetch_add(1, Ordering::Relaxed);
     }

@@ -23,6 +23,8 @@ pub struct ServerLimits {
     pub header_timeout: Duration,
     /// Between two requests of a connection.
     pub idle_timeout: Duration,
+    /// Between two requests of an HTTP/1.1 connection, before it gives up its buffers until the next one.
+    pub rest_after: Duration,
     /// With an answer to write of which the peer takes nothing.
     pub write_timeout: Duration,
     /// After the stop signal, for requests that have begun.
@@ -42,6 +44,7 @@ impl Default for ServerLimits {
         Self {
             header_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_mins(5),
+            rest_after: Duration::from_secs(1),
             write_timeout: Duration::from_mins(1),
             drain_timeout: Duration::from_secs(10),
             max_headers: 100,
@@ -149,9 +152,13 @@ pub async fn serve<H: Handler>(
 }
 
 async fn sweep(roster: &Roster, limits: &ServerLimits) {
-    let patience =
-        Patience { header: limits.header_timeout, idle: limits.idle_timeout, write: limits.write_timeout };
-    let shortest = patience.header.min(patience.idle).min(patience.write);
+    let patience = Patience {
+        header: limits.header_timeout,
+        idle: limits.idle_timeout,
+        write: limits.write_timeout,
+        rest: limits.rest_after,
+    };
+    let shortest = patience.header.min(patience.idle).min(patience.write).min(patience.rest * 2);
     let mut tick = interval((shortest / 4).max(Duration::from_millis(1)));
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
+use bytes::Bytes;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -20,7 +21,9 @@ const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 pub(super) struct Watched<T> {
     inner: TokioIo<T>,
     progress: Arc<Progress>,
-    /// Bytes read to tell the protocol, `given` of `held` already passed on.
+    /// What an earlier connection over this stream has read and not used.
+    left: Bytes,
+    /// Bytes read to tell the protocol, or that a rest is over; `given` of `held` already passed on.
     first: [u8; PREFACE.len()],
     held: u8,
     given: u8,
@@ -28,7 +31,30 @@ pub(super) struct Watched<T> {
 
 impl<T: AsyncRead + AsyncWrite + Unpin> Watched<T> {
     pub(super) fn new(inner: T, progress: Arc<Progress>) -> Self {
-        Self { inner: TokioIo::new(inner), progress, first: [0; PREFACE.len()], held: 0, given: 0 }
+        let left = Bytes::new();
+        Self { inner: TokioIo::new(inner), progress, left, first: [0; PREFACE.len()], held: 0, given: 0 }
+    }
+
+    /// The stream with these bytes in front of what else comes.
+    pub(super) fn before(mut self, left: Bytes) -> Self {
+        self.left = left;
+        self
+    }
+
+    /// Waits for the first bytes after a rest: `false` when the peer has closed instead. Nothing read is lost.
+    pub(super) fn poll_begins(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
+        if self.given < self.held || !self.left.is_empty() {
+            return Poll::Ready(Ok(true));
+        }
+        let mut buffer = ReadBuf::new(&mut self.first);
+        ready!(Pin::new(self.inner.inner_mut()).poll_read(cx, &mut buffer))?;
+        // At most the preface's 24.
+        self.held = u8::try_from(buffer.filled().len()).unwrap_or(0);
+        self.given = 0;
+        if self.held > 0 {
+            self.progress.has_read();
+        }
+        Poll::Ready(Ok(self.held > 0))
     }
 
     /// Reads until the protocol is sure: `true` for HTTP/2 by prior knowledge. Nothing read is lost.
@@ -60,15 +86,21 @@ impl<T: AsyncRead + Unpin> Read for Watched<T> {
         cx: &mut Context<'_>,
         mut buffer: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        let kept = self.given < self.held;
-        if kept {
+        let mut kept = false;
+        if !self.left.is_empty() {
+            kept = true;
+            let taken = self.left.len().min(buffer.remaining());
+            buffer.put_slice(&self.left.split_to(taken));
+        }
+        if self.given < self.held {
+            kept = true;
             let left = &self.first[usize::from(self.given)..usize::from(self.held)];
             let taken = left.len().min(buffer.remaining());
             buffer.put_slice(&left[..taken]);
             self.given += u8::try_from(taken).unwrap_or(0);
-            if buffer.remaining() == 0 {
-                return Poll::Ready(Ok(()));
-            }
+        }
+        if kept && buffer.remaining() == 0 {
+            return Poll::Ready(Ok(()));
         }
         // In the same read, because hyper doubles its buffer for a head that comes in two.
         let polled = Pin::new(&mut self.inner).poll_read(cx, buffer);

@@ -8,6 +8,7 @@
 //! | [`listen`] | listening sockets, one per shard, never shared with another process unawares |
 //! | [`accept`] | the accept loop: back-off, connection cap, graceful drain |
 //! | `serve` | one accepted connection, from its first byte to its end (HTTP/1.1, HTTP/2, TLS) |
+//! | `supervised` | a connection that obeys orders, and rests when nothing happens on it |
 //! | `roster` | all connections of a shard: who is idle, who stalls, who must go |
 //! | `bell` | a connection's waker, and the body of a request |
 //! | [`body`] | the one body type of answers and requests that we write |
@@ -27,6 +28,7 @@ mod roster;
 pub mod runtime;
 mod serve;
 pub mod stop;
+mod supervised;
 
 pub use accept::{ConnectionCap, ServeError, ServerLimits, serve};
 pub use bell::Incoming;

@@ -30,6 +30,8 @@ pub(super) enum Phase {
     Http1 = 1,
     /// HTTP/2.
     Http2 = 2,
+    /// HTTP/1.1, but nothing happens: only the stream is there.
+    Resting = 3,
 }
 
 /// How long a connection may be in a state.
@@ -41,6 +43,8 @@ pub(super) struct Patience {
     pub(super) idle: Duration,
     /// With bytes to write that the peer does not take.
     pub(super) write: Duration,
+    /// Between requests, before it gives up its buffers.
+    pub(super) rest: Duration,
 }
 
 /// What one connection reports. Written by its own task, read by the sweep; nothing is ordered by it, so all
@@ -56,6 +60,8 @@ pub(super) struct Progress {
     writes: AtomicU32,
     requests: AtomicU32,
     in_flight: AtomicU32,
+    /// It has been told to rest, and has not looked yet.
+    told_to_rest: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
 
@@ -80,6 +86,7 @@ impl Progress {
             writes: AtomicU32::new(0),
             requests: AtomicU32::new(0),
             in_flight: AtomicU32::new(0),
+            told_to_rest: AtomicBool::new(false),
             waker: Mutex::new(None),
         }
     }
@@ -124,10 +131,27 @@ impl Progress {
         self.in_flight.fetch_sub(1, Relaxed);
     }
 
+    /// Whether it was told to rest, and still has nothing to do; asked by its own task.
+    pub(super) fn may_rest(&self) -> bool {
+        self.told_to_rest.load(Relaxed) && {
+            self.told_to_rest.store(false, Relaxed);
+            self.sample().is_unused()
+        }
+    }
+
     fn give(&self, order: Order) {
-        if self.order.fetch_max(order as u8, Relaxed) < order as u8
-            && let Some(waker) = &*lock(&self.waker)
-        {
+        if self.order.fetch_max(order as u8, Relaxed) < order as u8 {
+            self.wake();
+        }
+    }
+
+    fn tell_to_rest(&self) {
+        self.told_to_rest.store(true, Relaxed);
+        self.wake();
+    }
+
+    fn wake(&self) {
+        if let Some(waker) = &*lock(&self.waker) {
             waker.wake_by_ref();
         }
     }
@@ -141,6 +165,17 @@ impl Progress {
             requests: self.requests.load(Relaxed),
             in_flight: self.in_flight.load(Relaxed),
         }
+    }
+}
+
+impl Sample {
+    /// An HTTP/1.1 connection that has answered all that came, and nothing of the next request has come.
+    fn is_unused(self) -> bool {
+        self.phase == Phase::Http1 as u8
+            && self.requests > 0
+            && self.in_flight == 0
+            && !self.head_begun
+            && !self.write_blocked
     }
 }
 
@@ -218,9 +253,11 @@ impl Roster {
             if sample != entry.last {
                 (entry.last, entry.since) = (sample, now);
             }
-            let order = judge(sample, now.saturating_duration_since(entry.since), patience);
-            if order > Order::Serve {
-                entry.progress.give(order);
+            let quiet = now.saturating_duration_since(entry.since);
+            match judge(sample, quiet, patience) {
+                Order::Serve if quiet >= patience.rest && sample.is_unused() => entry.progress.tell_to_rest(),
+                Order::Serve => {}
+                order => entry.progress.give(order),
             }
         }
     }

@@ -26,6 +26,7 @@ use super::body::{Body, BodyError};
 use super::io::Watched;
 use super::roster::{Order, Phase, Place, Progress};
 use super::runtime::message;
+use super::supervised::Supervised;
 
 /// How often HTTP/2 clients are pinged, and how long they may take to answer: only so is a vanished one noticed.
 const PING_EVERY: Duration = Duration::from_secs(30);
@@ -49,18 +50,21 @@ pub(super) const LEAST_HEADER: usize = 8 * 1024;
 ///
 /// The future lives in memory that its connection keeps between requests, so a large one should be boxed. It is
 /// dropped, at any await, when the client goes. A panic in it is answered with 500 and hurts no other request.
-pub trait Handler: Clone + Send + Sync + 'static {
+pub trait Handler: Clone + Send + Sync + Unpin + 'static {
     /// Answers one request from `peer`.
     fn handle(
         &self,
         request: Request<Incoming>,
         peer: SocketAddr,
     ) -> impl Future<Output = Response<Body>> + Send;
+
+    /// A connection on which nothing happens gave up its buffers.
+    fn rested(&self) {}
 }
 
 impl<F, Fut> Handler for F
 where
-    F: Fn(Request<Incoming>, SocketAddr) -> Fut + Clone + Send + Sync + 'static,
+    F: Fn(Request<Incoming>, SocketAddr) -> Fut + Clone + Send + Sync + Unpin + 'static,
     Fut: Future<Output = Response<Body>> + Send + 'static,
 {
     fn handle(
@@ -134,7 +138,7 @@ async fn plain<H: Handler>(
 ) -> Result<(), EndError> {
     let mut stream = Watched::new(stream, progress.clone());
     let http2 = obeying(progress, |cx| stream.poll_is_http2(cx)).await??;
-    http(stream, http2, peer, handler, protocols, progress)?.await
+    watched(stream, http2, peer, handler, protocols, progress).await
 }
 
 async fn secured<H: Handler>(
@@ -148,12 +152,39 @@ async fn secured<H: Handler>(
     let mut handshake = tls.accept(stream);
     let stream = obeying(progress, |cx| Pin::new(&mut handshake).poll(cx)).await??;
     let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-    http(Watched::new(stream, progress.clone()), http2, peer, handler, protocols, progress)?.await
+    watched(Watched::new(stream, progress.clone()), http2, peer, handler, protocols, progress).await
+}
+
+/// Serves a stream whose protocol is known, and lets it rest between requests that are far apart: then there is only the
+/// stream, without hyper's connection and its buffers.
+async fn watched<T, H>(
+    mut stream: Watched<T>,
+    http2: bool,
+    peer: SocketAddr,
+    handler: H,
+    protocols: &Protocols,
+    progress: &Arc<Progress>,
+) -> Result<(), EndError>
+where
+    T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    H: Handler,
+{
+    loop {
+        match http(stream, http2, peer, handler.clone(), protocols, progress)?.await? {
+            None => return Ok(()),
+            Some(rested) => stream = rested,
+        }
+        progress.enter(Phase::Resting);
+        handler.rested();
+        if !obeying(progress, |cx| stream.poll_begins(cx)).await?? {
+            return Ok(());
+        }
+    }
 }
 
 /// How a connection ends that does not end well.
 #[derive(Debug, thiserror::Error)]
-enum EndError {
+pub(super) enum EndError {
     #[error("ended by us: too slow, idle too long, or we are stopping")]
     Ordered,
     #[error(transparent)]
@@ -185,7 +216,8 @@ async fn obeying<R>(
     .await
 }
 
-type Driven = Pin<Box<dyn Future<Output = Result<(), EndError>> + Send>>;
+/// A connection on its way to its end, or to a rest of its stream.
+type Driven<T> = Pin<Box<dyn Future<Output = Result<Option<Watched<T>>, EndError>> + Send>>;
 
 fn http<T, H>(
     stream: Watched<T>,
@@ -194,7 +226,7 @@ fn http<T, H>(
     handler: H,
     protocols: &Protocols,
     progress: &Arc<Progress>,
-) -> Result<Driven, EndError>
+) -> Result<Driven<T>, EndError>
 where
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     H: Handler,
@@ -215,25 +247,11 @@ where
     Ok(if http2 {
         progress.enter(Phase::Http2);
         let connection = protocols.http2.serve_connection(stream, service);
-        let ring = Waker::clone;
-        Box::pin(Supervised {
-            connection: Box::pin(connection),
-            progress,
-            ring,
-            waker: None,
-            draining: false,
-        })
+        Box::pin(Supervised::new(connection, progress, Waker::clone))
     } else {
         progress.enter(Phase::Http1);
         let connection = protocols.http1.serve_connection(stream, service);
-        let ring = bell;
-        Box::pin(Supervised {
-            connection: Box::pin(connection),
-            progress,
-            ring,
-            waker: None,
-            draining: false,
-        })
+        Box::pin(Supervised::new(connection, progress, bell))
     })
 }
 
@@ -250,74 +268,6 @@ async fn contained<H: Handler>(handler: &H, request: Request<Incoming>, peer: So
         })
     })
     .await
-}
-
-/// A connection of either protocol.
-trait Graceful: Future<Output = Result<(), hyper::Error>> {
-    /// Finish the requests that have begun, take no more.
-    fn drain(self: Pin<&mut Self>);
-}
-
-impl<T, S> Graceful for http1::Connection<T, S>
-where
-    Self: Future<Output = Result<(), hyper::Error>>,
-    T: hyper::rt::Read + hyper::rt::Write + Unpin + 'static,
-    S: hyper::service::HttpService<hyper::body::Incoming, ResBody = Answer>,
-    S::Error: Into<super::runtime::BoxError>,
-{
-    fn drain(self: Pin<&mut Self>) {
-        self.graceful_shutdown();
-    }
-}
-
-impl<T, S, E> Graceful for http2::Connection<T, S, E>
-where
-    Self: Future<Output = Result<(), hyper::Error>>,
-    T: hyper::rt::Read + hyper::rt::Write + Unpin,
-    S: hyper::service::HttpService<hyper::body::Incoming, ResBody = Answer>,
-    S::Error: Into<super::runtime::BoxError>,
-    E: hyper::rt::bounds::Http2ServerConnExec<S::Future, Answer>,
-{
-    fn drain(self: Pin<&mut Self>) {
-        self.graceful_shutdown();
-    }
-}
-
-/// A connection that obeys orders.
-struct Supervised<C> {
-    connection: Pin<Box<C>>,
-    progress: Arc<Progress>,
-    /// How a waker is made of the task's.
-    ring: fn(&Waker) -> Waker,
-    /// Made at the first poll; a task's waker stays the same for its life.
-    waker: Option<Waker>,
-    draining: bool,
-}
-
-impl<C: Graceful> Future for Supervised<C> {
-    type Output = Result<(), EndError>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Self { connection, progress, ring, waker, draining } = &mut *self;
-        let waker = waker.get_or_insert_with(|| {
-            progress.wake_by(cx.waker());
-            ring(cx.waker())
-        });
-        let mut cx = Context::from_waker(waker);
-        loop {
-            if let Poll::Ready(result) = connection.as_mut().poll(&mut cx) {
-                return Poll::Ready(result.map_err(EndError::from));
-            }
-            match progress.order() {
-                Order::Close => return Poll::Ready(Err(EndError::Ordered)),
-                Order::Drain if !*draining => {
-                    *draining = true;
-                    connection.as_mut().drain();
-                }
-                Order::Serve | Order::Drain => return Poll::Pending,
-            }
-        }
-    }
 }
 
 /// A request that has begun; ends when its answer's body has been handed over or is dropped.
@@ -341,7 +291,7 @@ impl Drop for Running {
 }
 
 /// An answer's body, for as long as the request counts as running.
-struct Answer {
+pub(super) struct Answer {
     body: Body,
     _running: Running,
 }

@@ -106,4 +106,9 @@ impl Handler for Service {
         // Boxed, because a connection keeps room for this future as long as it is open.
         Box::pin(self.clone().respond(request)).await
     }
+
+    /// What a thousand of them gave up is worth giving back.
+    fn rested(&self) {
+        self.shard.gateway.tidying.count();
+    }
 }

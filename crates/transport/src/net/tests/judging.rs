@@ -6,7 +6,7 @@ use crate::net::roster::{Order, Patience, Phase, Progress, Roster};
 
 const SECOND: Duration = Duration::from_secs(1);
 const PATIENCE: Patience =
-    Patience { header: SECOND, idle: Duration::from_mins(1), write: Duration::from_secs(5) };
+    Patience { header: SECOND, idle: Duration::from_mins(1), write: Duration::from_secs(5), rest: SECOND };
 
 #[test]
 fn accepting_waits_when_files_run_out_and_only_then() {

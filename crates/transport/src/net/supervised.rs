@@ -1,0 +1,119 @@
+//! A connection that obeys orders: it drains, ends, or rests when it is told to. It must not know what is asked over it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use hyper::server::conn::{http1, http2};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::io::Watched;
+use super::roster::{Order, Progress};
+use super::runtime::BoxError;
+use super::serve::{Answer, EndError};
+
+/// A connection of either protocol.
+pub(super) trait Graceful: Future<Output = Result<(), hyper::Error>> + Sized {
+    /// What it goes over.
+    type Stream;
+
+    /// Finish the requests that have begun, take no more.
+    fn drain(self: Pin<&mut Self>);
+
+    /// The stream alone, of a connection that has nothing to do; the connection itself when it needs what it has.
+    fn rest(self: Pin<Box<Self>>) -> Result<Watched<Self::Stream>, Pin<Box<Self>>>;
+}
+
+impl<T, S> Graceful for http1::Connection<Watched<T>, S>
+where
+    Self: Future<Output = Result<(), hyper::Error>>,
+    T: AsyncRead + AsyncWrite + Unpin + 'static,
+    S: hyper::service::HttpService<hyper::body::Incoming, ResBody = Answer> + Unpin,
+    S::Error: Into<BoxError>,
+{
+    type Stream = T;
+
+    fn drain(self: Pin<&mut Self>) {
+        self.graceful_shutdown();
+    }
+
+    fn rest(self: Pin<Box<Self>>) -> Result<Watched<T>, Pin<Box<Self>>> {
+        let parts = Pin::into_inner(self).into_parts();
+        Ok(parts.io.before(parts.read_buf))
+    }
+}
+
+impl<T, S, E> Graceful for http2::Connection<Watched<T>, S, E>
+where
+    Self: Future<Output = Result<(), hyper::Error>>,
+    T: AsyncRead + AsyncWrite + Unpin,
+    S: hyper::service::HttpService<hyper::body::Incoming, ResBody = Answer>,
+    S::Error: Into<BoxError>,
+    E: hyper::rt::bounds::Http2ServerConnExec<S::Future, Answer>,
+{
+    type Stream = T;
+
+    fn drain(self: Pin<&mut Self>) {
+        self.graceful_shutdown();
+    }
+
+    /// Its streams and windows are not to be had again.
+    fn rest(self: Pin<Box<Self>>) -> Result<Watched<T>, Pin<Box<Self>>> {
+        Err(self)
+    }
+}
+
+/// A connection that obeys orders. Its output is the stream, if the connection was told to rest.
+pub(super) struct Supervised<C> {
+    /// There until it ends or rests.
+    connection: Option<Pin<Box<C>>>,
+    progress: Arc<Progress>,
+    /// How a waker is made of the task's.
+    ring: fn(&Waker) -> Waker,
+    /// Made at the first poll; a task's waker stays the same for its life.
+    waker: Option<Waker>,
+    draining: bool,
+}
+
+impl<C: Graceful> Supervised<C> {
+    pub(super) fn new(connection: C, progress: Arc<Progress>, ring: fn(&Waker) -> Waker) -> Self {
+        Self { connection: Some(Box::pin(connection)), progress, ring, waker: None, draining: false }
+    }
+}
+
+impl<C: Graceful> Future for Supervised<C> {
+    type Output = Result<Option<Watched<C::Stream>>, EndError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let Self { connection: place, progress, ring, waker, draining } = &mut *self;
+        let waker = waker.get_or_insert_with(|| {
+            progress.wake_by(cx.waker());
+            ring(cx.waker())
+        });
+        let mut cx = Context::from_waker(waker);
+        loop {
+            let Some(connection) = place else { return Poll::Ready(Ok(None)) };
+            if let Poll::Ready(result) = connection.as_mut().poll(&mut cx) {
+                *place = None;
+                return Poll::Ready(result.map(|()| None).map_err(EndError::from));
+            }
+            match progress.order() {
+                Order::Close => return Poll::Ready(Err(EndError::Ordered)),
+                Order::Drain if !*draining => {
+                    *draining = true;
+                    connection.as_mut().drain();
+                }
+                Order::Serve if progress.may_rest() => {
+                    match place.take().map(Graceful::rest) {
+                        Some(Ok(stream)) => return Poll::Ready(Ok(Some(stream))),
+                        Some(Err(connection)) => *place = Some(connection),
+                        None => {}
+                    }
+                    return Poll::Pending;
+                }
+                Order::Serve | Order::Drain => return Poll::Pending,
+            }
+        }
+    }
+}
