@@ -5,6 +5,7 @@
 //! | module | is for |
 //! |---|---|
 //! | [`config`] | the configuration's text, checked, as values |
+//! | [`access`] | who may use what |
 //! | [`catalogue`] | what upstreams offer, merged into what a client sees |
 //! | [`exchange`] | one client request from its arrival to its answer |
 //! | [`tasks`] | upstreams' tasks under ids of ours |
@@ -12,6 +13,7 @@
 //! | [`session`] | what a handshake era keeps for a client: open questions, events to replay |
 //! | [`fault`] | an error as a client gets it |
 
+pub mod access;
 pub mod catalogue;
 pub mod config;
 pub mod exchange;

@@ -162,6 +162,50 @@ pub(super) fn url(url: &Text) -> Result<(), Flaw> {
     host_and_port(authority).map_err(|reason| Flaw::new(reason, example))
 }
 
+/// An address that paths are added to: a URL without a query.
+pub(super) fn site_url(address: &Text) -> Result<(), Flaw> {
+    url(address)?;
+    if address.expose().contains('?') {
+        return Err(Flaw::new("this address cannot have a query", "remove the `?` and what follows it"));
+    }
+    Ok(())
+}
+
+/// Does what goes to this URL go over another network, in the clear?
+pub(super) fn is_readable_on_the_way(url: &str) -> bool {
+    let Ok(uri) = url.parse::<Uri>() else { return false };
+    let host = uri.host().unwrap_or_default();
+    let bare = host.trim_matches(['[', ']']);
+    let here = host == "localhost"
+        || host.ends_with(".localhost")
+        || bare.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
+    uri.scheme() == Some(&Scheme::HTTP) && !here
+}
+
+/// A name as HTTP's Basic scheme carries it (RFC 7617 section 2).
+pub(super) fn basic_name(name: &Text) -> Result<(), Flaw> {
+    if name.expose().contains(':') || name.expose().chars().any(char::is_control) {
+        return Err(Flaw::new("a user name cannot hold a colon or a control character", "correct it"));
+    }
+    Ok(())
+}
+
+pub(super) fn basic_password(password: &Text) -> Result<(), Flaw> {
+    if password.expose().chars().any(char::is_control) {
+        return Err(Flaw::new("a password cannot hold a control character", "keep one line"));
+    }
+    Ok(())
+}
+
+/// A name of a few letters.
+pub(super) fn word(word: &str) -> Result<(), Flaw> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if (1..=64).contains(&word.len()) && word.chars().all(allowed) {
+        return Ok(());
+    }
+    Err(Flaw::new("this name has 1 to 64 of `A-Z a-z 0-9 - _`", "correct it"))
+}
+
 fn host_and_port(authority: &Authority) -> Result<(), &'static str> {
     let host = authority.host();
     if host.is_empty() || host == "[]" {

@@ -7,17 +7,24 @@
 //! judge values by `check`; what comes out is the `model`. A new key is a field in `model`, a line where it is read and,
 //! for its meaning, a function in `check`.
 
+mod access;
+mod audit;
+mod auth;
 mod check;
+mod dialects;
 mod document;
 mod fault;
 mod glob;
+mod ip;
 mod limits;
 mod links;
 mod load;
 mod mask;
 mod model;
+mod native;
 mod parse;
 mod profiles;
+mod rates;
 mod read;
 mod schema;
 mod servers;
@@ -27,16 +34,23 @@ mod suggest;
 mod text;
 mod units;
 
+pub use access::{AccessRule, AnnotationHint, Effect, ValuePath, When, Who};
+pub use audit::Audit;
+pub use auth::{Algorithm, Auth, Bearer, Jwt, OAuth, SiteCheck};
 pub use check::{MAX_PUBLIC_NAME, MAX_SERVER_NAME, MAX_SLUG};
+pub use dialects::DialectSpec;
 pub use fault::{Fault, Faults, MAX_REPORTED, Severity};
 pub use glob::{Glob, MAX_GLOB_BYTES};
+pub use ip::IpRange;
 pub use limits::{LimitRow, Limits, Unit};
 pub use load::{Loaded, load};
 pub use model::{
-    Affinity, Config, DEFAULT_LISTEN, DEFAULT_PROFILE, Endpoint, HttpLink, HttpTransport, Link, NameRules,
-    Naming, Native, NativeLink, Profile, Server, StdioLink, UriRules,
+    Affinity, Config, DEFAULT_LISTEN, DEFAULT_PROFILE, Endpoint, EndpointAuth, EndpointTransport, HttpLink,
+    HttpTransport, Link, NameRules, Naming, Profile, Server, StdioLink, UriRules,
 };
+pub use native::{Native, NativeLink, Site, Source};
 pub use parse::MAX_FILE_BYTES;
+pub use rates::{RateLimit, RateMethods, RatePer};
 pub use schema::schema_json;
 pub use substitute::{Lookup, MAX_FILLED_BYTES};
 pub use text::Text;

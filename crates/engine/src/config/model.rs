@@ -10,8 +10,14 @@ use http::HeaderName;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 
+use super::access::AccessRule;
+use super::audit::Audit;
+use super::auth::Auth;
+use super::dialects::DialectSpec;
 use super::glob::Glob;
 use super::limits::Limits;
+use super::native::NativeLink;
+use super::rates::RateLimit;
 use super::schema::written;
 use super::text::Text;
 
@@ -51,6 +57,41 @@ pub struct Config {
     /// Web origins besides our own that a browser may call from: `https://app.example.com`.
     #[schemars(with = "Option<Vec<String>>")]
     pub allowed_origins: Vec<String>,
+    /// Whom Dragoman knows, and how they show who they are. Without it nobody is asked.
+    #[schemars(with = "Option<Auth>")]
+    pub auth: Auth,
+    /// Who may use which tools, prompts and resources. Rules that deny always count; as soon as there is one that allows,
+    /// only what is allowed may be used.
+    #[schemars(with = "Option<Vec<AccessRule>>")]
+    pub access: Vec<AccessRule>,
+    /// How many requests are taken in how much time.
+    #[schemars(with = "Option<Vec<RateLimit>>")]
+    pub rate_limits: Vec<RateLimit>,
+    /// A record of all calls: `true`, or a mapping. None is kept when left out.
+    #[schemars(with = "Option<written::AuditOrFlag>")]
+    pub audit: Option<Audit>,
+    /// How profiles behave that do not say it themselves: `standard`, another built-in dialect, or one of `dialects`.
+    #[schemars(with = "Option<String>")]
+    pub dialect: Option<String>,
+    /// Dialects of one's own: a `base`, and what differs from it.
+    #[schemars(with = "Option<std::collections::BTreeMap<String, written::DialectDifference>>")]
+    pub dialects: IndexMap<String, DialectSpec>,
+    /// The folder of what is kept (keys, the record of calls); `dragoman` in the user's folder for data when left out.
+    #[schemars(with = "Option<String>")]
+    pub state_folder: Option<Text>,
+}
+
+impl Config {
+    /// Does everybody, everywhere, have to show who they are?
+    pub fn asks_everybody(&self) -> bool {
+        self.auth.asks() && self.endpoints.iter().all(|endpoint| endpoint.auth == EndpointAuth::Inherit)
+    }
+
+    /// The dialect of a profile where no endpoint says otherwise; `None` for the standard.
+    pub fn dialect_of(&self, profile: &str) -> Option<&str> {
+        let own = self.profiles.get(profile).and_then(|profile| profile.dialect.as_deref());
+        own.or(self.dialect.as_deref())
+    }
 }
 
 impl Default for Config {
@@ -63,6 +104,13 @@ impl Default for Config {
             limits: Limits::default(),
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
+            auth: Auth::default(),
+            access: Vec::new(),
+            rate_limits: Vec::new(),
+            audit: None,
+            dialect: None,
+            dialects: IndexMap::new(),
+            state_folder: None,
         }
     }
 }
@@ -146,26 +194,6 @@ pub enum HttpTransport {
     Sse,
 }
 
-/// Tools that live in Dragoman itself.
-#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
-pub struct NativeLink {
-    /// Which of the embedded servers.
-    pub native: Native,
-}
-
-/// The servers that are embedded in Dragoman.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-#[schemars(rename_all = "kebab-case")]
-pub enum Native {
-    /// A few harmless tools, a resource and a prompt to try things out with.
-    Demo,
-}
-
-impl Native {
-    /// The embedded servers with the names that a configuration calls them by.
-    pub const ALL: &[(&str, Self)] = &[("demo", Self::Demo)];
-}
-
 /// Who shares one connection to a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
@@ -204,6 +232,10 @@ pub struct Profile {
     /// What the model is told about this view, ahead of what the servers themselves say.
     #[schemars(with = "Option<String>")]
     pub instructions: Option<Text>,
+    /// How this view behaves at `/mcp/{name}` and over standard input and output: `standard`, another built-in dialect,
+    /// or one of `dialects`.
+    #[schemars(with = "Option<String>")]
+    pub dialect: Option<String>,
 }
 
 /// How the tools and prompts of a profile are named.
@@ -215,6 +247,21 @@ pub enum Naming {
     Prefix,
     /// `tool`; the server's name goes in front only where two servers clash.
     Plain,
+    /// `tool`; where servers clash the first one's keeps its name, and the others' are `server:tool`.
+    PlainFirst,
+    /// `tool`, always; where servers clash only the first one's is shown, unless another one is renamed:
+    /// `rename: { server__tool: name }`.
+    First,
+}
+
+impl Naming {
+    /// The words of a configuration.
+    pub const ALL: &[(&str, Self)] = &[
+        ("prefix", Self::Prefix),
+        ("plain", Self::Plain),
+        ("plain-first", Self::PlainFirst),
+        ("first", Self::First),
+    ];
 }
 
 /// Which tools or prompts are shown, and under which names. Patterns and old names are the names that clients see
@@ -271,9 +318,56 @@ fn admits(allow: Option<&[Glob]>, deny: &[Glob], name: &str) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Endpoint {
-    /// An absolute path without a query: `/tools/mcp`.
+    /// An absolute path without a query: `/tools/mcp`. With `dialect` it may also be one of Dragoman's own: `/mcp`,
+    /// `/mcp/{profile}`, `/sse`.
     pub path: String,
     /// The profile to serve there.
     #[schemars(with = "Option<String>", extend("default" = "default"))]
     pub profile: String,
+    /// How it behaves there; as the profile does when left out.
+    #[schemars(with = "Option<String>")]
+    pub dialect: Option<String>,
+    /// What is spoken there.
+    #[schemars(with = "Option<EndpointTransport>", extend("default" = "http"))]
+    pub transport: EndpointTransport,
+    /// Where clients of `sse` send their messages: `/message` for `/sse`, else the path itself when left out.
+    #[schemars(with = "Option<String>")]
+    pub message: Option<String>,
+    /// Whether callers have to show who they are there.
+    #[schemars(with = "Option<EndpointAuth>", extend("default" = "inherit"))]
+    pub auth: EndpointAuth,
+}
+
+/// What is spoken at an endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+pub enum EndpointTransport {
+    /// Streamable HTTP, or whatever the dialect has for it.
+    #[default]
+    Http,
+    /// HTTP+SSE of 2024: an event stream by GET, messages by POST.
+    Sse,
+    /// Both at one path.
+    Both,
+}
+
+impl EndpointTransport {
+    /// The words of a configuration.
+    pub const ALL: &[(&str, Self)] = &[("http", Self::Http), ("sse", Self::Sse), ("both", Self::Both)];
+}
+
+/// Whether callers have to show who they are at an endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+pub enum EndpointAuth {
+    /// As `auth` says.
+    #[default]
+    Inherit,
+    /// Nobody is asked.
+    None,
+}
+
+impl EndpointAuth {
+    /// The words of a configuration.
+    pub const ALL: &[(&str, Self)] = &[("inherit", Self::Inherit), ("none", Self::None)];
 }

@@ -7,7 +7,9 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::check;
 use super::glob::Glob;
-use super::model::{DEFAULT_PROFILE, Endpoint, NameRules, Naming, Profile, UriRules};
+use super::model::{
+    DEFAULT_PROFILE, Endpoint, EndpointAuth, EndpointTransport, NameRules, Naming, Profile, UriRules,
+};
 use super::parse::{Entry, Node};
 use super::read::{Fields, Reader, clip};
 use super::suggest;
@@ -51,10 +53,9 @@ fn read_profile(reader: &mut Reader<'_>, node: &Node, servers: &IndexSet<String>
         Some(entry) => reader.within("servers", |reader| read_servers(reader, &entry.value, servers)),
         None => Some(servers.clone()),
     };
-    let names = fields.take("names").and_then(|entry| {
-        let words = &[("prefix", Naming::Prefix), ("plain", Naming::Plain)];
-        reader.within("names", |reader| reader.word(&entry.value, words))
-    });
+    let names = fields
+        .take("names")
+        .and_then(|entry| reader.within("names", |reader| reader.word(&entry.value, Naming::ALL)));
     let tools = name_rules(reader, &mut fields, "tools");
     let prompts = name_rules(reader, &mut fields, "prompts");
     let resources = uri_rules(reader, &mut fields);
@@ -63,7 +64,7 @@ fn read_profile(reader: &mut Reader<'_>, node: &Node, servers: &IndexSet<String>
     reader.refuse(&fields.rest(), PROFILE_KEYS);
     let names = names.unwrap_or_default();
     let servers = chosen.unwrap_or_default().into_iter().collect();
-    Some(Profile { servers, names, tools, prompts, resources, title, instructions })
+    Some(Profile { servers, names, tools, prompts, resources, title, instructions, dialect: None })
 }
 
 fn text(reader: &mut Reader<'_>, fields: &mut Fields<'_>, key: &str) -> Option<Text> {
@@ -245,7 +246,14 @@ fn read_endpoint(
         None => Some(DEFAULT_PROFILE.to_owned()),
     };
     reader.refuse(&fields.rest(), ENDPOINT_KEYS);
-    Some(Endpoint { path: path?, profile: profile? })
+    Some(Endpoint {
+        path: path?,
+        profile: profile?,
+        dialect: None,
+        transport: EndpointTransport::Http,
+        message: None,
+        auth: EndpointAuth::Inherit,
+    })
 }
 
 fn read_path(reader: &mut Reader<'_>, node: &Node, paths: &mut HashSet<String>) -> Option<String> {

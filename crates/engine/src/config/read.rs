@@ -198,18 +198,36 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// `true` or `false`.
+    /// `true` or `false`; a variable may also say it in other common words.
     pub(super) fn flag(&mut self, node: &Node) -> Option<bool> {
         let what = "true or false";
         let text = self.text(node, what)?;
         match text.expose() {
             "true" | "True" | "TRUE" => Some(true),
             "false" | "False" | "FALSE" => Some(false),
+            other if text.hides() => {
+                let word = other.trim().to_ascii_lowercase();
+                let found = match word.as_str() {
+                    "true" | "yes" | "on" | "1" => Some(true),
+                    "false" | "no" | "off" | "0" | "" => Some(false),
+                    _ => None,
+                };
+                if found.is_none() {
+                    self.wrong_kind(node, what);
+                }
+                found
+            }
             _ => {
                 self.wrong_kind(node, what);
                 None
             }
         }
+    }
+
+    /// The flag under `key`, or `default`.
+    pub(super) fn flag_in(&mut self, fields: &mut Fields<'_>, key: &str, default: bool) -> bool {
+        let Some(entry) = fields.take(key) else { return default };
+        self.within(key, |reader| reader.flag(&entry.value)).unwrap_or(default)
     }
 
     /// One of a few words; case, `-` and `_` do not count.

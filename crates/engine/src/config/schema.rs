@@ -44,6 +44,39 @@ pub(super) mod written {
     written!(Listen, { "type": ["string", "integer"], "minimum": 0, "maximum": 65535 });
     written!(Scalar, { "type": ["string", "number", "boolean"] });
     written!(Time, { "type": ["number", "string"], "pattern": units::TIME_PATTERN });
+    written!(Flag, {
+        "anyOf": [{ "type": "boolean" }, { "type": "string", "pattern": "\\$\\{" }],
+    });
+    written!(Count, {
+        "type": ["integer", "string"], "minimum": 1, "maximum": 1_000_000, "pattern": "^(\\d+|.*\\$\\{.*)$",
+    });
+    written!(Rate, { "type": "string", "pattern": units::RATE_PATTERN });
+    written!(PasswordHash, { "type": "string", "pattern": "^\\$argon2id\\$|\\$\\{" });
+    written!(BearerToken, {
+        "anyOf": [{ "type": "string" }, {
+            "type": "object",
+            "properties": {
+                "token": { "type": "string", "description": "The token." },
+                "optional": {
+                    "anyOf": [{ "type": "boolean" }, { "type": "string", "pattern": "\\$\\{" }],
+                    "description": "An empty token means that nobody is asked for it.",
+                    "default": false,
+                },
+            },
+            "required": ["token"],
+            "additionalProperties": false,
+        }],
+    });
+    written!(Sources, {
+        "type": "object",
+        "propertyNames": { "enum": ["wikipedia", "snl", "riksantikvaren", "arcgis"] },
+        "additionalProperties": { "type": "string" },
+    });
+    written!(DialectDifference, {
+        "type": "object",
+        "properties": { "base": { "type": "string", "description": "The dialect that it starts from." } },
+        "required": ["base"],
+    });
     written!(HttpType, { "enum": ["http", "streamable-http", "sse"] });
     written!(NewName, {
         "type": "string", "minLength": 1, "maxLength": MAX_PUBLIC_NAME, "pattern": "^[A-Za-z0-9_./-]+$",
@@ -64,6 +97,24 @@ pub(super) mod written {
         fn json_schema(generator: &mut SchemaGenerator) -> Schema {
             let one = generator.subschema_for::<T>();
             json_schema!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
+        }
+    }
+
+    /// `true`, `false`, or what is to be written down.
+    pub(crate) struct AuditOrFlag;
+
+    impl JsonSchema for AuditOrFlag {
+        fn schema_name() -> Cow<'static, str> {
+            "AuditOrFlag".into()
+        }
+
+        fn inline_schema() -> bool {
+            true
+        }
+
+        fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+            let audit = generator.subschema_for::<crate::config::Audit>();
+            json_schema!({ "anyOf": [Flag::json_schema(generator), audit] })
         }
     }
 

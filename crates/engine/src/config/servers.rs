@@ -9,7 +9,8 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::check;
 use super::links;
-use super::model::{Affinity, HttpTransport, Link, Native, NativeLink, Server};
+use super::model::{Affinity, HttpTransport, Link, Server};
+use super::native;
 use super::parse::{Entry, Node};
 use super::read::{CHANGE_FILLED, Fields, Reader, clip};
 use super::suggest;
@@ -25,6 +26,9 @@ const OWN_KEYS: &[&str] = &[
     "headers",
     "type",
     "native",
+    "site",
+    "phases",
+    "sources",
     "disabled",
     "timeout",
     "affinity",
@@ -33,6 +37,11 @@ const OWN_KEYS: &[&str] = &[
 
 /// Keys that go with `command` or with `url` only.
 const LINK_KEYS: &[&str] = &["args", "env", "cwd", "headers"];
+
+/// All keys that say more about how a server is reached.
+fn link_keys() -> impl Iterator<Item = &'static str> {
+    LINK_KEYS.iter().chain(native::KEYS).copied()
+}
 
 /// Other clients' names for `url`, and what they say about the transport.
 const URL_ALIASES: &[(&str, HttpTransport)] =
@@ -174,16 +183,13 @@ fn read_link(reader: &mut Reader<'_>, fields: &mut Fields<'_>, entry: &Entry) ->
             let mend = "write `command` (a program), `url` (a server on the net) or `native: demo`";
             reader.fault(&entry.key_at, "nothing says how to reach this server", mend);
         }
-        fields.drop_all(LINK_KEYS);
+        fields.drop_all(&link_keys().collect::<Vec<_>>());
         return None;
     };
     check_type(reader, given_type, first);
     let link = match first.key.as_str() {
         "command" => links::read_stdio(reader, fields, first).map(Link::Stdio),
-        "native" => {
-            let native = reader.within("native", |reader| reader.word(&first.value, Native::ALL));
-            native.map(|native| Link::Native(NativeLink { native }))
-        }
+        "native" => native::read_link(reader, fields, first).map(Link::Native),
         _ => {
             let transport = match given_type {
                 Some((_, Some(Type::Http(transport)))) => transport,
@@ -199,7 +205,7 @@ fn read_link(reader: &mut Reader<'_>, fields: &mut Fields<'_>, entry: &Entry) ->
             format!("a server has `{}` or `{}`, not both", first.key, second.key),
             mend,
         );
-        fields.drop_all(LINK_KEYS);
+        fields.drop_all(&link_keys().collect::<Vec<_>>());
         return None;
     }
     refuse_other_links(reader, fields, &first.key);
@@ -208,7 +214,7 @@ fn read_link(reader: &mut Reader<'_>, fields: &mut Fields<'_>, entry: &Entry) ->
 
 /// What goes with a program does nothing for a URL, and the other way round.
 fn refuse_other_links(reader: &mut Reader<'_>, fields: &mut Fields<'_>, chosen: &str) {
-    for key in LINK_KEYS {
+    for key in link_keys() {
         let Some(entry) = fields.take(key) else { continue };
         reader.within(key, |reader| {
             let mend = format!("remove it; it does nothing beside `{chosen}`");

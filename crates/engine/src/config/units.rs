@@ -5,7 +5,22 @@ use std::time::Duration;
 /// What [`parse_bytes`] takes besides a bare number, as a JSON Schema pattern.
 pub(super) const BYTES_PATTERN: &str = r"^(\d+ ?([KMG]i?B|[KMGkmg]|B)?|.*\$\{.*)$";
 /// What [`parse_time`] takes besides a bare number, as a JSON Schema pattern.
-pub(super) const TIME_PATTERN: &str = r"^(\d+(\.\d+)? ?(ms|s|m|min|h)?|.*\$\{.*)$";
+pub(super) const TIME_PATTERN: &str = r"^(\d+(\.\d+)? ?(ms|s|m|min|h|d)?|.*\$\{.*)$";
+
+/// What [`parse_rate`] takes, as a JSON Schema pattern.
+pub(super) const RATE_PATTERN: &str = r"^(\d+ ?/ ?(\d+(\.\d+)?)? ?(ms|s|m|min|h|d)|.*\$\{.*)$";
+
+/// A number in a time: `60/1m`, `10/s`.
+pub(super) fn parse_rate(text: &str) -> Option<(u32, Duration)> {
+    let (count, period) = text.split_once('/')?;
+    let (count, period) = (count.trim(), period.trim());
+    let digits = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    if !digits(count) || period.ends_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let period = if digits(period) { parse_time(period) } else { parse_time(&format!("1{period}")) };
+    Some((count.parse().ok()?, period?))
+}
 
 /// A number of bytes: `65536`, `64KiB`, `64 KB`, `64k`; K, M and G are powers of 1024, however they are written.
 pub(super) fn parse_bytes(text: &str) -> Option<u64> {
@@ -21,7 +36,7 @@ pub(super) fn parse_bytes(text: &str) -> Option<u64> {
     number.checked_mul(factor)
 }
 
-/// A time: `30`, `1.5` (seconds), `500ms`, `30s`, `2m`, `1h`. Finer than a millisecond is cut off.
+/// A time: `30`, `1.5` (seconds), `500ms`, `30s`, `2m`, `1h`, `7d`. Finer than a millisecond is cut off.
 pub(super) fn parse_time(text: &str) -> Option<Duration> {
     let (digits, unit) = split_number(text)?;
     let factor: u64 = match unit {
@@ -29,6 +44,7 @@ pub(super) fn parse_time(text: &str) -> Option<Duration> {
         "" | "s" => 1000,
         "m" | "min" => 60_000,
         "h" => 3_600_000,
+        "d" => 86_400_000,
         _ => return None,
     };
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
@@ -91,6 +107,18 @@ mod tests {
     }
 
     #[test]
+    fn rates_are_read() {
+        let cases =
+            [("60/1m", 60, 60_000), ("10/s", 10, 1000), ("5 / 2 h", 5, 7_200_000), ("1/500ms", 1, 500)];
+        for (text, count, millis) in cases {
+            assert_eq!(parse_rate(text), Some((count, Duration::from_millis(millis))), "{text}");
+        }
+        for text in ["", "60", "60/", "/m", "60/60", "-1/m", "+1/m", "60/1/m", "60/m1", "1.5/s", "60/year"] {
+            assert_eq!(parse_rate(text), None, "{text}");
+        }
+    }
+
+    #[test]
     fn times_are_read_and_shown() {
         let cases = [
             ("30", 30_000),
@@ -99,6 +127,7 @@ mod tests {
             ("30s", 30_000),
             ("2 m", 120_000),
             ("0.25h", 900_000),
+            ("2d", 172_800_000),
         ];
         for (text, wanted) in cases {
             assert_eq!(parse_time(text), Some(Duration::from_millis(wanted)), "{text}");

@@ -170,7 +170,9 @@ const SERVERS: &[(&str, &[&str])] = &[
         r"mcpServers:
   a: { native: wordpres }
 ",
-        &[r"2:16 mcpServers.a.native [wordpres] `wordpres` is not one of `demo` => write `demo`"],
+        &[
+            r"2:16 mcpServers.a.native [wordpres] `wordpres` is not one of `demo`, `plain`, `wordpress`, `buddyboss`, `buddypress` or `heritage` => did you mean `wordpress`?",
+        ],
     ),
     (
         r"mcpServers:

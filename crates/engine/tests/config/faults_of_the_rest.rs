@@ -240,7 +240,7 @@ profiles: { a: { server: docs, names: prefx, tool: {} } }
 ",
         &[
             r"3:18 profiles.a.server [server] unknown key `server` => did you mean `servers`?",
-            r"3:39 profiles.a.names [prefx] `prefx` is not one of `prefix` or `plain` => did you mean `prefix`?",
+            r"3:39 profiles.a.names [prefx] `prefx` is not one of `prefix`, `plain`, `plain-first` or `first` => did you mean `prefix`?",
             r"3:46 profiles.a.tool [tool] unknown key `tool` => did you mean `tools`?",
         ],
     ),

@@ -268,5 +268,7 @@ async fn stop(pipe: Option<Piped>) {
 fn native_server(native: engine::config::Native) -> Box<dyn native::NativeServer> {
     match native {
         engine::config::Native::Demo => Box::new(native::Demo),
+        // No upstream is made of these.
+        other => unreachable!("no server `{}` is embedded", other.name()),
     }
 }

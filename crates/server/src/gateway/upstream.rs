@@ -71,7 +71,12 @@ impl Upstream {
             LinkConfig::Stdio(_) | LinkConfig::Native(_) => Reach::Pipe,
         };
         let place = match &spec.link {
-            LinkConfig::Native(native) => Place::Native(native.native),
+            LinkConfig::Native(native) if native.native == engine::config::Native::Demo => {
+                Place::Native(native.native)
+            }
+            LinkConfig::Native(native) => {
+                return Err(format!("{}: this program embeds no server `{}`", spec.name, native.native.name()));
+            }
             LinkConfig::Http(http) => {
                 let uri = http.url.expose().parse().map_err(|e| format!("{}: {e}", spec.name))?;
                 let mut headers = HeaderMap::new();

@@ -55,6 +55,10 @@ pub(crate) async fn connect(
             opening.refuse_other(spoken).map_err(|e| unmet("the embedded server", &e, &mask, era))?;
             (Wire::Native(Box::new(Demo)), Demo.hello(spoken))
         }
+        Target::Native(other) => {
+            let why = format!("this program embeds no server `{}`", other.name());
+            return Err(Failure::usage(why));
+        }
         Target::Http { uri, headers, transport } => {
             let frame = FrameLimits::default();
             let limits = HttpLimits { result: LARGEST, event: LARGEST, patience, body: patience, frame };

@@ -1,0 +1,8 @@
+//! `access`: who may use which tools, prompts and resources.
+
+mod model;
+mod path;
+mod written;
+
+pub use model::{AccessRule, AnnotationHint, Effect, When, Who};
+pub use path::ValuePath;

@@ -1,0 +1,93 @@
+//! Where in a JSON object a value stands.
+
+use std::fmt;
+
+/// The longest path, in bytes.
+const MAX_PATH_BYTES: usize = 256;
+
+/// The way to a value: `owner.name`, or a JSON Pointer (RFC 6901) such as `/owner/name`. Lists on the way are looked
+/// through: the path goes on in each of their items.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ValuePath {
+    steps: Box<[Box<str>]>,
+}
+
+impl ValuePath {
+    /// Reads a path.
+    ///
+    /// # Errors
+    /// Says in a few words what is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        if text.is_empty() || text.len() > MAX_PATH_BYTES {
+            return Err("a path has 1 to 256 bytes");
+        }
+        let steps: Box<[Box<str>]> = match text.strip_prefix('/') {
+            Some(pointer) => pointer.split('/').map(unescape).collect::<Result<_, _>>()?,
+            None => text.split('.').map(Into::into).collect(),
+        };
+        if steps.iter().any(|step| step.is_empty()) {
+            return Err("a step of this path is empty");
+        }
+        Ok(Self { steps })
+    }
+
+    /// Its steps, each the name of a member; at least one.
+    pub fn steps(&self) -> &[Box<str>] {
+        &self.steps
+    }
+
+    /// Does the other path lead further down from where this one ends?
+    pub fn leads_to(&self, other: &Self) -> bool {
+        other.steps.len() > self.steps.len() && other.steps.starts_with(&self.steps)
+    }
+}
+
+/// `~1` is `/` and `~0` is `~`.
+fn unescape(step: &str) -> Result<Box<str>, &'static str> {
+    let mut rest = step;
+    while let Some(at) = rest.find('~') {
+        if !rest[at + 1..].starts_with(['0', '1']) {
+            return Err("in a JSON Pointer `~` is written `~0`");
+        }
+        rest = &rest[at + 2..];
+    }
+    Ok(step.replace("~1", "/").replace("~0", "~").into())
+}
+
+impl fmt::Display for ValuePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for step in &self.steps {
+            write!(f, "/{}", step.replace('~', "~0").replace('/', "~1"))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(text: &str) -> Vec<String> {
+        ValuePath::parse(text).unwrap().steps().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn both_forms_lead_to_the_same_place() {
+        assert_eq!(steps("a.b-c"), ["a", "b-c"]);
+        assert_eq!(steps("/a/b.c/~01/x~1y"), ["a", "b.c", "~1", "x/y"]);
+        assert_eq!(ValuePath::parse("a.b"), ValuePath::parse("/a/b"));
+        assert_eq!(ValuePath::parse("a.b").unwrap().to_string(), "/a/b");
+        for text in ["", ".", "a.", "a..b", "/", "/a//b", "/~", "/~2", &"a".repeat(257)] {
+            assert!(ValuePath::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_path_leads_only_further_down() {
+        let path = |text| ValuePath::parse(text).unwrap();
+        assert!(path("a").leads_to(&path("a.b")));
+        assert!(!path("a.b").leads_to(&path("a")));
+        assert!(!path("a").leads_to(&path("a")));
+        assert!(!path("a").leads_to(&path("ab.c")));
+    }
+}

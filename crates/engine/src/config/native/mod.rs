@@ -1,0 +1,7 @@
+//! What is said of an embedded server: which one, which site it works on, which sources it asks.
+
+mod model;
+mod read;
+
+pub use model::{Native, NativeLink, Site, Source};
+pub(super) use read::{KEYS, read_link};

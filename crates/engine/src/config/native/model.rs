@@ -1,0 +1,115 @@
+//! An embedded server as it is configured.
+
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+
+use crate::config::schema::written;
+use crate::config::text::Text;
+
+/// Tools that live in Dragoman itself.
+#[derive(Debug, Clone, PartialEq, JsonSchema)]
+pub struct NativeLink {
+    /// Which of the embedded servers.
+    pub native: Native,
+    /// The site that the tools of `wordpress`, `buddyboss` and `buddypress` work on.
+    #[schemars(with = "Option<Site>")]
+    pub site: Option<Site>,
+    /// The groups of tools that are on, where an embedded server has such groups; its own choice when left out.
+    #[schemars(with = "Option<written::OneOrMany<String>>")]
+    pub phases: Option<Vec<String>>,
+    /// Other addresses for the services that `heritage` asks.
+    #[schemars(with = "Option<written::Sources>")]
+    pub sources: IndexMap<Source, Text>,
+}
+
+/// The servers that are embedded in Dragoman.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+pub enum Native {
+    /// A few harmless tools, a resource and a prompt to try things out with.
+    Demo,
+    /// Plain tools: greetings, sums, texts, calculations.
+    Plain,
+    /// The tools of a WordPress site.
+    #[schemars(rename = "wordpress")]
+    WordPress,
+    /// The tools of a site with BuddyBoss Platform.
+    #[schemars(rename = "buddyboss")]
+    BuddyBoss,
+    /// The tools of a site with BuddyPress.
+    #[schemars(rename = "buddypress")]
+    BuddyPress,
+    /// Norwegian cultural heritage: Wikipedia, Store norske leksikon, Riksantikvaren, ArcGIS.
+    Heritage,
+}
+
+impl Native {
+    /// The embedded servers with the names that a configuration calls them by.
+    pub const ALL: &[(&str, Self)] = &[
+        ("demo", Self::Demo),
+        ("plain", Self::Plain),
+        ("wordpress", Self::WordPress),
+        ("buddyboss", Self::BuddyBoss),
+        ("buddypress", Self::BuddyPress),
+        ("heritage", Self::Heritage),
+    ];
+
+    /// The name that a configuration calls it by.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, native)| *native == self).map_or("", |(name, _)| name)
+    }
+
+    /// Do its tools work on a site?
+    pub fn needs_site(self) -> bool {
+        matches!(self, Self::WordPress | Self::BuddyBoss | Self::BuddyPress)
+    }
+
+    /// Does it ask sources?
+    pub fn has_sources(self) -> bool {
+        self == Self::Heritage
+    }
+}
+
+/// A site that tools work on, and as whom.
+#[derive(Debug, Clone, PartialEq, Default, JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Site {
+    /// The site's address: `https://example.com`. It may be empty where a request may choose the site.
+    #[schemars(with = "Option<String>")]
+    pub url: Option<Text>,
+    /// The user as whom the tools work when a request brings nobody.
+    #[schemars(with = "Option<String>")]
+    pub username: Option<Text>,
+    /// That user's application password.
+    #[schemars(with = "Option<String>")]
+    pub password: Option<Text>,
+    /// A request may choose site and user by `x-wordpress-url`, `x-wordpress-username` and `x-wordpress-password`.
+    #[schemars(with = "Option<written::Flag>", extend("default" = false))]
+    pub headers: bool,
+    /// The caller's own name and password (HTTP's Basic scheme) go on to the site.
+    #[schemars(with = "Option<written::Flag>", extend("default" = false))]
+    pub basic: bool,
+}
+
+/// A service that `heritage` asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// Wikipedia.
+    Wikipedia,
+    /// Store norske leksikon.
+    Snl,
+    /// Riksantikvaren's open data.
+    Riksantikvaren,
+    /// Riksantikvaren's map server.
+    ArcGis,
+}
+
+impl Source {
+    /// The services with the names that a configuration calls them by.
+    pub const ALL: &[(&str, Self)] = &[
+        ("wikipedia", Self::Wikipedia),
+        ("snl", Self::Snl),
+        ("riksantikvaren", Self::Riksantikvaren),
+        ("arcgis", Self::ArcGis),
+    ];
+}

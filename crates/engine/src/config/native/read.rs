@@ -1,0 +1,148 @@
+//! Reads what stands beside `native`.
+
+use std::rc::Rc;
+
+use indexmap::IndexMap;
+
+use super::model::{Native, NativeLink, Site, Source};
+use crate::config::check;
+use crate::config::parse::{Entry, Node};
+use crate::config::read::{Fields, Reader, clip};
+use crate::config::suggest;
+use crate::config::text::Text;
+
+/// Keys that go with `native` only.
+pub(in crate::config) const KEYS: &[&str] = &["site", "phases", "sources"];
+const SITE_KEYS: &[&str] = &["url", "username", "password", "headers", "basic"];
+
+pub(in crate::config) fn read_link(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'_>,
+    entry: &Entry,
+) -> Option<NativeLink> {
+    let native = reader.within("native", |reader| reader.word(&entry.value, Native::ALL));
+    let Some(native) = native else {
+        fields.drop_all(KEYS);
+        return None;
+    };
+    let site = match fields.take("site") {
+        Some(site) if native.needs_site() => {
+            reader.within("site", |reader| read_site(reader, site)).map(Some)
+        }
+        Some(site) => {
+            refuse(reader, site, native);
+            None
+        }
+        None if native.needs_site() => {
+            let mend = "add it: site: { url: \"${WORDPRESS_URL}\", username: \"${WORDPRESS_USERNAME}\", \
+                        password: \"${WORDPRESS_APP_PASSWORD}\" }";
+            reader.fault(
+                &entry.value.at,
+                format!("`{}` works on a site, and none is named", native.name()),
+                mend,
+            );
+            None
+        }
+        None => Some(None),
+    };
+    let phases = match fields.take("phases") {
+        Some(entry) => reader.within("phases", |reader| read_phases(reader, &entry.value)).map(Some),
+        None => Some(None),
+    };
+    let sources = match fields.take("sources") {
+        Some(entry) if native.has_sources() => {
+            reader.within("sources", |reader| read_sources(reader, &entry.value))
+        }
+        Some(entry) => {
+            refuse(reader, entry, native);
+            None
+        }
+        None => Some(IndexMap::new()),
+    };
+    Some(NativeLink { native, site: site?, phases: phases?, sources: sources? })
+}
+
+fn refuse(reader: &mut Reader<'_>, entry: &Entry, native: Native) {
+    let message = format!("`{}` does not go with `native: {}`", entry.key, native.name());
+    reader.within(&entry.key, |reader| {
+        reader.fault(&entry.key_at, message, "remove it; it does nothing there");
+    });
+}
+
+fn read_site(reader: &mut Reader<'_>, entry: &Entry) -> Option<Site> {
+    let mut fields = reader.fields(&entry.value, "a mapping with `url`, `username` and `password`")?;
+    let url = optional(reader, &mut fields, "url", false, check::site_url);
+    let username = optional(reader, &mut fields, "username", false, check::basic_name);
+    let password = optional(reader, &mut fields, "password", true, check::basic_password);
+    let headers = reader.flag_in(&mut fields, "headers", false);
+    let basic = reader.flag_in(&mut fields, "basic", false);
+    reader.refuse(&fields.rest(), SITE_KEYS);
+    let (url, username, password) = (url?, username?, password?);
+    if username.is_some() != password.is_some() {
+        let mend = "write both, or neither; is a variable empty?";
+        reader.fault(&entry.key_at, "a user name and a password belong together", mend);
+    }
+    if url.is_none() && !headers {
+        let mend = "add it: url: https://example.com; or let requests choose: headers: true";
+        reader.fault(&entry.key_at, "nothing says which site this is", mend);
+    }
+    if url.as_ref().is_some_and(|url| check::is_readable_on_the_way(url.expose())) {
+        let mend = "write https://, unless the way to the site is safe";
+        reader.note(&entry.key_at, "passwords go to this site over http, where others can read them", mend);
+    }
+    Some(Site { url, username, password, headers, basic })
+}
+
+/// A text that may be left out; an empty one counts as left out.
+fn optional(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'_>,
+    key: &str,
+    secret: bool,
+    checked: fn(&Text) -> Result<(), check::Flaw>,
+) -> Option<Option<Text>> {
+    let Some(entry) = fields.take(key) else { return Some(None) };
+    reader.within(key, |reader| {
+        let what = "a text";
+        let text =
+            if secret { reader.secret_text(&entry.value, what) } else { reader.text(&entry.value, what) }?;
+        if text.expose().is_empty() {
+            return Some(None);
+        }
+        reader.sound_text(&entry.value.at, &text, checked(&text)).map(|()| Some(text))
+    })
+}
+
+fn read_phases(reader: &mut Reader<'_>, node: &Rc<Node>) -> Option<Vec<String>> {
+    let mut phases: Vec<String> = Vec::new();
+    for (index, item) in reader.items(node, "a list of groups of tools", true)?.into_iter().enumerate() {
+        reader.within(&format!("[{index}]"), |reader| {
+            let text = reader.text(item, "a group's name")?;
+            reader.sound(&item.at, check::word(text.expose()))?;
+            phases.push(text.expose().to_ascii_lowercase());
+            Some(())
+        });
+    }
+    Some(phases)
+}
+
+fn read_sources(reader: &mut Reader<'_>, node: &Node) -> Option<IndexMap<Source, Text>> {
+    let mut sources = IndexMap::new();
+    let names = || Source::ALL.iter().map(|(name, _)| *name);
+    for entry in reader.fields(node, "a mapping of addresses by service")?.rest() {
+        reader.within(&entry.key, |reader| {
+            let Some((_, source)) = Source::ALL.iter().find(|(name, _)| *name == entry.key) else {
+                let mend = match suggest::nearest(&entry.key, names()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("remove it; there are: {}", names().collect::<Vec<_>>().join(", ")),
+                };
+                reader.fault(&entry.key_at, format!("there is no service `{}`", clip(&entry.key)), mend);
+                return None;
+            };
+            let text = reader.text(&entry.value, "a URL")?;
+            reader.sound(&entry.value.at, check::site_url(&text))?;
+            sources.insert(*source, text)
+        });
+    }
+    Some(sources)
+}
