@@ -1,0 +1,188 @@
+//! The file of the record.
+
+use std::path::Path;
+
+use rusqlite::{Row, params, params_from_iter};
+
+use super::{Entry, Query, Recorded};
+use crate::Error;
+use crate::database::{Database, Purpose, counted, kept};
+
+const FIRST: &str = "
+    CREATE TABLE calls (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, -- so that no number comes twice, also after pruning
+        at_ms INTEGER NOT NULL,
+        principal TEXT NOT NULL,
+        profile TEXT NOT NULL,
+        upstream TEXT,
+        tool TEXT,
+        method TEXT NOT NULL,
+        outcome TEXT NOT NULL,
+        code INTEGER,
+        duration_us INTEGER NOT NULL,
+        request_bytes INTEGER NOT NULL,
+        response_bytes INTEGER NOT NULL,
+        arguments TEXT
+    ) STRICT;
+    CREATE INDEX calls_by_time ON calls (at_ms);
+";
+
+/// Losing the last moments in a power cut is the price for not waiting for the disk with each batch.
+const PURPOSE: Purpose = Purpose { mark: 0x6467_6D61, steps: &[FIRST], durable: false, examined: false };
+
+const COLUMNS: &str = "at_ms, principal, profile, upstream, tool, method, outcome, code, duration_us, request_bytes, \
+                       response_bytes, arguments";
+
+/// How many entries are pruned in one go, so that nobody waits long for its turn.
+const CHUNK: u32 = 2000;
+
+/// The open file. Several processes may have it open.
+#[derive(Debug)]
+pub struct Log(Database);
+
+impl Log {
+    /// Opens the file, which is made with its folders where it is not there.
+    ///
+    /// # Errors
+    /// Whatever may be wrong with the folder or the file.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        Database::open(path, &PURPOSE).map(Self)
+    }
+
+    /// Opens the file, if it is there.
+    ///
+    /// # Errors
+    /// As [`Log::open`].
+    pub fn open_existing(path: &Path) -> Result<Option<Self>, Error> {
+        Ok(Database::open_existing(path, &PURPOSE)?.map(Self))
+    }
+
+    /// Appends entries, all or none of them.
+    ///
+    /// # Errors
+    /// Whatever may be wrong with the file.
+    pub fn append(&mut self, entries: &[Entry]) -> Result<(), Error> {
+        self.0.write(|file| {
+            let mut insert = file.prepare_cached(&format!(
+                "INSERT INTO calls ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
+            ))?;
+            for entry in entries {
+                insert.execute(params![
+                    kept(entry.at_ms),
+                    entry.principal,
+                    entry.profile,
+                    entry.upstream,
+                    entry.tool,
+                    entry.method,
+                    entry.outcome.as_str(),
+                    entry.code,
+                    kept(entry.duration_us),
+                    kept(entry.request_bytes),
+                    kept(entry.response_bytes),
+                    entry.arguments,
+                ])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// The entries that a query is about: the newest first, unless it asks for those after a certain one.
+    ///
+    /// # Errors
+    /// Whatever may be wrong with the file.
+    pub fn query(&self, query: &Query) -> Result<Vec<Recorded>, Error> {
+        let (clause, values) = query.clause();
+        self.0.read(|file| {
+            let mut select = file.prepare_cached(&format!("SELECT id, {COLUMNS} FROM calls {clause}"))?;
+            select.query_map(params_from_iter(values), read)?.collect()
+        })
+    }
+
+    /// The number of the newest entry; 0 when there is none.
+    ///
+    /// # Errors
+    /// Whatever may be wrong with the file.
+    pub fn newest(&self) -> Result<i64, Error> {
+        self.0.number("SELECT ifnull(max(id), 0) FROM calls")
+    }
+
+    /// How many bytes the entries take, with all that belongs to them.
+    ///
+    /// # Errors
+    /// Whatever may be wrong with the file.
+    pub fn bytes(&self) -> Result<u64, Error> {
+        let pages = self.0.number("PRAGMA page_count")? - self.0.number("PRAGMA freelist_count")?;
+        Ok(counted(pages) * counted(self.0.number("PRAGMA page_size")?))
+    }
+
+    /// Deletes what came in in front of a time, then the oldest entries as long as the rest takes more than `most` bytes.
+    /// Room goes back to the disk. Returns how many entries were deleted.
+    ///
+    /// # Errors
+    /// Whatever may be wrong with the file. What was deleted until then stays deleted.
+    pub fn prune(&mut self, before_ms: u64, most: u64) -> Result<u64, Error> {
+        let mut deleted = 0;
+        loop {
+            let gone = self.delete("at_ms < ?1 ORDER BY at_ms", before_ms)?;
+            deleted += gone;
+            if gone < u64::from(CHUNK) {
+                break;
+            }
+        }
+        while self.bytes()? > most {
+            let gone = self.delete("?1 IS NOT NULL ORDER BY id", 0)?;
+            if gone == 0 {
+                break;
+            }
+            deleted += gone;
+        }
+        if deleted > 0 {
+            // Each step gives back one page.
+            self.0.read(|file| {
+                let mut vacuum = file.prepare("PRAGMA incremental_vacuum")?;
+                let mut steps = vacuum.query([])?;
+                while steps.next()?.is_some() {}
+                Ok(())
+            })?;
+        }
+        Ok(deleted)
+    }
+
+    /// Deletes the first few entries of those that a condition with an order names.
+    fn delete(&mut self, which: &str, value: u64) -> Result<u64, Error> {
+        let statement =
+            format!("DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE {which} LIMIT {CHUNK})");
+        let gone = self.0.write(|file| file.prepare_cached(&statement)?.execute([kept(value)]))?;
+        Ok(gone as u64)
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Recorded> {
+    let outcome: String = row.get(7)?;
+    let outcome = outcome.parse().map_err(|why: String| {
+        rusqlite::Error::FromSqlConversionFailure(7, rusqlite::types::Type::Text, why.into())
+    })?;
+    let number = |column| row.get::<_, i64>(column).map(counted);
+    Ok(Recorded {
+        id: row.get(0)?,
+        entry: Entry {
+            at_ms: number(1)?,
+            principal: row.get(2)?,
+            profile: row.get(3)?,
+            upstream: row.get(4)?,
+            tool: row.get(5)?,
+            method: row.get::<_, String>(6)?.into(),
+            outcome,
+            code: row.get(8)?,
+            duration_us: number(9)?,
+            request_bytes: number(10)?,
+            response_bytes: number(11)?,
+            arguments: row.get(12)?,
+        },
+    })
+}

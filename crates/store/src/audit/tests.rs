@@ -1,0 +1,172 @@
+use super::*;
+use crate::Error;
+use crate::database::tests::Folder;
+
+fn entry(number: u64) -> Entry {
+    Entry {
+        at_ms: number * 1_000,
+        principal: "key:dgm_12345678".into(),
+        profile: "default".into(),
+        upstream: Some("files".into()),
+        tool: Some(format!("files__read_{number}").into()),
+        method: "tools/call".into(),
+        outcome: Outcome::Ok,
+        code: None,
+        duration_us: 1_500,
+        request_bytes: 200,
+        response_bytes: u64::MAX,
+        arguments: None,
+    }
+}
+
+fn log(folder: &Folder) -> Log {
+    Log::open(&folder.path().join("audit.db")).unwrap()
+}
+
+fn ten() -> Query {
+    Query { limit: 10, ..Query::default() }
+}
+
+fn tools(log: &Log, query: &Query) -> Vec<String> {
+    log.query(query).unwrap().iter().map(|r| r.entry.tool.as_deref().unwrap_or("-").to_owned()).collect()
+}
+
+#[test]
+fn what_is_appended_is_found_again() {
+    let folder = Folder::new();
+    let mut log = log(&folder);
+    let full = Entry {
+        arguments: Some("{\"a\":1}".to_owned()),
+        code: Some(-32602),
+        outcome: Outcome::Error,
+        ..entry(1)
+    };
+    let bare = Entry { upstream: None, tool: None, outcome: Outcome::Denied, ..entry(2) };
+    log.append(&[full.clone(), bare.clone()]).unwrap();
+    let found = log.query(&ten()).unwrap();
+    assert_eq!(found[0].entry, Entry { response_bytes: i64::MAX as u64, ..bare });
+    assert_eq!(found[1].entry, Entry { response_bytes: i64::MAX as u64, ..full });
+    assert!(found[0].id > found[1].id);
+    assert_eq!(log.newest().unwrap(), found[0].id);
+}
+
+#[test]
+fn every_filter_filters() {
+    let folder = Folder::new();
+    let mut log = log(&folder);
+    assert_eq!(log.newest().unwrap(), 0);
+    let some = |change: fn(&mut Entry)| {
+        let mut one = entry(5);
+        change(&mut one);
+        one
+    };
+    log.append(&[
+        entry(1),
+        some(|e| e.principal = "user:ann".into()),
+        some(|e| e.profile = "editors".into()),
+        some(|e| e.upstream = Some("blog".into())),
+        some(|e| e.tool = Some("odd[1]*".into())),
+        some(|e| e.outcome = Outcome::Denied),
+        some(|e| e.tool = None),
+    ])
+    .unwrap();
+    let count = |query: Query| log.query(&query).unwrap().len();
+    let pattern = |text: &str| Some(text.to_owned());
+    assert_eq!(count(ten()), 7);
+    assert_eq!(count(Query { limit: 3, ..ten() }), 3);
+    assert_eq!(count(Query { limit: 0, ..ten() }), 0);
+    assert_eq!(count(Query { since_ms: Some(1_001), ..ten() }), 6);
+    assert_eq!(count(Query { until_ms: Some(5_000), ..ten() }), 1);
+    assert_eq!(count(Query { since_ms: Some(1_000), until_ms: Some(1_001), ..ten() }), 1);
+    assert_eq!(count(Query { principal: pattern("user:*"), ..ten() }), 1);
+    assert_eq!(count(Query { profile: pattern("editors"), ..ten() }), 1);
+    assert_eq!(count(Query { upstream: pattern("b?og"), ..ten() }), 1);
+    assert_eq!(count(Query { tool: pattern("files__read_*"), ..ten() }), 5);
+    assert_eq!(count(Query { tool: pattern("odd[1]*"), ..ten() }), 1);
+    assert_eq!(count(Query { tool: pattern("odd[2]*"), ..ten() }), 0);
+    assert_eq!(count(Query { outcome: Some(Outcome::Denied), ..ten() }), 1);
+    let both = Query { outcome: Some(Outcome::Ok), tool: pattern("files*"), ..ten() };
+    assert_eq!(count(both), 4);
+    assert_eq!(count(Query { tool: pattern("' OR 1=1 --"), ..ten() }), 0);
+}
+
+#[test]
+fn the_newest_come_first_and_followers_go_on_from_where_they_are() {
+    let folder = Folder::new();
+    let mut one = log(&folder);
+    one.append(&[entry(3), entry(1)]).unwrap();
+    one.append(&[entry(2)]).unwrap();
+    assert_eq!(tools(&one, &ten()), ["files__read_2", "files__read_1", "files__read_3"]);
+    let last = one.newest().unwrap();
+    let mut other = log(&folder);
+    other.append(&[entry(4), entry(5)]).unwrap();
+    let more = Query { after: Some(last), ..ten() };
+    assert_eq!(tools(&one, &more), ["files__read_4", "files__read_5"]);
+    // Numbers go on when all is gone.
+    one.prune(u64::MAX, u64::MAX).unwrap();
+    assert_eq!(one.newest().unwrap(), 0);
+    other.append(&[entry(6)]).unwrap();
+    assert_eq!(tools(&one, &more), ["files__read_6"]);
+}
+
+#[test]
+fn old_entries_are_pruned() {
+    let folder = Folder::new();
+    let mut log = log(&folder);
+    let entries: Vec<Entry> = (0..5_000).map(entry).collect();
+    log.append(&entries).unwrap();
+    assert_eq!(log.prune(4_990_000, u64::MAX).unwrap(), 4_990);
+    assert_eq!(log.prune(4_990_000, u64::MAX).unwrap(), 0);
+    let left = log.query(&Query { limit: MAX_LIMIT, ..ten() }).unwrap();
+    assert_eq!(left.len(), 10);
+    assert!(left.iter().all(|r| r.entry.at_ms >= 4_990_000));
+}
+
+#[test]
+fn a_file_that_is_too_large_loses_its_oldest_entries() {
+    let folder = Folder::new();
+    let mut log = log(&folder);
+    let entries: Vec<Entry> = (0..20_000)
+        .map(|n| Entry { arguments: Some(format!("{{\"text\":\"{}\"}}", "x".repeat(100))), ..entry(n) })
+        .collect();
+    log.append(&entries).unwrap();
+    let before = log.bytes().unwrap();
+    assert!(before > 3_000_000, "{before}");
+    let most = before / 2;
+    let deleted = log.prune(0, most).unwrap();
+    assert!((8_000..14_000).contains(&deleted), "{deleted}");
+    assert!(log.bytes().unwrap() <= most);
+    let left = log.query(&Query { limit: MAX_LIMIT, ..ten() }).unwrap();
+    assert_eq!(left.len() as u64, 20_000 - deleted);
+    assert!(left.iter().all(|r| r.entry.at_ms >= deleted * 1_000));
+    let path = log.path().to_owned();
+    drop(log);
+    assert!(std::fs::metadata(path).unwrap().len() <= most, "room goes back to the disk");
+    assert_eq!(Log::open(&folder.path().join("audit.db")).unwrap().prune(0, 0).unwrap(), 20_000 - deleted);
+}
+
+#[test]
+fn what_was_pruned_is_nowhere_in_the_file() {
+    let folder = Folder::new();
+    let mut log = log(&folder);
+    log.append(&[Entry { arguments: Some("{\"note\":\"forget-me\"}".to_owned()), ..entry(1) }, entry(2)])
+        .unwrap();
+    log.prune(2_000, u64::MAX).unwrap();
+    drop(log);
+    for (name, bytes) in folder.files() {
+        assert!(!bytes.windows(9).any(|window| window == b"forget-me"), "{name}");
+    }
+}
+
+#[test]
+fn a_batch_is_all_or_nothing_and_outcomes_are_known() {
+    let folder = Folder::new();
+    let mut log = log(&folder);
+    log.append(&[]).unwrap();
+    assert_eq!("denied".parse(), Ok(Outcome::Denied));
+    assert!("maybe".parse::<Outcome>().unwrap_err().contains("ok, error and denied"));
+    assert!(Log::open_existing(&folder.path().join("none.db")).unwrap().is_none());
+    assert!(Log::open_existing(log.path()).unwrap().is_some());
+    let keys = crate::keys::Keys::open(folder.path()).unwrap();
+    assert!(matches!(Log::open(keys.path()), Err(Error::Foreign { .. })));
+}

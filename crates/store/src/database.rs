@@ -1,0 +1,209 @@
+//! One file of `SQLite`: made for its owner alone, opened by several processes at once, brought to the schema that this
+//! program knows. It must not know what is in it.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use crate::Error;
+
+/// How long to wait for another process that writes.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What a file is for: how it is told from others, and how its schema grew.
+pub(crate) struct Purpose {
+    /// `PRAGMA application_id`: marks our files, each purpose its own.
+    pub(crate) mark: i64,
+    /// The statements that lead from schema number N to N+1, from an empty file on. Published ones never change.
+    pub(crate) steps: &'static [&'static str],
+    /// Whether a write must survive a power cut (else only a crash of the process).
+    pub(crate) durable: bool,
+    /// Whether the whole file is examined when it is opened; for small ones.
+    pub(crate) examined: bool,
+}
+
+/// An open file.
+#[derive(Debug)]
+pub(crate) struct Database {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Database {
+    /// Opens the file, which is made with its folders where it is not there.
+    pub(crate) fn open(path: &Path, purpose: &Purpose) -> Result<Self, Error> {
+        // Closing a file lets go of all locks that this process has on it, also those of `SQLite` (fcntl(2)). A file
+        // that is being made has none yet, as long as nobody else here opens it meanwhile.
+        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = std::path::absolute(path).map_err(|source| folder_error(path, source))?;
+        make(&path)?;
+        Self::of_file(path, purpose)
+    }
+
+    /// Opens the file if it is there.
+    pub(crate) fn open_existing(path: &Path, purpose: &Purpose) -> Result<Option<Self>, Error> {
+        match path.try_exists() {
+            Ok(false) => Ok(None),
+            Ok(true) => Self::open(path, purpose).map(Some),
+            Err(source) => Err(folder_error(path, source)),
+        }
+    }
+
+    fn of_file(path: PathBuf, purpose: &Purpose) -> Result<Self, Error> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opened = Connection::open_with_flags(&path, flags).and_then(|connection| {
+            connection.busy_timeout(PATIENCE)?;
+            let read_only = connection.is_readonly("main")?;
+            Ok((connection, read_only))
+        });
+        let (connection, read_only) = opened.map_err(|e| Error::of(&path, &e))?;
+        if read_only {
+            return Err(Error::Unwritable { path, why: "it may only be read".to_owned() });
+        }
+        let mut database = Self { connection, path };
+        // A file that is not ours, or too new, is left as it is.
+        database.judge(purpose)?;
+        database.configure(purpose)?;
+        database.migrate(purpose)?;
+        if purpose.examined {
+            database.examine()?;
+        }
+        Ok(database)
+    }
+
+    /// The file's schema number; 0 for an empty file.
+    fn judge(&mut self, purpose: &Purpose) -> Result<usize, Error> {
+        // In one transaction: another process may just be making it.
+        let read = self.connection.transaction().and_then(|snapshot| {
+            let number = |query| snapshot.query_row::<i64, _, _>(query, [], |row| row.get(0));
+            let tables = number("SELECT count(*) FROM sqlite_schema")?;
+            Ok((number("PRAGMA application_id")?, number("PRAGMA user_version")?, tables))
+        });
+        let (mark, version, tables) = read.map_err(|e| self.error(&e))?;
+        if (mark, version, tables) == (0, 0, 0) {
+            return Ok(0);
+        }
+        let known = i64::try_from(purpose.steps.len()).unwrap_or(i64::MAX);
+        match usize::try_from(version) {
+            _ if mark != purpose.mark => Err(Error::Foreign { path: self.path.clone() }),
+            Ok(done) if done <= purpose.steps.len() => Ok(done),
+            _ => Err(Error::Newer { path: self.path.clone(), found: version, known }),
+        }
+    }
+
+    fn configure(&self, purpose: &Purpose) -> Result<(), Error> {
+        // Giving pages back has to be chosen before anything is in the file. What is deleted is overwritten.
+        let durable = if purpose.durable { "FULL" } else { "NORMAL" };
+        let pragmas = format!(
+            "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = {durable};
+             PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
+             PRAGMA journal_size_limit = 4194304; PRAGMA cache_size = -512; PRAGMA temp_store = MEMORY;"
+        );
+        self.connection.execute_batch(&pragmas).map_err(|e| self.error(&e))
+    }
+
+    fn migrate(&mut self, purpose: &Purpose) -> Result<(), Error> {
+        if self.judge(purpose)? == purpose.steps.len() {
+            return Ok(());
+        }
+        self.write(|transaction| {
+            // Somebody else may have been quicker.
+            let done: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+            let done = usize::try_from(done).unwrap_or(usize::MAX);
+            for (number, step) in purpose.steps.iter().enumerate().skip(done) {
+                transaction.execute_batch(step)?;
+                transaction.execute_batch(&format!("PRAGMA user_version = {}", number + 1))?;
+            }
+            transaction.execute_batch(&format!("PRAGMA application_id = {}", purpose.mark))
+        })
+    }
+
+    fn examine(&self) -> Result<(), Error> {
+        let found: String = self
+            .connection
+            .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+            .map_err(|e| self.error(&e))?;
+        if found == "ok" { Ok(()) } else { Err(Error::Corrupt { path: self.path.clone(), why: found }) }
+    }
+
+    /// Does `work` as one transaction, which waits for its turn among all processes at its beginning.
+    pub(crate) fn write<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, Error> {
+        let done = self.connection.transaction_with_behavior(TransactionBehavior::Immediate).and_then(
+            |transaction| {
+                let done = work(&transaction)?;
+                transaction.commit()?;
+                Ok(done)
+            },
+        );
+        done.map_err(|e| self.error(&e))
+    }
+
+    /// Looks something up.
+    pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, Error> {
+        work(&self.connection).map_err(|e| self.error(&e))
+    }
+
+    /// The one number that a query gives.
+    pub(crate) fn number(&self, query: &str) -> Result<i64, Error> {
+        self.read(|connection| connection.query_row(query, [], |row| row.get(0)))
+    }
+
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn error(&self, error: &rusqlite::Error) -> Error {
+        Error::of(&self.path, error)
+    }
+}
+
+/// Makes the file, for its owner alone, where it is not there; takes others' rights away where it is.
+fn make(path: &Path) -> Result<(), Error> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|source| folder_error(folder, source))?;
+    let unwritable = |e: io::Error| Error::Unwritable { path: path.to_path_buf(), why: e.to_string() };
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(_) => Ok(()),
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+            let kind = fs::metadata(path).map_err(unwritable)?;
+            if !kind.is_file() {
+                return Err(unwritable(io::Error::other("it is no file")));
+            }
+            let rights = kind.permissions().mode() & 0o777;
+            if rights == rights & 0o700 {
+                return Ok(());
+            }
+            // By name: opening and closing the file would let go of locks.
+            fs::set_permissions(path, fs::Permissions::from_mode(rights & 0o700)).map_err(unwritable)
+        }
+        Err(e) => Err(unwritable(e)),
+    }
+}
+
+fn folder_error(path: &Path, source: io::Error) -> Error {
+    Error::Folder { path: path.to_path_buf(), source }
+}
+
+/// A count as the file keeps it. What is larger than that is not met in earnest.
+pub(crate) fn kept(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// A count as it was before [`kept`].
+pub(crate) fn counted(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

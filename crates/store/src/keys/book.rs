@@ -1,0 +1,280 @@
+//! The file that knows the digests of keys.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::{Digest, KeyText, MARK};
+use crate::Error;
+use crate::database::{Database, Purpose, counted, kept};
+
+/// The longest name of a key, in characters.
+pub const MAX_NAME: usize = 64;
+/// The most profiles that a key can be for.
+pub const MAX_PROFILES: usize = 256;
+
+/// The file's name in its folder.
+const FILE: &str = "keys.db";
+/// The longest name of a profile, in bytes.
+const MAX_PROFILE: usize = 256;
+
+/// A name is free again once its key is revoked.
+const FIRST: &str = "
+    CREATE TABLE keys (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        name TEXT NOT NULL,
+        prefix TEXT NOT NULL UNIQUE,
+        digest BLOB NOT NULL UNIQUE,
+        profiles TEXT, -- a name a line; NULL means all
+        created_ms INTEGER NOT NULL,
+        expires_ms INTEGER,
+        last_used_ms INTEGER,
+        revoked_ms INTEGER
+    ) STRICT;
+    CREATE UNIQUE INDEX keys_in_use ON keys (name) WHERE revoked_ms IS NULL;
+";
+
+const PURPOSE: Purpose = Purpose { mark: 0x6467_6D6B, steps: &[FIRST], durable: true, examined: true };
+
+const COLUMNS: &str = "id, name, prefix, profiles, created_ms, expires_ms, last_used_ms, revoked_ms";
+
+/// What is known of a key. All times are milliseconds since 1970.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    /// Its number in this file, never used twice.
+    pub id: i64,
+    /// Its name; no other key that is not revoked has it.
+    pub name: String,
+    /// How its text begins; no other key has it.
+    pub prefix: String,
+    /// The profiles that it is for; `None` means all, also those to come.
+    pub profiles: Option<Vec<String>>,
+    /// When it was made.
+    pub created_ms: u64,
+    /// From when on it is refused.
+    pub expires_ms: Option<u64>,
+    /// When it was last used, as far as that has been written.
+    pub last_used_ms: Option<u64>,
+    /// When it was revoked.
+    pub revoked_ms: Option<u64>,
+}
+
+/// Whether a key is good for anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyState {
+    /// It is.
+    Active,
+    /// Its time is over.
+    Expired,
+    /// It was revoked.
+    Revoked,
+}
+
+impl Key {
+    /// Whether it is good for anything at `now_ms`.
+    pub fn state(&self, now_ms: u64) -> KeyState {
+        match self {
+            Self { revoked_ms: Some(_), .. } => KeyState::Revoked,
+            Self { expires_ms: Some(end), .. } if *end <= now_ms => KeyState::Expired,
+            _ => KeyState::Active,
+        }
+    }
+}
+
+/// What a new key is to be.
+#[derive(Debug, Clone, Default)]
+pub struct NewKey {
+    /// Its name.
+    pub name: String,
+    /// The profiles that it is for; all when there are none.
+    pub profiles: Vec<String>,
+    /// From when on it is refused; never when `None`.
+    pub expires_ms: Option<u64>,
+}
+
+/// What [`Keys::revoke`] did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Revocation {
+    /// The key is revoked from now on.
+    Done(Key),
+    /// It was revoked before.
+    Already(Key),
+    /// There is no such key.
+    Unknown,
+}
+
+/// The open file. Several processes may have it open; each sees at once what another did.
+#[derive(Debug)]
+pub struct Keys(Database);
+
+impl Keys {
+    /// Opens the file of a folder; both are made where they are not there.
+    ///
+    /// # Errors
+    /// Whatever may be wrong with the folder or the file.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        Database::open(&folder.join(FILE), &PURPOSE).map(Self)
+    }
+
+    /// Opens the file of a folder, if there is one.
+    ///
+    /// # Errors
+    /// As [`Keys::open`].
+    pub fn open_existing(folder: &Path) -> Result<Option<Self>, Error> {
+        Ok(Database::open_existing(&folder.join(FILE), &PURPOSE)?.map(Self))
+    }
+
+    /// Keeps a new key, of which `text` is what its owner gets.
+    ///
+    /// # Errors
+    /// When the name is no good or taken; whatever may be wrong with the file.
+    pub fn add(&mut self, new: &NewKey, text: &KeyText, now_ms: u64) -> Result<Key, Error> {
+        let profiles = checked(new)?;
+        let (expires, digest) = (new.expires_ms.map(kept), text.digest());
+        self.0.write(|file| {
+            if one(file, "name = ?1 AND revoked_ms IS NULL", &new.name)?.is_some() {
+                return Ok(Err(Error::NameTaken(new.name.clone())));
+            }
+            if one(file, "prefix = ?1", text.prefix())?.is_some() {
+                return Ok(Err(Error::Repeated));
+            }
+            file.execute(
+                "INSERT INTO keys (name, prefix, digest, profiles, created_ms, expires_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                params![new.name, text.prefix(), digest.as_bytes(), profiles, kept(now_ms), expires],
+            )?;
+            one(file, "prefix = ?1", text.prefix())
+                .and_then(|key| key.ok_or(rusqlite::Error::QueryReturnedNoRows))
+                .map(Ok)
+        })?
+    }
+
+    /// All keys, the revoked ones too, in the order in which they were made.
+    ///
+    /// # Errors
+    /// Whatever may be wrong with the file.
+    pub fn list(&self) -> Result<Vec<Key>, Error> {
+        self.0.read(|file| {
+            let mut query = file.prepare(&format!("SELECT {COLUMNS} FROM keys ORDER BY id"))?;
+            query.query_map([], read)?.collect()
+        })
+    }
+
+    /// The key with this digest, whatever its state.
+    ///
+    /// # Errors
+    /// Whatever may be wrong with the file.
+    pub fn find(&self, digest: &Digest) -> Result<Option<Key>, Error> {
+        self.0.read(|file| {
+            let mut query = file.prepare_cached(&format!("SELECT {COLUMNS} FROM keys WHERE digest = ?1"))?;
+            query.query_row([digest.as_bytes()], read).optional()
+        })
+    }
+
+    /// Revokes the key with this name, or that begins so, or whose whole text this is.
+    ///
+    /// # Errors
+    /// Whatever may be wrong with the file.
+    pub fn revoke(&mut self, which: &str, now_ms: u64) -> Result<Revocation, Error> {
+        let prefix = KeyText::parse(which).map_or_else(|_| which.to_owned(), |text| text.prefix().to_owned());
+        self.0.write(|file| {
+            // Of those that share a name at most one is not revoked.
+            let named = one(file, "name = ?1 ORDER BY revoked_ms IS NOT NULL, id DESC LIMIT 1", which)?;
+            let found = match named {
+                Some(key) => Some(key),
+                None => one(file, "prefix = ?1", &prefix)?,
+            };
+            let Some(mut key) = found else { return Ok(Revocation::Unknown) };
+            if key.revoked_ms.is_some() {
+                return Ok(Revocation::Already(key));
+            }
+            file.execute("UPDATE keys SET revoked_ms = ?1 WHERE id = ?2", params![kept(now_ms), key.id])?;
+            key.revoked_ms = Some(now_ms);
+            Ok(Revocation::Done(key))
+        })
+    }
+
+    /// Writes when keys were last used, as [`super::LastUses::take`] gives it.
+    ///
+    /// # Errors
+    /// Whatever may be wrong with the file.
+    pub fn touch(&mut self, uses: &[(i64, u64)]) -> Result<(), Error> {
+        if uses.is_empty() {
+            return Ok(());
+        }
+        self.0.write(|file| {
+            let mut update = file.prepare_cached(
+                "UPDATE keys SET last_used_ms = max(?1, ifnull(last_used_ms, 0)) WHERE id = ?2",
+            )?;
+            for (id, at_ms) in uses {
+                update.execute(params![kept(*at_ms), id])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// A number that is another one after any other connection, of this process or another, has changed the file; one's
+    /// own changes leave it. What was found before may then be out of date.
+    ///
+    /// # Errors
+    /// Whatever may be wrong with the file.
+    pub fn changes(&self) -> Result<i64, Error> {
+        self.0.number("PRAGMA data_version")
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+/// The first key of which `condition` is true.
+fn one(file: &Connection, condition: &str, value: &str) -> rusqlite::Result<Option<Key>> {
+    file.query_row(&format!("SELECT {COLUMNS} FROM keys WHERE {condition}"), [value], read).optional()
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Key> {
+    let time = |column| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(counted));
+    let profiles: Option<String> = row.get(3)?;
+    Ok(Key {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        prefix: row.get(2)?,
+        profiles: profiles.map(|names| names.lines().map(str::to_owned).collect()),
+        created_ms: counted(row.get(4)?),
+        expires_ms: time(5)?,
+        last_used_ms: time(6)?,
+        revoked_ms: time(7)?,
+    })
+}
+
+/// The profiles as they are kept, if all is well with what a new key is to be.
+fn checked(new: &NewKey) -> Result<Option<String>, Error> {
+    let name = &new.name;
+    let bad = |why| Err(Error::Name { name: name.chars().take(MAX_NAME).collect(), why });
+    if name.is_empty() || name.trim() != name {
+        return bad("it is empty, or has white space around it");
+    }
+    if name.chars().count() > MAX_NAME {
+        return bad("it has more than 64 characters");
+    }
+    if name.chars().any(|c| {
+        c.is_control()
+            || matches!(c, '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    }) {
+        return bad("it has characters that cannot be seen");
+    }
+    // Else it might stand for another key.
+    if name.starts_with(MARK) {
+        return bad("keys themselves begin so");
+    }
+    let is_odd = |profile: &&String| {
+        profile.is_empty() || profile.len() > MAX_PROFILE || profile.chars().any(char::is_control)
+    };
+    if let Some(odd) = new.profiles.iter().find(is_odd) {
+        return Err(Error::Profile(odd.chars().take(MAX_PROFILE).collect()));
+    }
+    if new.profiles.len() > MAX_PROFILES {
+        return Err(Error::Profile(new.profiles[MAX_PROFILES].clone()));
+    }
+    Ok((!new.profiles.is_empty()).then(|| new.profiles.join("\n")))
+}

@@ -1,0 +1,124 @@
+//! A key as its owner holds it: `dgm_`, 43 characters of 256 random bits, 6 of a checksum. Pure.
+//!
+//! The mark lets scanners find keys where they should not be; the checksum tells a mistyped key from an unknown one
+//! without looking anything up.
+
+use std::fmt;
+
+use aws_lc_rs::digest::{SHA256, digest};
+use secrecy::{ExposeSecret as _, SecretString};
+
+use super::checksum::{base62, crc32};
+
+/// How every key begins.
+pub const MARK: &str = "dgm_";
+/// The length of a key, in bytes (it is ASCII).
+pub const KEY_LEN: usize = MARK.len() + BODY + CHECK;
+/// The length of the part of a key that may be shown, mark included, in bytes. It tells keys apart, and leaves 208 bits
+/// to guess.
+pub const PREFIX_LEN: usize = MARK.len() + 8;
+
+/// 256 bits in base 62.
+const BODY: usize = 43;
+/// 32 bits in base 62.
+const CHECK: usize = 6;
+
+/// A well-formed key. It does not print itself.
+#[derive(Clone)]
+pub struct KeyText(SecretString);
+
+/// Why a text is no key. Nothing of the text is in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum KeyTextError {
+    /// It begins with something else.
+    #[error("it does not begin with {MARK}")]
+    Mark,
+    /// It is too long or too short.
+    #[error("it has not {KEY_LEN} characters")]
+    Length,
+    /// There is a character that no key has.
+    #[error("it has characters other than letters and digits")]
+    Character,
+    /// It was mistyped.
+    #[error("its checksum is wrong, so it was mistyped or cut")]
+    Checksum,
+}
+
+impl KeyText {
+    /// The key of 256 random bits.
+    pub fn generate(random: [u8; 32]) -> Self {
+        let body = base62::<BODY>(&random);
+        let text: String = MARK.bytes().chain(body).chain(checked(&body)).map(char::from).collect();
+        Self(text.into())
+    }
+
+    /// Reads a key; white space around it is not part of it.
+    ///
+    /// # Errors
+    /// Says what is wrong without quoting any of it.
+    pub fn parse(text: &str) -> Result<Self, KeyTextError> {
+        let text = text.trim();
+        let rest = text.strip_prefix(MARK).ok_or(KeyTextError::Mark)?;
+        if !rest.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return Err(KeyTextError::Character);
+        }
+        let (body, check) = rest.as_bytes().split_at_checked(BODY).ok_or(KeyTextError::Length)?;
+        if check.len() != CHECK {
+            return Err(KeyTextError::Length);
+        }
+        if checked(body) != check {
+            return Err(KeyTextError::Checksum);
+        }
+        Ok(Self(text.into()))
+    }
+
+    /// Whether a credential is meant as a key, well-formed or not.
+    pub fn is_meant(text: &str) -> bool {
+        text.trim_start().starts_with(MARK)
+    }
+
+    /// The whole key.
+    pub fn expose(&self) -> &str {
+        self.0.expose_secret()
+    }
+
+    /// The part that may be shown.
+    pub fn prefix(&self) -> &str {
+        &self.expose()[..PREFIX_LEN]
+    }
+
+    /// What is kept of the key.
+    pub fn digest(&self) -> Digest {
+        let mut bytes = [0; 32];
+        bytes.copy_from_slice(digest(&SHA256, self.expose().as_bytes()).as_ref());
+        Digest(bytes)
+    }
+}
+
+impl fmt::Debug for KeyText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("KeyText").field(&self.prefix()).finish()
+    }
+}
+
+/// The SHA-256 of a key's whole text. To look it up by comparison gives nothing away through time: who does not know
+/// the key cannot choose its digest.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Digest(…)")
+    }
+}
+
+fn checked(body: &[u8]) -> [u8; CHECK] {
+    base62(&crc32(body).to_be_bytes())
+}
