@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
@@ -211,4 +212,64 @@ async fn foreign_notifications() {
     first.notify("notifications/x.custom", &json!({"a": 2})).await;
     assert_eq!(text(&first.call("up__ok", &json!({})).await), "ok");
     assert_eq!(puppet.count("notifications/x.custom"), 1);
+}
+
+/// A stateless upstream whose tool wants an argument repeated in a header, whose name it changes without a word.
+async fn changes_its_mind(ends: bool) -> Puppet {
+    let calls = AtomicUsize::new(0);
+    Puppet::start(move |_, request| {
+        // From the first call on it is the other header.
+        let wanted = format!("Zone-{}", calls.load(Ordering::SeqCst).min(1));
+        let result = match request.method() {
+            "initialize" => {
+                let data = json!({"supported": [MODERN], "requested": LEGACY});
+                let error = json!({"code": -32022, "message": "unsupported protocol version", "data": data});
+                let body = json!({"jsonrpc": "2.0", "id": request.body["id"], "error": error});
+                return Said::Status(400, "application/json", body.to_string());
+            }
+            "server/discover" => json!({"supportedVersions": [MODERN], "capabilities": {"tools": {}}}),
+            "tools/list" => {
+                json!({"ttlMs": 600_000, "cacheScope": "public", "tools": [{"name": "go", "inputSchema": {
+                    "type": "object",
+                    "properties": {"zone": {"type": "string", "x-mcp-header": wanted}},
+                }}]})
+            }
+            "tools/call" => {
+                calls.fetch_add(1, Ordering::SeqCst);
+                let header = if ends { "mcp-param-zone-1" } else { "mcp-param-never" };
+                if request.headers.get(header).is_none_or(|value| value != "north") {
+                    let error = json!({"code": -32020, "message": format!("header {header} is missing")});
+                    let body = json!({"jsonrpc": "2.0", "id": request.body["id"], "error": error});
+                    return Said::Status(400, "application/json", body.to_string());
+                }
+                json!({"content": [{"type": "text", "text": "gone north"}]})
+            }
+            _ => return Said::Proper,
+        };
+        let mut result = result;
+        result["resultType"] = json!("complete");
+        Said::Result(result, String::new())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn headers_that_a_server_no_longer_wants_are_learnt_anew_once() {
+    let arguments = json!({"zone": "north"});
+    let puppet = changes_its_mind(true).await;
+    let gateway = Gateway::start(&config(&puppet, "")).await;
+    let session = Legacy::open(gateway.http()).await;
+    assert_eq!(text(&session.call("up__go", &arguments).await), "gone north");
+    assert_eq!(puppet.count("tools/call"), 2, "sent once more");
+    let lists = puppet.count("tools/list");
+    assert_eq!(text(&session.call("up__go", &arguments).await), "gone north");
+    assert_eq!((puppet.count("tools/call"), puppet.count("tools/list")), (3, lists), "now it is known");
+
+    let puppet = changes_its_mind(false).await;
+    let gateway = Gateway::start(&config(&puppet, "")).await;
+    let session = Legacy::open(gateway.http()).await;
+    let answer = session.call("up__go", &arguments).await;
+    assert_eq!(error_code(&answer), -32603, "{answer}");
+    assert!(error_message(&answer).contains("mcp-param-never"), "{answer}");
+    assert_eq!(puppet.count("tools/call"), 2, "once more, and no more");
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use proto::era::{Era, is_input_required, says_complete};
 use proto::json::Splice;
 use proto::mcp::{Notice, meta};
-use proto::rpc::{Frame, Id, IdSwap, Kind, RpcError, result_response};
+use proto::rpc::{Frame, Id, IdSwap, Kind, RpcError, code, result_response};
 use smallvec::SmallVec;
 
 use super::bridged::Kept;
@@ -113,6 +113,8 @@ pub struct Exchange {
     pub(super) settled: bool,
     /// Whether it has answered.
     pub(super) answered: bool,
+    /// Whether it does not agree with the headers of the request.
+    misheaded: bool,
     /// What is to be done, soonest first; seldom more than one.
     pub(super) steps: SmallVec<[Step; 2]>,
     pub(super) open: bool,
@@ -166,6 +168,7 @@ impl Exchange {
             kept: None,
             settled: false,
             answered: false,
+            misheaded: false,
             steps,
             open,
         })
@@ -181,6 +184,16 @@ impl Exchange {
         let overall = self.started + self.timeouts.overall;
         let due = if self.asking { overall } else { overall.min(self.heard + self.timeouts.idle) };
         self.wake.map_or(due, |wake| due.min(wake))
+    }
+
+    /// Whether its upstream answered that the headers of the request are not what it wants.
+    pub fn is_misheaded(&self) -> bool {
+        self.misheaded
+    }
+
+    /// The client's request.
+    pub fn request(&self) -> &Frame {
+        &self.request
     }
 
     /// The id that the client gave the request.
@@ -254,6 +267,10 @@ impl Exchange {
                 // An id that is not ours answers nothing of ours. A missing one is an answer to what could not be read.
                 if frame.id().is_some_and(|id| id.as_number() != Some(self.key)) {
                     return;
+                }
+                if frame.kind() == Kind::Error {
+                    let error = frame.payload().and_then(|error| RpcError::of_value(frame.text(), error));
+                    self.misheaded = error.is_some_and(|error| error.code == code::HEADER_MISMATCH);
                 }
                 if self.cross.is_some() {
                     return self.translated(&frame, sealer, binding, now);

@@ -51,6 +51,8 @@ pub(crate) struct Call {
     pub(super) over: bool,
     /// Whether the client takes an answer while it is still coming.
     pub(super) takes_long: bool,
+    /// Whether its upstream's lists were asked for again on its account.
+    pub(super) relisted: bool,
     /// The key under which its link tells of progress.
     pub(super) progress: Option<u64>,
     /// A link that is this call's alone, and the log level that it is to be told.
@@ -156,6 +158,7 @@ impl Call {
                     }
                 }
                 Step::Cancel(notice) => Box::pin(self.tell_cancelled(notice)).await,
+                Step::Answer(_) if self.exchange.is_misheaded() && Box::pin(self.relist()).await => {}
                 Step::Answer(answer) => {
                     self.over = true;
                     if let Some(source) = self.source.take() {

@@ -18,6 +18,7 @@ use super::call::{Call, Mail};
 use super::lease::Lease;
 use super::session::Session;
 use super::upstream::{Kind, Upstream};
+use super::views::ViewCell;
 use super::{ANYONE, CLIENT_INFO, Shard};
 
 /// How many letters may wait for a call.
@@ -27,15 +28,31 @@ const LETTERS: usize = 64;
 pub(crate) enum Caller {
     /// A client of a handshake era, in its session.
     Session(Arc<Session>),
-    /// A stateless client of this kind.
-    Stateless(Kind),
+    /// A client without a session, that sees this.
+    Stateless(Arc<ViewCell>),
 }
 
 impl Caller {
     pub(super) fn era(&self) -> &'static Era {
         match self {
             Self::Session(session) => session.kind.era,
-            Self::Stateless(kind) => kind.era,
+            Self::Stateless(view) => view.kind.era,
+        }
+    }
+
+    /// What it sees.
+    pub(super) fn view(&self) -> Option<&Arc<ViewCell>> {
+        match self {
+            Self::Session(session) => session.view(),
+            Self::Stateless(view) => Some(view),
+        }
+    }
+
+    /// What clients like it have in common.
+    pub(super) fn kind(&self) -> &Kind {
+        match self {
+            Self::Session(session) => &session.kind,
+            Self::Stateless(view) => &view.kind,
         }
     }
 }
@@ -69,7 +86,7 @@ impl Call {
         let gateway = &shard.gateway;
         let upstream = gateway.upstream(request.route.upstream).clone();
         let (era, cancelled) = match &caller {
-            Caller::Stateless(kind) => (kind.era, None),
+            Caller::Stateless(view) => (view.kind.era, None),
             Caller::Session(session) => {
                 let cancelled =
                     request.frame.id().and_then(|id| session.begin_call(id)).ok_or_else(|| {
@@ -83,24 +100,7 @@ impl Call {
         let is_cross = era != request.server;
         let said = if is_cross { said(&caller, &request) } else { Said::default() };
         let lease = if is_cross { lease(shard, &caller, &upstream, &request, &said) } else { None };
-        let exchange = Exchange::begin(Start {
-            frame: request.frame,
-            client: era,
-            server: request.server,
-            capabilities: &said.capabilities,
-            capabilities_upstream: &said.upstream,
-            level: said.level.as_deref(),
-            client_info: said.info.as_deref().unwrap_or(CLIENT_INFO.as_bytes()),
-            route: request.route,
-            key: gateway.next_key(),
-            binding: gateway.binding(ANYONE, &upstream.spec.name, era),
-            sealer: &**gateway,
-            headers: request.headers,
-            timeouts: upstream.spec.timeouts,
-            server_info: request.server_info,
-            now: Instant::now(),
-        });
-        let exchange = match exchange {
+        let exchange = match exchange(shard, era, &upstream, request, &said) {
             Ok(exchange) => exchange,
             Err(fault) => {
                 if let (Caller::Session(session), Some(id)) = (&caller, &id) {
@@ -120,6 +120,7 @@ impl Call {
             cancelled,
             over: false,
             takes_long: false,
+            relisted: false,
             progress: None,
             lease,
             mail,
@@ -156,6 +157,48 @@ impl Call {
         let gateway = self.shard.gateway.clone();
         let binding = gateway.binding(ANYONE, self.upstream.name(), self.caller.era());
         self.exchange.resume(retry, &*gateway, binding, Instant::now())
+    }
+}
+
+/// The exchange that a request becomes.
+fn exchange(
+    shard: &Shard,
+    era: &'static Era,
+    upstream: &Upstream,
+    request: Request<'_>,
+    said: &Said,
+) -> Result<Exchange, Fault> {
+    let gateway = &shard.gateway;
+    Exchange::begin(Start {
+        frame: request.frame,
+        client: era,
+        server: request.server,
+        capabilities: &said.capabilities,
+        capabilities_upstream: &said.upstream,
+        level: said.level.as_deref(),
+        client_info: said.info.as_deref().unwrap_or(CLIENT_INFO.as_bytes()),
+        route: request.route,
+        key: gateway.next_key(),
+        binding: gateway.binding(ANYONE, &upstream.spec.name, era),
+        sealer: &**gateway,
+        headers: request.headers,
+        timeouts: upstream.spec.timeouts,
+        server_info: request.server_info,
+        now: Instant::now(),
+    })
+}
+
+impl Call {
+    /// Begins the exchange anew, as `request` says it now.
+    ///
+    /// # Errors
+    /// The fault; the exchange is as it was.
+    pub(super) fn begin_again(&mut self, request: Request<'_>) -> Result<(), Fault> {
+        let era = self.caller.era();
+        let said = if era == request.server { Said::default() } else { said(&self.caller, &request) };
+        self.exchange = exchange(&self.shard, era, &self.upstream, request, &said)?;
+        self.over = false;
+        Ok(())
     }
 }
 
@@ -197,7 +240,7 @@ fn lease(
     request: &Request<'_>,
     said: &Said,
 ) -> Option<(Lease, Option<Bytes>)> {
-    let Caller::Stateless(kind) = caller else { return None };
+    let Caller::Stateless(view) = caller else { return None };
     if request.server.asks != Asks::Requests || upstream.is_native() {
         return None;
     }
@@ -209,7 +252,7 @@ fn lease(
     if asks == "{}" && said.level.is_none() {
         return None;
     }
-    let kind = Kind { era: kind.era, capabilities: Bytes::from(asks) };
+    let kind = Kind { era: view.kind.era, capabilities: Bytes::from(asks) };
     Some((Lease::take(shard, upstream, kind)?, said.level.clone()))
 }
 

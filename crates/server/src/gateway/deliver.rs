@@ -82,7 +82,7 @@ impl Way<'_> {
         match (self.lease, self.caller) {
             (Some((lease, _)), _) => lease.cell.current(),
             (None, Caller::Session(session)) => session.ready_link(self.upstream),
-            (None, Caller::Stateless(kind)) => self.upstream.shared_link(kind).current(),
+            (None, Caller::Stateless(view)) => self.upstream.shared_link(&view.kind).current(),
         }
     }
 
@@ -90,7 +90,7 @@ impl Way<'_> {
         match (self.lease, self.caller) {
             (Some((lease, _)), _) => lease.cell.get(shard).await,
             (None, Caller::Session(session)) => session.link(shard, self.upstream).await,
-            (None, Caller::Stateless(kind)) => self.upstream.shared_link(kind).get(shard).await,
+            (None, Caller::Stateless(view)) => self.upstream.shared_link(&view.kind).get(shard).await,
         }
     }
 
@@ -100,10 +100,7 @@ impl Way<'_> {
         if link.era == outbound.era {
             return Ok(());
         }
-        let offer = match self.caller {
-            Caller::Session(session) => self.upstream.offer(&session.kind),
-            Caller::Stateless(kind) => self.upstream.offer(kind),
-        };
+        let offer = self.upstream.offer(self.caller.kind());
         if offer.is_of_another_era(link.era) {
             let (shard, link) = (shard.clone(), link.clone());
             tokio::spawn(async move { offer.refresh(&shard, &link).await });

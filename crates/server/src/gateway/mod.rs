@@ -9,7 +9,7 @@
 //! | `in_session`, `stateless` | what a message comes to, whichever of the two brought it |
 //! | `session`, `newborn`, `sessions`, `streams`, `subscriptions`, `requests` | what a client of a handshake era has here |
 //! | `call`, `caller` | one forwarded request: the engine's exchange, performed |
-//! | `deliver` | over which link its request goes |
+//! | `deliver`, `relist` | over which link its request goes; its upstream's lists read again when those were old |
 //! | `parked`, `lease` | calls that wait for a client without a session, and links that such a call has for itself |
 //! | `listen`, `topics` | streams of notices for stateless clients; resources that clients listen to |
 //! | `follower` | one server told of them, and heard |
@@ -43,6 +43,7 @@ mod offers;
 mod opening;
 mod parked;
 mod pump;
+mod relist;
 mod reply;
 mod requests;
 pub(crate) mod run;

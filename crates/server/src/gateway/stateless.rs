@@ -74,7 +74,7 @@ pub(crate) async fn decide(
             }
             let headers = headers.map(|h| h as &dyn Headers);
             let request = CallRequest { frame, route, server, headers, server_info: info };
-            match Call::begin(shard, Caller::Stateless(kind), request) {
+            match Call::begin(shard, Caller::Stateless(cell), request) {
                 Ok(begun) => Decision::Call(Box::new(begun)),
                 Err(fault) => refuse(&fault),
             }

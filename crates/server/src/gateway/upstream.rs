@@ -75,7 +75,11 @@ impl Upstream {
                 Place::Native(native.native)
             }
             LinkConfig::Native(native) => {
-                return Err(format!("{}: this program embeds no server `{}`", spec.name, native.native.name()));
+                return Err(format!(
+                    "{}: this program embeds no server `{}`",
+                    spec.name,
+                    native.native.name()
+                ));
             }
             LinkConfig::Http(http) => {
                 let uri = http.url.expose().parse().map_err(|e| format!("{}: {e}", spec.name))?;

@@ -37,7 +37,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Watched<T> {
 
     /// The stream with these bytes in front of what else comes.
     pub(super) fn before(mut self, left: Bytes) -> Self {
-        self.left = left;
+        // Also an empty piece would keep the whole buffer that it is cut from.
+        self.left = if left.is_empty() { Bytes::new() } else { left };
         self
     }
 
@@ -91,6 +92,9 @@ impl<T: AsyncRead + Unpin> Read for Watched<T> {
             kept = true;
             let taken = self.left.len().min(buffer.remaining());
             buffer.put_slice(&self.left.split_to(taken));
+            if self.left.is_empty() {
+                self.left = Bytes::new();
+            }
         }
         if self.given < self.held {
             kept = true;

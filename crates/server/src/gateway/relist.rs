@@ -1,0 +1,42 @@
+//! A call whose upstream does not agree with the headers that its list asked for: the list has changed since it was read, so
+//! it is read again, and the call goes out once more (MCP 2026-07-28, streamable HTTP: custom headers from parameters). It
+//! must not know which headers those are.
+
+use engine::exchange::{Dispatch, dispatch};
+use engine::tasks::TaskIds;
+
+use super::ANYONE;
+use super::call::Call;
+use super::caller::Request;
+
+impl Call {
+    /// Reads its upstream's lists again and begins anew; `false` when that leads nowhere, and the answer stands.
+    pub(super) async fn relist(&mut self) -> bool {
+        if std::mem::replace(&mut self.relisted, true) {
+            return false;
+        }
+        let Some(link) = self.link.clone() else { return false };
+        let (shard, gateway) = (self.shard.clone(), self.shard.gateway.clone());
+        let Some(cell) = self.caller.view().cloned() else { return false };
+        let kind = &cell.kind;
+        let offer = self.upstream.offer(kind);
+        let deadline = self.exchange.deadline();
+        let refreshed = tokio::time::timeout_at(deadline.into(), offer.refresh(&shard, &link)).await;
+        if !matches!(refreshed, Ok(true)) {
+            return false;
+        }
+        let view = cell.view();
+        let info = &gateway.snapshot.profiles[cell.profile].server_info;
+        let frame = self.exchange.request().clone();
+        let ids = TaskIds::new(&*gateway, ANYONE, kind.era);
+        match dispatch(&frame, &view, info, ids) {
+            Ok(Dispatch::Forward(route)) if route.upstream == self.upstream.spec.id => {
+                let server = view.upstream_era(route.upstream).unwrap_or(kind.era);
+                // The client's own headers followed the list that it knows; its body is what counts.
+                let request = Request { frame, route, server, headers: None, server_info: info };
+                self.begin_again(request).is_ok()
+            }
+            _ => false,
+        }
+    }
+}
