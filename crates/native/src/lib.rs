@@ -7,12 +7,18 @@
 //! |---|---|
 //! | [`server`] | what every native server can do: say hello, answer a request; in which era it is asked |
 //! | [`port`] | what native servers need of the world: HTTP requests and a clock |
+//! | `tools` | what servers of tools share: tools as rows, their arguments, lists and calls |
+//! | `rest` | the interpreter of tools that send requests |
 //! | [`demo`] | a few harmless tools, a resource and a prompt to try things out with |
 
 pub mod demo;
+pub mod plain;
 pub mod port;
+mod rest;
 pub mod server;
+mod tools;
 
 pub use demo::Demo;
 pub use port::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Pending, Verb};
 pub use server::{Answering, Mapped, NativeCall, NativeServer, Refusal, SiteLogin, Soon, spoken};
+pub use tools::ToolServer;

@@ -1,0 +1,178 @@
+//! What formulas are about, and what can be wrong with them.
+
+use std::borrow::Cow;
+
+use serde_json::json;
+
+/// A value.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Value {
+    /// A whole number, exact.
+    Int(i128),
+    /// A number of double precision; finite.
+    Float(f64),
+    /// A truth.
+    Flag(bool),
+    /// A text.
+    Text(String),
+    /// Values in a row.
+    Vector(Vec<Value>),
+}
+
+/// What kind of fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The formula is none, or misuses a function.
+    Validation,
+    /// It could not be decoded.
+    Decode,
+    /// It takes too much work.
+    Timeout,
+    /// Its numbers have no such result.
+    Arithmetic,
+}
+
+impl Kind {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Validation => "validation",
+            Self::Decode => "decode",
+            Self::Timeout => "timeout",
+            Self::Arithmetic => "arithmetic",
+        }
+    }
+}
+
+/// What is wrong with a formula.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) kind: Kind,
+    pub(super) message: Cow<'static, str>,
+    pub(super) suggestion: Cow<'static, str>,
+}
+
+/// The outcome of a function.
+pub(super) type Outcome = Result<Value, Fault>;
+
+impl Fault {
+    pub(super) fn new(
+        kind: Kind,
+        message: impl Into<Cow<'static, str>>,
+        suggestion: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self { kind, message: message.into(), suggestion: suggestion.into() }
+    }
+
+    /// Something that the numbers do not have.
+    pub(super) fn arithmetic(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Kind::Arithmetic, message, "check the numbers that go into this function")
+    }
+
+    /// A value of the wrong kind.
+    pub(super) fn wanted(what: &'static str) -> Self {
+        Self::new(
+            Kind::Validation,
+            format!("{what} is needed here"),
+            "check the order and the kind of the arguments",
+        )
+    }
+
+    /// As JSON text.
+    pub(super) fn json(&self) -> String {
+        json!({"error": self.message, "type": self.kind.word(), "suggestion": self.suggestion}).to_string()
+    }
+}
+
+impl Value {
+    /// A number of double precision.
+    ///
+    /// # Errors
+    /// When it is infinite or none.
+    pub(super) fn float(number: f64) -> Outcome {
+        if number.is_finite() {
+            return Ok(Self::Float(number));
+        }
+        Err(Fault::arithmetic("the result is no finite number"))
+    }
+
+    /// The number.
+    ///
+    /// # Errors
+    /// When it is none.
+    #[expect(clippy::cast_precision_loss, reason = "a formula that mixes them wants double precision")]
+    pub(super) fn number(&self) -> Result<f64, Fault> {
+        match self {
+            Self::Int(number) => Ok(*number as f64),
+            Self::Float(number) => Ok(*number),
+            _ => Err(Fault::wanted("a number")),
+        }
+    }
+
+    /// The whole number.
+    ///
+    /// # Errors
+    /// When it is none.
+    #[expect(clippy::cast_possible_truncation, reason = "it is whole, and within 2^53")]
+    pub(super) fn whole(&self) -> Result<i128, Fault> {
+        match self {
+            Self::Int(number) => Ok(*number),
+            Self::Float(number) if number.fract() == 0.0 && number.abs() < 9.0e15 => Ok(*number as i128),
+            _ => Err(Fault::wanted("a whole number")),
+        }
+    }
+
+    /// The values of a vector.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub(super) fn vector(&self) -> Result<&[Self], Fault> {
+        match self {
+            Self::Vector(values) => Ok(values),
+            _ => Err(Fault::wanted("a vector such as [1 2 3]")),
+        }
+    }
+
+    /// The numbers of a vector.
+    ///
+    /// # Errors
+    /// When it is none, or is not of numbers alone.
+    pub(super) fn numbers(&self) -> Result<Vec<f64>, Fault> {
+        self.vector()?.iter().map(Self::number).collect()
+    }
+
+    /// How much work it is to look at it.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Self::Vector(values) => 1 + values.iter().map(Self::size).sum::<usize>(),
+            _ => 1,
+        }
+    }
+
+    fn type_name(&self) -> &'static str {
+        match self {
+            Self::Int(_) => "integer",
+            Self::Float(_) => "number",
+            Self::Flag(_) => "boolean",
+            Self::Text(_) => "string",
+            Self::Vector(_) => "vector",
+        }
+    }
+
+    /// As JSON text with its type.
+    pub(super) fn json(&self) -> String {
+        format!("{{\"value\":{},\"type\":\"{}\"}}", self.written(), self.type_name())
+    }
+
+    /// As JSON text; whole numbers with all their digits.
+    fn written(&self) -> String {
+        match self {
+            Self::Int(number) => number.to_string(),
+            Self::Float(number) => json!(number).to_string(),
+            Self::Flag(flag) => flag.to_string(),
+            Self::Text(text) => json!(text).to_string(),
+            Self::Vector(values) => {
+                format!("[{}]", values.iter().map(Self::written).collect::<Vec<_>>().join(","))
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The plain tools: a greeting, an echo, a sum, joined texts, and a calculator. None of them runs code.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `calculate` | the calculator: formulas in prefix notation |
+
+mod calculate;
+
+#[cfg(test)]
+mod tests;
+
+use serde_json::{Map, Value};
+
+use crate::tools::{
+    Channel, Condition, Family, Policy, Tool, ToolServer, Trouble, Values, flag, list, local, number, text,
+};
+
+const FAMILY: Family = Family {
+    name: "dragoman-plain",
+    title: "Dragoman plain tools",
+    instructions: "Small tools without side effects: greet, repeat, add, join, and calculate with formulas in prefix notation.",
+    policy: Policy::Exact,
+    failed: "",
+    unfit: "",
+};
+
+const TOOLS: &[Tool] = &[
+    local("hello", "Greets somebody by name.", &[text("name", "Who is greeted.").required()], |values| {
+        Ok(format!("{}, {}!", values.text("greeting"), values.text("name")))
+    }),
+    local(
+        "echo",
+        "Answers with the message that it is given.",
+        &[text("message", "The message to repeat.").required()],
+        |values| Ok(values.text("message").to_owned()),
+    ),
+    local(
+        "add",
+        "Adds two numbers.",
+        &[number("a", "The first number.").required(), number("b", "The second number.").required()],
+        add,
+    ),
+    local(
+        "concat",
+        "Joins texts.",
+        &[
+            list("strings", "The texts, in order.").required(),
+            text("separator", "What stands between two of them; nothing when left out.").or_text(""),
+        ],
+        concat,
+    ),
+    local(
+        "calculate",
+        calculate::ABOUT,
+        &[
+            text("expr", "The formula, such as (+ 1 (* 2 3)).").required(),
+            flag("input-base64", "Whether the formula is given in base64.").or_flag(false),
+            flag("output-base64", "Whether the answer is wanted in base64.").or_flag(false),
+        ],
+        |values| {
+            calculate::calculate(
+                values.text("expr"),
+                values.flag("input-base64"),
+                values.flag("output-base64"),
+            )
+            .map_err(|error| Trouble::new(Condition::ToolFailed, error))
+        },
+    ),
+];
+
+/// The plain tools; `greeting` is the word that `hello` begins with, "Hello" when there is none.
+pub fn server(greeting: Option<&str>) -> ToolServer {
+    let word = greeting.map(str::trim).filter(|word| !word.is_empty()).unwrap_or("Hello");
+    let mut settings = Map::new();
+    settings.insert("greeting".to_owned(), Value::from(word));
+    ToolServer::new(&FAMILY, Channel::Results, TOOLS.iter().collect(), settings, None)
+}
+
+/// The sum of two JSON numbers: exact for integers of 64 bits, else as double precision numbers.
+fn add(values: &Values) -> Result<String, Trouble> {
+    let exact = |name| {
+        values.get(name).and_then(|value| value.as_i64().map(i128::from).or(value.as_u64().map(i128::from)))
+    };
+    if let (Some(a), Some(b)) = (exact("a"), exact("b")) {
+        return Ok((a + b).to_string());
+    }
+    let sum = values.number("a").unwrap_or(f64::NAN) + values.number("b").unwrap_or(f64::NAN);
+    if sum.is_finite() {
+        return Ok(sum.to_string());
+    }
+    Err(Trouble::new(
+        Condition::ToolFailed,
+        "the sum is too large for a double precision number (about 1.8e308)",
+    ))
+}
+
+fn concat(values: &Values) -> Result<String, Trouble> {
+    let none = Vec::new();
+    let parts = values.get("strings").and_then(Value::as_array).unwrap_or(&none);
+    let parts: Vec<&str> = parts.iter().filter_map(Value::as_str).collect();
+    let separator = values.text("separator");
+    // A separator between many empty texts multiplies what was sent.
+    let size = parts.iter().map(|part| part.len()).sum::<usize>() + separator.len() * parts.len();
+    if size > LONGEST_TEXT {
+        let words = format!("the joined text would be longer than {LONGEST_TEXT} bytes");
+        return Err(Trouble::new(Condition::ToolFailed, words));
+    }
+    Ok(parts.join(separator))
+}
+
+/// The longest joined text, in bytes.
+const LONGEST_TEXT: usize = 4 << 20;

@@ -1,0 +1,51 @@
+//! The plain tools as a client sees them.
+
+use serde_json::{Value, json};
+
+use crate::rest::tests::{asked, content};
+
+fn call(tool: &str, arguments: &Value) -> (String, bool) {
+    content(&asked(&super::server(None), tool, arguments))
+}
+
+fn fine(text: &str) -> (String, bool) {
+    (text.to_owned(), false)
+}
+
+#[test]
+fn tools_answer() {
+    assert_eq!(call("hello", &json!({"name": "World"})), fine("Hello, World!"));
+    assert_eq!(call("echo", &json!({"message": "a\n\"b\" \u{1F600}"})), fine("a\n\"b\" \u{1F600}"));
+    assert_eq!(call("add", &json!({"a": 2, "b": 3})), fine("5"));
+    assert_eq!(
+        call("add", &json!({"a": 9_223_372_036_854_775_807_i64, "b": 1})),
+        fine("9223372036854775808")
+    );
+    assert_eq!(call("add", &json!({"a": 1.5, "b": 2})), fine("3.5"));
+    assert_eq!(call("concat", &json!({"strings": ["a", "b", "c"]})), fine("abc"));
+    assert_eq!(call("concat", &json!({"strings": ["a", "b"], "separator": ", "})), fine("a, b"));
+    assert_eq!(call("calculate", &json!({"expr": "(+ 1 2)"})), fine(r#"{"value":3,"type":"integer"}"#));
+    let coded = json!({"expr": "KCsgMSAyKQ==", "input-base64": true, "output-base64": true});
+    assert_eq!(call("calculate", &coded), fine("eyJ2YWx1ZSI6MywidHlwZSI6ImludGVnZXIifQ=="));
+}
+
+#[test]
+fn the_greeting_is_configurable() {
+    let server = super::server(Some(" Moin "));
+    assert_eq!(content(&asked(&server, "hello", &json!({"name": "Ada"}))), fine("Moin, Ada!"));
+}
+
+#[test]
+fn failures_are_said() {
+    for (tool, arguments, says) in [
+        ("hello", json!({}), "\"name\" is missing"),
+        ("add", json!({"a": "x", "b": 1}), "must be a number"),
+        ("add", json!({"a": 1e308, "b": 1e308}), "too large"),
+        ("concat", json!({"strings": "a"}), "array of strings"),
+        ("calculate", json!({"expr": "(/ 1 0)"}), "divided by zero"),
+        ("concat", json!({"strings": vec![""; 5000], "separator": "x".repeat(1000)}), "longer than"),
+    ] {
+        let (text, is_error) = call(tool, &arguments);
+        assert!(is_error && text.contains(says), "{tool}: {text}");
+    }
+}

@@ -1,0 +1,68 @@
+//! Answers of services that are kept for a while, so that they are asked less.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+
+/// Answers that are kept, by URL. Bounded in number and size; the one that ends first makes room.
+pub(crate) struct Cache {
+    kept: Mutex<Kept>,
+    entries: usize,
+    bytes: usize,
+}
+
+#[derive(Default)]
+struct Kept {
+    answers: HashMap<String, Entry>,
+    bytes: usize,
+}
+
+struct Entry {
+    until: Duration,
+    body: Bytes,
+}
+
+impl Cache {
+    /// Room for so many answers, of so many bytes in all.
+    pub(crate) fn new(entries: usize, bytes: usize) -> Self {
+        Self { kept: Mutex::default(), entries, bytes }
+    }
+
+    /// The answer that is kept for `url`.
+    pub(super) fn get(&self, url: &str, now: Duration) -> Option<Bytes> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.answers.get(url).filter(|entry| entry.until > now).map(|entry| entry.body.clone())
+    }
+
+    /// Keeps an answer.
+    pub(super) fn put(&self, url: &str, body: &Bytes, now: Duration, until: Duration) {
+        let cost = |url: &str, body: &Bytes| url.len() + body.len();
+        if self.entries == 0 || cost(url, body) > self.bytes {
+            return;
+        }
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let Kept { answers, bytes } = &mut *kept;
+        answers.retain(|url, entry| {
+            let stays = entry.until > now;
+            *bytes -= if stays { 0 } else { cost(url, &entry.body) };
+            stays
+        });
+        if let Some(old) = answers.remove(url) {
+            *bytes -= cost(url, &old.body);
+        }
+        while answers.len() >= self.entries || *bytes + cost(url, body) > self.bytes {
+            let Some(first) = answers.iter().min_by_key(|(_, entry)| entry.until).map(|(url, _)| url.clone())
+            else {
+                break;
+            };
+            if let Some(old) = answers.remove(&first) {
+                *bytes -= cost(&first, &old.body);
+            }
+        }
+        *bytes += cost(url, body);
+        // A slice would keep the whole buffer that it is of.
+        answers.insert(url.to_owned(), Entry { until, body: Bytes::copy_from_slice(body) });
+    }
+}

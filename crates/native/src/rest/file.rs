@@ -1,0 +1,235 @@
+//! Files that calls bring as text, or name by URL.
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use bytes::Bytes;
+
+use super::encode::{decoded, encode_into};
+use crate::tools::{Trouble, Values};
+
+/// Where a file comes from: names of arguments.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum FileFrom {
+    /// A URL.
+    Url(&'static str),
+    /// Base64, with a name and a media type.
+    Base64 {
+        /// The content.
+        data: &'static str,
+        /// The file's name.
+        name: &'static str,
+        /// Its media type.
+        mime: &'static str,
+    },
+    /// A URL, or base64, as it looks.
+    Either(&'static str),
+}
+
+/// A file.
+#[derive(Debug, Clone)]
+pub(super) struct FileData {
+    /// Its name, without a path.
+    pub(super) name: String,
+    /// Its media type.
+    pub(super) mime: String,
+    /// What is in it.
+    pub(super) bytes: Bytes,
+}
+
+/// What has to be done to have a file.
+pub(super) enum FileAsk {
+    /// Nothing: here it is.
+    Here(FileData),
+    /// It is fetched from this URL.
+    Fetch(String),
+}
+
+/// Base64 as people paste it: padded or not.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// The file that a call brings or names.
+///
+/// # Errors
+/// When it is no base64, is empty or larger than `most` bytes, or the URL is none.
+pub(super) fn wanted(from: FileFrom, values: &Values, most: usize) -> Result<FileAsk, Trouble> {
+    match from {
+        FileFrom::Url(argument) => fetchable(values.text(argument).trim())
+            .map(FileAsk::Fetch)
+            .map_err(|why| Trouble::arguments(format!("the argument {argument:?}: {why}"))),
+        FileFrom::Base64 { data, name, mime } => {
+            let (bytes, _) = content(values.text(data), data, most)?;
+            let mime = media_type(values.text(mime)).ok_or_else(|| {
+                Trouble::arguments(format!("the argument {mime:?} must be a media type such as image/png"))
+            })?;
+            Ok(FileAsk::Here(FileData { name: file_name(values.text(name), &mime), mime, bytes }))
+        }
+        FileFrom::Either(argument) => {
+            let text = values.text(argument).trim();
+            if text.starts_with("http://") || text.starts_with("https://") {
+                return wanted(FileFrom::Url(argument), values, most);
+            }
+            let (bytes, said) = content(text, argument, most)?;
+            let mime = said.unwrap_or_else(|| guessed(&bytes).to_owned());
+            Ok(FileAsk::Here(FileData { name: file_name("", &mime), mime, bytes }))
+        }
+    }
+}
+
+/// A file as it was fetched.
+pub(super) fn fetched(url: &str, content_type: Option<&str>, bytes: Bytes) -> FileData {
+    let mime = content_type.and_then(media_type).filter(|mime| mime != "application/octet-stream");
+    let mime = mime.unwrap_or_else(|| guessed(&bytes).to_owned());
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    let last = path.split("://").nth(1).and_then(|path| path.split_once('/')).map_or("", |(_, path)| path);
+    let last = decoded(last.rsplit('/').next().unwrap_or_default());
+    FileData { name: file_name(&last, &mime), mime, bytes }
+}
+
+/// The content of base64 text, with the media type of a `data:` URL (RFC 2397).
+fn content(text: &str, argument: &str, most: usize) -> Result<(Bytes, Option<String>), Trouble> {
+    let (head, data) = match text.trim().strip_prefix("data:") {
+        Some(url) => url.split_once(',').unwrap_or(("", url)),
+        None => ("", text),
+    };
+    let large = || Trouble::arguments(format!("the argument {argument:?} holds more than {most} bytes"));
+    if data.len() / 4 > most / 3 + most / 30 + 1 {
+        return Err(large());
+    }
+    let data: Cow<'_, str> = match data.contains(|c: char| c.is_ascii_whitespace()) {
+        true => data.split_ascii_whitespace().collect::<String>().into(),
+        false => data.into(),
+    };
+    let no = |_| Trouble::arguments(format!("the argument {argument:?} is no base64"));
+    let bytes = BASE64.decode(data.as_bytes()).map_err(no)?;
+    match bytes.len() {
+        0 => Err(Trouble::arguments(format!("the argument {argument:?} is empty"))),
+        size if size > most => Err(large()),
+        _ => Ok((Bytes::from(bytes), media_type(head.split(';').next().unwrap_or_default()))),
+    }
+}
+
+/// A media type without its parameters (RFC 9110, 8.3.1).
+fn media_type(text: &str) -> Option<String> {
+    let bare = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let token = |part: &str| {
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte);
+        !part.is_empty() && part.len() <= 127 && part.bytes().all(fits)
+    };
+    let (kind, sub) = bare.split_once('/')?;
+    (token(kind) && token(sub)).then_some(bare)
+}
+
+/// What a file is, by how it begins.
+fn guessed(bytes: &[u8]) -> &'static str {
+    let signs: &[(&[u8], usize, &str)] = &[
+        (b"\x89PNG\r\n", 0, "image/png"),
+        (b"\xFF\xD8\xFF", 0, "image/jpeg"),
+        (b"GIF8", 0, "image/gif"),
+        (b"WEBP", 8, "image/webp"),
+        (b"%PDF-", 0, "application/pdf"),
+        (b"ftypqt", 4, "video/quicktime"),
+        (b"ftyp", 4, "video/mp4"),
+        (b"\x1A\x45\xDF\xA3", 0, "video/webm"),
+        (b"ID3", 0, "audio/mpeg"),
+        (b"PK\x03\x04", 0, "application/zip"),
+    ];
+    let begins = |sign: &[u8], at: usize| bytes.get(at..).is_some_and(|rest| rest.starts_with(sign));
+    let found = signs.iter().find(|(sign, at, _)| begins(sign, *at));
+    found.map_or("application/octet-stream", |(_, _, mime)| mime)
+}
+
+/// Endings of names, by media type.
+const ENDINGS: &[(&str, &str)] = &[
+    ("image/png", "png"),
+    ("image/jpeg", "jpg"),
+    ("image/gif", "gif"),
+    ("image/webp", "webp"),
+    ("application/pdf", "pdf"),
+    ("video/mp4", "mp4"),
+    ("video/quicktime", "mov"),
+    ("video/webm", "webm"),
+    ("audio/mpeg", "mp3"),
+    ("application/zip", "zip"),
+    ("text/plain", "txt"),
+    ("text/csv", "csv"),
+];
+
+/// Characters of a file's name that are kept.
+const LONGEST_NAME: usize = 120;
+
+/// A file's name without a path and signs that are awkward in one; with an ending when it has none.
+fn file_name(text: &str, mime: &str) -> String {
+    let last = text.rsplit(['/', '\\']).next().unwrap_or_default();
+    let awkward = |c: char| c.is_control() || matches!(c, '"' | '*' | ':' | '<' | '>' | '?' | '|');
+    let name: String = last.chars().filter(|c| !awkward(*c)).take(LONGEST_NAME).collect();
+    let name = name.trim().trim_start_matches('.').to_owned();
+    let name = if name.is_empty() { "upload".to_owned() } else { name };
+    let ending = ENDINGS.iter().find(|(kind, _)| *kind == mime).map(|(_, ending)| *ending);
+    match ending {
+        Some(ending) if !name.contains('.') => format!("{name}.{ending}"),
+        _ => name,
+    }
+}
+
+/// An `http` or `https` URL as it can be asked: what a URL may not have is encoded, a fragment left out.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn fetchable(text: &str) -> Result<String, &'static str> {
+    let (scheme, behind) = text.split_once("://").ok_or("only URLs of http and https can be fetched")?;
+    if !scheme.eq_ignore_ascii_case("http") && !scheme.eq_ignore_ascii_case("https") {
+        return Err("only URLs of http and https can be fetched");
+    }
+    let behind = behind.split('#').next().unwrap_or_default();
+    let (authority, path) = behind.find(['/', '?']).map_or((behind, ""), |at| behind.split_at(at));
+    let host = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
+    if authority.is_empty() || !authority.chars().all(host) {
+        return Err("the URL names no host, or more than a host and a port");
+    }
+    if text.len() > 8000 {
+        return Err("the URL is too long");
+    }
+    let mut url = format!("{}://{authority}", scheme.to_ascii_lowercase());
+    if !path.starts_with('/') {
+        url.push('/');
+    }
+    for c in path.chars() {
+        match c {
+            c if c.is_ascii_graphic()
+                && !matches!(c, '"' | '<' | '>' | '\\' | '^' | '`' | '{' | '|' | '}') =>
+            {
+                url.push(c);
+            }
+            c => encode_into(&mut url, c.encode_utf8(&mut [0; 4])),
+        }
+    }
+    Ok(url)
+}
+
+/// Where a redirect from `url` leads (RFC 9110, 10.2.2).
+///
+/// # Errors
+/// When it leads to no URL that can be asked.
+pub(super) fn redirected(url: &str, location: &str) -> Result<String, &'static str> {
+    let scheme = url.split(':').next().unwrap_or("https");
+    let origin_end = url.find("://").map_or(0, |at| at + 3);
+    let origin_end = url[origin_end..].find(['/', '?']).map_or(url.len(), |at| origin_end + at);
+    let target = if location.contains("://") {
+        location.to_owned()
+    } else if location.starts_with("//") {
+        format!("{scheme}:{location}")
+    } else if location.starts_with('/') {
+        format!("{}{location}", &url[..origin_end])
+    } else {
+        let path = url.split('?').next().unwrap_or(url);
+        let folder = path.rfind('/').filter(|at| *at >= origin_end).map_or(path.len(), |at| at + 1);
+        format!("{}{location}", &path[..folder])
+    };
+    fetchable(&target)
+}

@@ -1,0 +1,40 @@
+//! The one interpreter of tools that send requests: rows in, requests out, answers shaped.
+//!
+//! All escaping is done here, by where a value goes; a row never joins texts. What a particular service is must not be
+//! known here.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `step` | what a row says of its requests |
+//! | `shape` | what of an answer is shown |
+//! | `place` | where requests go, and what that service's errors look like |
+//! | `request` | a step and a call's values as a request |
+//! | `world` | running steps: deadlines, attempts, what is kept |
+//! | `cache` | answers that are kept for a while |
+//! | `file` | files that calls bring or name |
+//! | `multipart` | bodies with files (RFC 7578) |
+//! | `encode` | values in URLs (RFC 3986) |
+//! | `html` | markup made harmless, or taken off |
+
+mod cache;
+mod encode;
+mod file;
+pub(crate) mod html;
+mod multipart;
+mod place;
+mod request;
+mod shape;
+mod step;
+mod world;
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub(crate) use cache::Cache;
+pub(crate) use file::FileFrom;
+pub(crate) use place::{Doubt, Place, Places, base_url};
+pub(crate) use shape::{From, Pick, Shape, pick, told};
+pub(crate) use step::{
+    Ask, Bind, Encoding, Field, Missing, Source, Step, When, delete, fixed, get, patch, post, put, value,
+};
+pub(crate) use world::{Limits, World};

@@ -1,0 +1,114 @@
+//! Where requests go, and what a service's errors look like.
+
+use secrecy::SecretString;
+use serde_json::Value;
+
+use crate::port::HttpResponse;
+use crate::server::Mapped;
+use crate::tools::{Condition, Trouble, Values};
+
+/// The services behind a server's tools.
+pub(crate) trait Places: Send + Sync {
+    /// Where `base` is for this call, and what is shown there.
+    ///
+    /// # Errors
+    /// When the call has no place to go, or no credentials for it.
+    fn place(&self, base: &str, values: &Values, mapped: Option<&Mapped>) -> Result<Place, Trouble>;
+
+    /// A secret that goes along as a field.
+    ///
+    /// # Errors
+    /// When there is none.
+    fn secret(
+        &self,
+        name: &str,
+        _values: &Values,
+        _mapped: Option<&Mapped>,
+    ) -> Result<SecretString, Trouble> {
+        Err(Trouble::new(Condition::NoCredentials, format!("there is no {name} configured")))
+    }
+
+    /// What an answer without success says.
+    fn trouble(&self, base: &str, response: &HttpResponse) -> Trouble;
+
+    /// What is wrong with an answer that says success, when something is.
+    fn refused(&self, _base: &str, _answer: &Value) -> Option<Trouble> {
+        None
+    }
+
+    /// When `trouble` may mean that the site has nothing of this base at all: what to ask the site, and what must stand in
+    /// its answer's list `namespaces` if it has.
+    fn doubt(&self, _base: &str, _trouble: &Trouble) -> Option<Doubt> {
+        None
+    }
+}
+
+/// A question whether a site has what a tool stands on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Doubt {
+    /// The base and the route to ask.
+    pub(crate) ask: (&'static str, &'static str),
+    /// The namespaces, one of which must be there.
+    pub(crate) namespaces: &'static [&'static str],
+    /// What it means when none is.
+    pub(crate) missing: &'static str,
+    /// What it means when one is.
+    pub(crate) there: &'static str,
+}
+
+/// Where requests go.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    /// The URL that paths are put behind, without a slash at its end.
+    pub(crate) url: String,
+    /// The value of `Authorization`.
+    pub(crate) authorization: Option<SecretString>,
+    /// Whether only public addresses may be asked.
+    pub(crate) public_only: bool,
+}
+
+/// The longest URL of a place, in bytes.
+const LONGEST_URL: usize = 2000;
+
+/// A base URL as it was configured or sent: `http` or `https`, a host, perhaps a port and a path; no account, query or
+/// fragment, and only characters that a URL may have. Blanks around it and slashes at its end are left out.
+///
+/// # Errors
+/// What is wrong with it, in words that do not repeat it.
+pub(crate) fn base_url(text: &str) -> Result<String, &'static str> {
+    let text = text.trim().trim_end_matches('/');
+    let (scheme, behind) = text.split_once("://").ok_or("the URL must begin with http:// or https://")?;
+    let scheme = match scheme.to_ascii_lowercase().as_str() {
+        "http" => "http",
+        "https" => "https",
+        _ => return Err("the URL must begin with http:// or https://"),
+    };
+    if text.len() > LONGEST_URL {
+        return Err("the URL is too long");
+    }
+    let fits =
+        |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '<' | '>' | '\\' | '^' | '`' | '{' | '|' | '}');
+    if !behind.chars().all(fits) {
+        return Err(
+            "the URL has characters that URLs do not have; international names are written in their ASCII form",
+        );
+    }
+    if behind.contains(['?', '#']) {
+        return Err("the URL must have no query and no fragment");
+    }
+    let (authority, path) = behind.find('/').map_or((behind, ""), |at| behind.split_at(at));
+    if authority.contains('@') {
+        return Err("the URL must name no account: it is given beside the URL");
+    }
+    let host = authority.strip_prefix('[').map_or_else(
+        || authority.split(':').next().unwrap_or_default(),
+        |inside| inside.split(']').next().unwrap_or_default(),
+    );
+    if host.is_empty() {
+        return Err("the URL names no host");
+    }
+    if path.split('/').any(|part| matches!(part, "." | "..")) {
+        return Err("the URL's path must not go up");
+    }
+    Ok(format!("{scheme}://{authority}{path}"))
+}

@@ -1,0 +1,183 @@
+//! A step and a call's values as a request.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use secrecy::ExposeSecret as _;
+use serde_json::{Map, Value};
+
+use super::encode::{encode_into, query_into};
+use super::file::FileData;
+use super::multipart::Form as Parts;
+use super::place::{Place, Places};
+use super::step::{Ask, Encoding, Field, Source};
+use crate::port::{HttpRequest, Verb};
+use crate::server::Mapped;
+use crate::tools::{Argument, Condition, Form, Trouble, Values};
+
+/// What a request is made of, beside its step.
+pub(super) struct Making<'a> {
+    pub(super) arguments: &'static [Argument],
+    pub(super) values: &'a Values,
+    pub(super) mapped: Option<&'a Mapped>,
+    pub(super) file: Option<&'a FileData>,
+    pub(super) places: &'a dyn Places,
+}
+
+/// Something that goes along.
+enum Member {
+    Plain(Value),
+    Secret(secrecy::SecretString),
+}
+
+impl Making<'_> {
+    /// The request of `ask` to `place`. Its limits are the caller's to set.
+    ///
+    /// # Errors
+    /// When a value does not fit where it goes, or a secret is missing.
+    pub(super) fn request(&self, ask: &Ask, place: Place) -> Result<HttpRequest, Trouble> {
+        let mut url = place.url;
+        self.route(&mut url, ask.route)?;
+        let members = self.members(ask)?;
+        let mut headers: Vec<(&'static str, Cow<'static, str>)> = vec![("accept", "application/json".into())];
+        let mut body = Bytes::new();
+        if matches!(ask.verb, Verb::Get | Verb::Delete) {
+            for (name, member) in &members {
+                query_into(&mut url, name, &member_text(member));
+            }
+        } else {
+            let written = self.body(ask, members)?;
+            if let Some((kind, bytes)) = written {
+                headers.push(("content-type", kind));
+                body = bytes;
+            }
+        }
+        let (authorization, public_only) = (place.authorization, place.public_only);
+        let (patience, most) = (std::time::Duration::ZERO, 0);
+        Ok(HttpRequest { method: ask.verb, url, headers, authorization, body, public_only, patience, most })
+    }
+
+    /// Appends the route, each `{NAME}` as a segment or a part of one.
+    fn route(&self, url: &mut String, route: &str) -> Result<(), Trouble> {
+        let mut rest = route;
+        while let Some((before, behind)) = rest.split_once('{') {
+            url.push_str(before);
+            let (name, behind) = behind.split_once('}').unwrap_or((behind, ""));
+            let text = self.values.get(name).map(scalar).unwrap_or_default();
+            // A segment of dots would go up the path, whatever its escaping.
+            if text.is_empty() || text.bytes().all(|byte| byte == b'.') || text.chars().any(char::is_control)
+            {
+                return Err(Trouble::arguments(format!("the argument {name:?} cannot stand in a path")));
+            }
+            encode_into(url, &text);
+            rest = behind;
+        }
+        url.push_str(rest);
+        Ok(())
+    }
+
+    /// What goes along outside of the path: the row's fields, then the arguments.
+    fn members(&self, ask: &Ask) -> Result<Vec<(&'static str, Member)>, Trouble> {
+        let mut members = Vec::new();
+        for field in ask.fields {
+            if let Some(member) = self.field(field)? {
+                members.push((field.name, member));
+            }
+        }
+        let taken = if ask.takes_arguments { self.arguments } else { &[] };
+        for row in taken.iter().filter(|row| row.sent && !in_route(ask.route, row.name)) {
+            let name = row.called.unwrap_or(row.name);
+            let is_said = ask.fields.iter().any(|field| field.name == name);
+            if let Some(value) = self.values.get(row.name).filter(|_| !is_said) {
+                members.push((name, Member::Plain(formed(value, row.form))));
+            }
+        }
+        Ok(members)
+    }
+
+    fn field(&self, field: &Field) -> Result<Option<Member>, Trouble> {
+        Ok(match field.source {
+            Source::Fixed(literal) => Some(Member::Plain(formed(&literal.value(), field.form))),
+            Source::Value(name) => {
+                self.values.get(name).map(|value| Member::Plain(formed(value, field.form)))
+            }
+            Source::Secret(name) => {
+                Some(Member::Secret(self.places.secret(name, self.values, self.mapped)?))
+            }
+        })
+    }
+
+    fn body(
+        &self,
+        ask: &Ask,
+        members: Vec<(&'static str, Member)>,
+    ) -> Result<Option<(Cow<'static, str>, Bytes)>, Trouble> {
+        if ask.encoding == Encoding::Json {
+            let mut object = Map::new();
+            for (name, member) in members {
+                let value = match member {
+                    Member::Plain(value) => value,
+                    Member::Secret(secret) => Value::from(secret.expose_secret()),
+                };
+                object.insert(name.to_owned(), value);
+            }
+            let text = (!object.is_empty()).then(|| Bytes::from(Value::Object(object).to_string()));
+            return Ok(text.map(|text| ("application/json".into(), text)));
+        }
+        let mut parts = Parts::default();
+        if let Encoding::File(name) = ask.encoding {
+            let nothing = || Trouble::new(Condition::ToolFailed, "there is no file to send");
+            parts.file(name, self.file.ok_or_else(nothing)?);
+        }
+        for (name, member) in &members {
+            parts.field(name, &member_text(member));
+        }
+        let (kind, bytes) = parts.written();
+        Ok(Some((kind.into(), bytes)))
+    }
+}
+
+/// Whether a route has `{name}`.
+fn in_route(route: &str, name: &str) -> bool {
+    route.split('{').skip(1).any(|part| part.split('}').next() == Some(name))
+}
+
+fn member_text(member: &Member) -> String {
+    match member {
+        Member::Plain(value) => scalar(value),
+        Member::Secret(secret) => secret.expose_secret().to_owned(),
+    }
+}
+
+/// A value as text; a list with commas.
+fn scalar(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().map(scalar).collect::<Vec<_>>().join(","),
+        other => other.to_string(),
+    }
+}
+
+/// A value as it is written where it goes.
+fn formed(value: &Value, form: Form) -> Value {
+    match form {
+        Form::Plain => value.clone(),
+        Form::Single => Value::Array(vec![value.clone()]),
+        Form::Bit => value.as_bool().map_or_else(|| value.clone(), |flag| Value::from(i64::from(flag))),
+        Form::Words(pairs) => {
+            let found = value.as_str().and_then(|text| pairs.iter().find(|(from, _)| *from == text));
+            found.map_or_else(|| value.clone(), |(_, to)| Value::from(*to))
+        }
+        Form::Commas => match value {
+            Value::String(text) => {
+                let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+                parts
+                    .map(|part| part.parse::<u64>().map_or_else(|_| Value::from(part), Value::from))
+                    .collect()
+            }
+            Value::Array(_) => value.clone(),
+            other => Value::Array(vec![other.clone()]),
+        },
+    }
+}

@@ -1,0 +1,212 @@
+//! What a row says of its requests: one step after the other, each a request or a file to be had.
+//!
+//! A step that takes the arguments along sends each where it belongs: named in the route, in the path; else with GET and
+//! DELETE in the query, with other methods in the body.
+
+use std::time::Duration;
+
+use super::file::FileFrom;
+use crate::port::Verb;
+use crate::tools::{Form, Literal};
+
+/// A step of a tool.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Step {
+    /// A request.
+    Ask(Ask),
+    /// A file, for a request behind it.
+    File(FileFrom),
+}
+
+/// A request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ask {
+    /// Whether it is sent.
+    pub(crate) when: When,
+    /// Its method.
+    pub(crate) verb: Verb,
+    /// The name of the place that it goes to.
+    pub(crate) base: &'static str,
+    /// The path behind the place's URL, with `{NAME}` for values.
+    pub(crate) route: &'static str,
+    /// Whether the call's arguments go along.
+    pub(crate) takes_arguments: bool,
+    /// What else goes along.
+    pub(crate) fields: &'static [Field],
+    /// How its body is written.
+    pub(crate) encoding: Encoding,
+    /// What of its answer later steps need.
+    pub(crate) binds: &'static [Bind],
+    /// How long its answer may be kept, where answers are.
+    pub(crate) keep: Duration,
+}
+
+/// Whether a step is taken.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum When {
+    /// Always.
+    Always,
+    /// When there is this value.
+    Given(&'static str),
+    /// When there is not.
+    Absent(&'static str),
+    /// When this value is digits alone.
+    Digits(&'static str),
+    /// When it is not.
+    Words(&'static str),
+}
+
+/// How a body is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// As a JSON object.
+    Json,
+    /// As a form of parts, without a file.
+    Form,
+    /// As a form of parts, with the file under this name.
+    File(&'static str),
+}
+
+/// Something that goes along with a request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Field {
+    /// What it is called there.
+    pub(crate) name: &'static str,
+    /// Where it comes from.
+    pub(crate) source: Source,
+    /// How it is written there.
+    pub(crate) form: Form,
+}
+
+/// Where a field comes from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Source {
+    /// The row.
+    Fixed(Literal),
+    /// A value of the call, or one that a step before found; left out when there is none.
+    Value(&'static str),
+    /// A secret that the place holds under this name.
+    Secret(&'static str),
+}
+
+/// Something of an answer that later steps need.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bind {
+    /// The name of the value.
+    pub(crate) name: &'static str,
+    /// Where it stands (RFC 6901); a `*` for each element of a list, which gives a list.
+    pub(crate) at: &'static str,
+    /// What happens when it is not there.
+    pub(crate) missing: Missing,
+}
+
+/// What happens when an answer has not what is needed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Missing {
+    /// The call fails, in these words.
+    Trouble(&'static str),
+    /// The call is answered as if this JSON text were the last answer.
+    Answer(&'static str),
+}
+
+const fn ask(verb: Verb, base: &'static str, route: &'static str) -> Ask {
+    Ask {
+        when: When::Always,
+        verb,
+        base,
+        route,
+        takes_arguments: true,
+        fields: &[],
+        encoding: Encoding::Json,
+        binds: &[],
+        keep: Duration::ZERO,
+    }
+}
+
+/// A request that reads.
+pub(crate) const fn get(base: &'static str, route: &'static str) -> Ask {
+    ask(Verb::Get, base, route)
+}
+
+/// A request that makes something.
+pub(crate) const fn post(base: &'static str, route: &'static str) -> Ask {
+    ask(Verb::Post, base, route)
+}
+
+/// A request that replaces something.
+pub(crate) const fn put(base: &'static str, route: &'static str) -> Ask {
+    ask(Verb::Put, base, route)
+}
+
+/// A request that changes something.
+pub(crate) const fn patch(base: &'static str, route: &'static str) -> Ask {
+    ask(Verb::Patch, base, route)
+}
+
+/// A request that removes something.
+pub(crate) const fn delete(base: &'static str, route: &'static str) -> Ask {
+    ask(Verb::Delete, base, route)
+}
+
+/// A field that the row says.
+pub(crate) const fn fixed(name: &'static str, literal: Literal) -> Field {
+    Field { name, source: Source::Fixed(literal), form: Form::Plain }
+}
+
+/// A field with a value of the call, or of a step before.
+pub(crate) const fn value(name: &'static str, from: &'static str, form: Form) -> Field {
+    Field { name, source: Source::Value(from), form }
+}
+
+impl Ask {
+    /// Only then.
+    pub(crate) const fn when(mut self, when: When) -> Self {
+        self.when = when;
+        self
+    }
+
+    /// Without the call's arguments.
+    pub(crate) const fn alone(mut self) -> Self {
+        self.takes_arguments = false;
+        self
+    }
+
+    /// With these, too.
+    pub(crate) const fn with(mut self, fields: &'static [Field]) -> Self {
+        self.fields = fields;
+        self
+    }
+
+    /// With its body written so.
+    pub(crate) const fn encoded(mut self, encoding: Encoding) -> Self {
+        self.encoding = encoding;
+        self
+    }
+
+    /// Later steps need this.
+    pub(crate) const fn binds(mut self, binds: &'static [Bind]) -> Self {
+        self.binds = binds;
+        self
+    }
+
+    /// Its answer may be kept so many seconds.
+    pub(crate) const fn keep(mut self, seconds: u64) -> Self {
+        self.keep = Duration::from_secs(seconds);
+        self
+    }
+
+    /// As a step.
+    pub(crate) const fn step(self) -> Step {
+        Step::Ask(self)
+    }
+}
+
+impl Step {
+    /// The method of a request.
+    pub(crate) fn verb(&self) -> Option<Verb> {
+        match self {
+            Self::Ask(ask) => Some(ask.verb),
+            Self::File(_) => None,
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! A client that only writes down what it is asked, and the interpreter under hostile values.
+
+mod interpreter;
+
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use bytes::Bytes;
+use proto::era::newest_handshake;
+use proto::rpc::{Frame, FrameLimits};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::{Value, json};
+
+use crate::port::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Pending};
+use crate::server::{Mapped, NativeCall, NativeServer, SiteLogin};
+
+type Answer = dyn Fn(&HttpRequest) -> Result<HttpResponse, HttpFault> + Send + Sync;
+
+/// A client without a network.
+pub(crate) struct Fake {
+    answer: Box<Answer>,
+    pub(crate) asked: Mutex<Vec<HttpRequest>>,
+    clock: Mutex<Duration>,
+}
+
+impl Fake {
+    pub(crate) fn new(
+        answer: impl Fn(&HttpRequest) -> Result<HttpResponse, HttpFault> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self { answer: Box::new(answer), asked: Mutex::default(), clock: Mutex::default() })
+    }
+
+    /// One that answers everything with this.
+    pub(crate) fn json(answer: Value) -> Arc<Self> {
+        Self::new(move |_| Ok(reply(200, &answer)))
+    }
+
+    /// The request lines so far, with bodies where there are some.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.asked.lock().unwrap().iter().map(line).collect()
+    }
+
+    pub(crate) fn pass(&self, time: Duration) {
+        *self.clock.lock().unwrap() += time;
+    }
+}
+
+/// `METHOD URL BODY`; of bodies in parts only the names and values.
+fn line(request: &HttpRequest) -> String {
+    let body = String::from_utf8_lossy(&request.body);
+    let said = match request.headers.iter().find(|(name, _)| *name == "content-type") {
+        Some((_, kind)) if kind.starts_with("multipart/") => format!(" {}", parts(&body, kind).join(" ")),
+        Some(_) => format!(" {body}"),
+        None => String::new(),
+    };
+    format!("{} {}{said}", request.method.name(), request.url)
+}
+
+fn parts(body: &str, kind: &str) -> Vec<String> {
+    let boundary = kind.split("boundary=").nth(1).unwrap();
+    assert!(body.ends_with(&format!("--{boundary}--\r\n")));
+    let mark = format!("--{boundary}");
+    let parts = body.split(&mark).skip(1).filter(|part| !part.starts_with("--"));
+    let shown = parts.map(|part| {
+        let (head, text) = part.trim_start().split_once("\r\n\r\n").unwrap();
+        let names: Vec<&str> = head.lines().next().unwrap().split("; ").skip(1).collect();
+        let kind = head.lines().nth(1).map(|line| format!(" {line}")).unwrap_or_default();
+        format!("[{}{kind}: {}]", names.join(" "), text.strip_suffix("\r\n").unwrap())
+    });
+    shown.collect()
+}
+
+impl HttpClient for Fake {
+    fn send(&self, request: HttpRequest) -> Pending<Result<HttpResponse, HttpFault>> {
+        let answer = (self.answer)(&request);
+        self.asked.lock().unwrap().push(request);
+        Box::pin(std::future::ready(answer))
+    }
+
+    fn now(&self) -> Duration {
+        *self.clock.lock().unwrap()
+    }
+
+    fn pause(&self, time: Duration) -> Pending<()> {
+        self.pass(time);
+        Box::pin(std::future::ready(()))
+    }
+}
+
+pub(crate) fn reply(status: u16, body: &Value) -> HttpResponse {
+    HttpResponse { status, headers: Vec::new(), body: Bytes::from(body.to_string()) }
+}
+
+pub(crate) fn fault(kind: HttpFaultKind) -> HttpFault {
+    HttpFault { kind, message: "as the test wants it".to_owned() }
+}
+
+/// The answer to a call.
+pub(crate) fn asked(server: &dyn NativeServer, tool: &str, arguments: &Value) -> Value {
+    asked_with(server, tool, arguments, None)
+}
+
+/// The answer to a call that carries credentials.
+pub(crate) fn asked_with(
+    server: &dyn NativeServer,
+    tool: &str,
+    arguments: &Value,
+    mapped: Option<&Mapped>,
+) -> Value {
+    request(server, "tools/call", &json!({"name": tool, "arguments": arguments}), mapped)
+}
+
+pub(crate) fn request(
+    server: &dyn NativeServer,
+    method: &str,
+    params: &Value,
+    mapped: Option<&Mapped>,
+) -> Value {
+    let text = json!({"jsonrpc": "2.0", "id": "q", "method": method, "params": params}).to_string();
+    let frame = Frame::parse(Bytes::from(text), FrameLimits::default()).unwrap();
+    let call = NativeCall { mapped, ..NativeCall::new(&frame, newest_handshake()) };
+    let answer = ready(server.answer(call).bytes());
+    assert!(Frame::parse(answer.clone(), FrameLimits::default()).is_ok());
+    let answer: Value = serde_json::from_slice(&answer).unwrap();
+    assert_eq!(answer["id"], "q");
+    answer
+}
+
+/// What a future gives that waits for nothing.
+fn ready<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("the fake client waits for nothing"),
+    }
+}
+
+/// The text of a result, and whether it is an error.
+pub(crate) fn content(answer: &Value) -> (String, bool) {
+    let result = &answer["result"];
+    let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no result: {answer}"));
+    (text.to_owned(), result["isError"].as_bool().unwrap())
+}
+
+/// The JSON of a result's text.
+pub(crate) fn shown(answer: &Value) -> Value {
+    let (text, is_error) = content(answer);
+    assert!(!is_error, "{text}");
+    serde_json::from_str(&text).unwrap()
+}
+
+/// The code, the message and the condition of an error.
+pub(crate) fn refused(answer: &Value) -> (i64, String, String) {
+    let error = &answer["error"];
+    let condition = error["data"]["condition"].as_str().unwrap_or_else(|| panic!("no error: {answer}"));
+    (error["code"].as_i64().unwrap(), error["message"].as_str().unwrap().to_owned(), condition.to_owned())
+}
+
+pub(crate) fn login(url: &str, username: &str, password: &str) -> SiteLogin {
+    SiteLogin {
+        url: url.to_owned(),
+        username: username.to_owned(),
+        password: SecretString::from(password.to_owned()),
+    }
+}
+
+pub(crate) fn authorization(request: &HttpRequest) -> Option<String> {
+    request.authorization.as_ref().map(|secret| secret.expose_secret().to_owned())
+}
+
+/// Calls every tool with every expectation's arguments, and compares what is asked; a tool without an expectation is a
+/// failure, and so is an expectation without a tool.
+pub(crate) fn check_lines(
+    server: &dyn Fn(Arc<Fake>) -> crate::ToolServer,
+    answer: &(impl Fn(&HttpRequest) -> Result<HttpResponse, HttpFault> + Clone + Send + Sync + 'static),
+    table: &[(&str, Value, &[&str])],
+) {
+    let names: Vec<&str> = server(Fake::new(answer.clone())).tools().collect();
+    for name in &names {
+        assert!(table.iter().any(|(tool, ..)| tool == name), "{name} has no expectation");
+    }
+    for (tool, arguments, lines) in table {
+        assert!(names.contains(tool), "{tool} is no tool");
+        let fake = Fake::new(answer.clone());
+        let answer = asked(&server(fake.clone()), tool, arguments);
+        assert_eq!(fake.lines(), *lines, "{tool} {arguments}: {answer}");
+        assert!(answer["result"]["isError"] == false, "{tool} {arguments}: {answer}");
+    }
+}

@@ -1,0 +1,311 @@
+//! Running a tool's steps: what is sent, how often, and what becomes of the answers.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde_json::Value;
+
+use super::cache::Cache;
+use super::file::{self, FileAsk, FileData};
+use super::place::{Doubt, Places};
+use super::request::Making;
+use super::shape::Shape;
+use super::step::{Ask, Bind, Missing, Step, When};
+use crate::port::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Verb};
+use crate::server::Mapped;
+use crate::tools::{Argument, Condition, Trouble, Values};
+
+/// Redirects that are followed when a file is fetched.
+const HOPS: usize = 3;
+
+/// The first wait before a request is sent again; each further one is twice as long.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// The longest wait.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+/// What requests may cost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// For one request, with all its attempts.
+    pub(crate) patience: Duration,
+    /// Bytes of an answer.
+    pub(crate) answer: usize,
+    /// Bytes of a file.
+    pub(crate) file: usize,
+    /// How often a request is sent that found no connection.
+    pub(crate) attempts: u32,
+    /// Whether files are fetched from addresses that are not public, too.
+    pub(crate) private_files: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            patience: Duration::from_secs(30),
+            answer: 8 << 20,
+            file: 32 << 20,
+            attempts: 1,
+            private_files: false,
+        }
+    }
+}
+
+/// The world as tools that send requests see it.
+pub(crate) struct World {
+    /// The way out.
+    pub(crate) http: Arc<dyn HttpClient>,
+    /// The services.
+    pub(crate) places: Box<dyn Places>,
+    /// What it may cost.
+    pub(crate) limits: Limits,
+    /// Answers that are kept.
+    pub(crate) cache: Option<Cache>,
+    /// Whether JSON is shown as it came.
+    pub(crate) raw: bool,
+}
+
+/// A call while it runs.
+struct Run<'a> {
+    world: &'a World,
+    arguments: &'static [Argument],
+    values: Values,
+    mapped: Option<&'a Mapped>,
+    file: Option<FileData>,
+}
+
+impl World {
+    /// Takes the steps; the text of the result.
+    ///
+    /// # Errors
+    /// The first trouble, which ends the call.
+    pub(crate) async fn run(
+        &self,
+        arguments: &'static [Argument],
+        (steps, shape): (&'static [Step], &Shape),
+        values: Values,
+        mapped: Option<&Mapped>,
+    ) -> Result<String, Trouble> {
+        let mut run = Run { world: self, arguments, values, mapped, file: None };
+        let mut last = Value::Null;
+        for step in steps {
+            match step {
+                Step::File(from) => run.file = Some(run.had(*from).await?),
+                Step::Ask(ask) if run.is_due(ask.when) => {
+                    last = run.asked(ask).await?;
+                    if let Some(instead) = run.bound(ask.binds, &last)? {
+                        last = instead;
+                        break;
+                    }
+                }
+                Step::Ask(_) => {}
+            }
+        }
+        Ok(shape.shown(&last, &run.values, self.raw))
+    }
+
+    /// Sends a request; once more when it found no connection, as long as there is time.
+    async fn sent(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpFault> {
+        let end = self.http.now() + self.limits.patience;
+        let (mut wait, mut left) = (FIRST_WAIT, self.limits.attempts);
+        loop {
+            request.patience = end.saturating_sub(self.http.now());
+            left = left.saturating_sub(1);
+            match self.http.send(request.clone()).await {
+                Err(fault)
+                    if fault.kind == HttpFaultKind::Unconnected
+                        && left > 0
+                        && self.http.now() + wait < end =>
+                {
+                    self.http.pause(wait).await;
+                    wait = (wait * 2).min(LONGEST_WAIT);
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+}
+
+impl Run<'_> {
+    fn is_due(&self, when: When) -> bool {
+        let digits = |name| {
+            let text = self.values.text(name);
+            !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        match when {
+            When::Always => true,
+            When::Given(name) => self.values.has(name),
+            When::Absent(name) => !self.values.has(name),
+            When::Digits(name) => digits(name),
+            When::Words(name) => !digits(name),
+        }
+    }
+
+    /// The answer to a request.
+    async fn asked(&self, ask: &Ask) -> Result<Value, Trouble> {
+        let place = self.world.places.place(ask.base, &self.values, self.mapped)?;
+        let making = Making {
+            arguments: self.arguments,
+            values: &self.values,
+            mapped: self.mapped,
+            file: self.file.as_ref(),
+            places: &*self.world.places,
+        };
+        let mut request = making.request(ask, place)?;
+        request.most = self.world.limits.answer;
+        let body = self.body(ask, request).await?;
+        if body.iter().all(u8::is_ascii_whitespace) {
+            return Ok(Value::Null);
+        }
+        let answer: Value = serde_json::from_slice(&body).map_err(|_| {
+            Trouble::new(Condition::UpstreamError, "the answer is no JSON: is this the right address?")
+        })?;
+        self.world.places.refused(ask.base, &answer).map_or(Ok(answer), Err)
+    }
+
+    /// The body of a successful answer, kept or new.
+    async fn body(&self, ask: &Ask, request: HttpRequest) -> Result<Bytes, Trouble> {
+        let cache = self
+            .world
+            .cache
+            .as_ref()
+            .filter(|_| ask.verb == Verb::Get && !ask.keep.is_zero() && request.authorization.is_none());
+        let url = request.url.clone();
+        if let Some(body) = cache.and_then(|cache| cache.get(&url, self.world.http.now())) {
+            return Ok(body);
+        }
+        let response = self.world.sent(request).await.map_err(|fault| unreached(&fault))?;
+        if !response.is_success() {
+            let trouble = match redirect(&response) {
+                Some(trouble) => trouble,
+                None => self.world.places.trouble(ask.base, &response),
+            };
+            return Err(match self.world.places.doubt(ask.base, &trouble) {
+                Some(doubt) => self.settled(doubt, trouble).await,
+                None => trouble,
+            });
+        }
+        if let Some(cache) = cache {
+            let now = self.world.http.now();
+            cache.put(&url, &response.body, now, now + ask.keep);
+        }
+        Ok(response.body)
+    }
+
+    /// What a trouble means once the site has said what it has.
+    async fn settled(&self, doubt: Doubt, trouble: Trouble) -> Trouble {
+        let (base, route) = doubt.ask;
+        let Ok(place) = self.world.places.place(base, &self.values, self.mapped) else { return trouble };
+        let request = HttpRequest {
+            method: Verb::Get,
+            url: format!("{}{route}", place.url),
+            headers: vec![("accept", "application/json".into())],
+            authorization: place.authorization,
+            body: Bytes::new(),
+            public_only: place.public_only,
+            patience: self.world.limits.patience,
+            most: self.world.limits.answer,
+        };
+        let Ok(response) = self.world.sent(request).await else { return trouble };
+        let answer: Value = serde_json::from_slice(&response.body).unwrap_or_default();
+        let Some(there) = answer.get("namespaces").and_then(Value::as_array) else { return trouble };
+        let has = there.iter().filter_map(Value::as_str).any(|name| doubt.namespaces.contains(&name));
+        let (condition, message) = match has {
+            true => (trouble.condition, doubt.there),
+            false => (Condition::PlatformMissing, doubt.missing),
+        };
+        Trouble { condition, message: message.to_owned(), detail: trouble.detail }
+    }
+
+    /// Notes what later steps need; the answer to end with when it is not there and the row says so.
+    fn bound(&mut self, binds: &[Bind], answer: &Value) -> Result<Option<Value>, Trouble> {
+        for bind in binds {
+            match (found(answer, bind.at), bind.missing) {
+                (Some(value), _) => self.values.set(bind.name, value),
+                (None, Missing::Trouble(words)) => return Err(Trouble::new(Condition::ToolFailed, words)),
+                (None, Missing::Answer(text)) => {
+                    return Ok(Some(serde_json::from_str(text).unwrap_or_default()));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The file that a call brings or names. What a client names is fetched without credentials, and from public addresses
+    /// alone.
+    async fn had(&self, from: super::FileFrom) -> Result<FileData, Trouble> {
+        let limits = &self.world.limits;
+        let mut url = match file::wanted(from, &self.values, limits.file)? {
+            FileAsk::Here(file) => return Ok(file),
+            FileAsk::Fetch(url) => url,
+        };
+        for _ in 0..=HOPS {
+            let request = HttpRequest {
+                method: Verb::Get,
+                url: url.clone(),
+                headers: vec![("accept", Cow::Borrowed("*/*"))],
+                authorization: None,
+                body: Bytes::new(),
+                public_only: !limits.private_files,
+                patience: limits.patience,
+                most: limits.file,
+            };
+            let response = self.world.sent(request).await.map_err(|fault| unfetched(&fault))?;
+            match (response.status, response.header("location")) {
+                (301 | 302 | 303 | 307 | 308, Some(to)) => {
+                    url = file::redirected(&url, to).map_err(Trouble::arguments)?;
+                }
+                _ if response.is_success() && !response.body.is_empty() => {
+                    let kind = response.header("content-type").map(str::to_owned);
+                    return Ok(file::fetched(&url, kind.as_deref(), response.body));
+                }
+                (status, _) => {
+                    let why = format!("the file cannot be fetched: its server answered HTTP {status}");
+                    return Err(Trouble::new(Condition::ToolFailed, why).with("status", status));
+                }
+            }
+        }
+        Err(Trouble::new(Condition::ToolFailed, "the file cannot be fetched: its URL redirects too often"))
+    }
+}
+
+/// The value at `at`; with `*`, of each element.
+fn found(answer: &Value, at: &str) -> Option<Value> {
+    let Some((before, behind)) = at.split_once("/*") else { return answer.pointer(at).cloned() };
+    let rows = answer.pointer(before)?.as_array()?;
+    let values: Vec<Value> = rows.iter().filter_map(|row| row.pointer(behind).cloned()).collect();
+    (!values.is_empty()).then_some(Value::Array(values))
+}
+
+/// Requests with credentials follow no redirects: where they lead nobody has configured.
+fn redirect(response: &HttpResponse) -> Option<Trouble> {
+    let to = (300..400).contains(&response.status).then(|| response.header("location")).flatten()?;
+    let to: String = to.chars().filter(|c| !c.is_control()).take(200).collect();
+    let to = to.split('?').next().unwrap_or_default();
+    let words = format!("the server redirects to {to}: configure the address that it really has");
+    Some(Trouble::new(Condition::UpstreamError, words).with("status", response.status))
+}
+
+fn unreached(fault: &HttpFault) -> Trouble {
+    match fault.kind {
+        HttpFaultKind::Refused => {
+            Trouble::new(Condition::BadCredentials, format!("this site may not be asked: {}", fault.message))
+        }
+        HttpFaultKind::TooLarge => {
+            Trouble::new(Condition::UpstreamError, format!("the answer is too large: {}", fault.message))
+        }
+        _ => {
+            Trouble::new(Condition::UpstreamDown, format!("the server cannot be reached: {}", fault.message))
+        }
+    }
+}
+
+fn unfetched(fault: &HttpFault) -> Trouble {
+    match fault.kind {
+        HttpFaultKind::Refused => {
+            Trouble::arguments(format!("this file may not be fetched: {}", fault.message))
+        }
+        _ => Trouble::new(Condition::ToolFailed, format!("the file cannot be fetched: {}", fault.message)),
+    }
+}

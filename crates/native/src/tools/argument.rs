@@ -1,0 +1,211 @@
+//! An argument of a tool as a row: what it may be, what stands for it when it is left out, and where it goes.
+//!
+//! The functions are shorthands for rows, all `const`.
+
+use serde_json::Value;
+
+/// One argument of a tool.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Argument {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What it may be.
+    pub(crate) kind: Kind,
+    /// What a person or a model should know of it; its default and limits are added.
+    pub(crate) about: &'static str,
+    /// Whether a call must have it.
+    pub(crate) required: bool,
+    /// What stands for it when it is left out.
+    pub(crate) default: Option<Literal>,
+    /// Smaller numbers become this.
+    pub(crate) least: Option<i64>,
+    /// Larger numbers become this.
+    pub(crate) most: Option<i64>,
+    /// The only values, when there are any here.
+    pub(crate) words: &'static [&'static str],
+    /// Whether it is sent with a step that takes the arguments along.
+    pub(crate) sent: bool,
+    /// What it is called where it goes; its name when `None`.
+    pub(crate) called: Option<&'static str>,
+    /// How it is written there.
+    pub(crate) form: Form,
+}
+
+/// What an argument may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Text.
+    Text,
+    /// Text that nothing may be changed in: passwords, files.
+    Raw,
+    /// Text with markup.
+    Html,
+    /// A whole number.
+    Integer,
+    /// A number.
+    Number,
+    /// True or false.
+    Flag,
+    /// Texts.
+    Texts,
+    /// Whole numbers.
+    Integers,
+}
+
+/// A value that stands in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Literal {
+    /// Text.
+    Text(&'static str),
+    /// A whole number.
+    Int(i64),
+    /// True or false.
+    Flag(bool),
+}
+
+impl Literal {
+    /// As JSON.
+    pub(crate) fn value(self) -> Value {
+        match self {
+            Self::Text(text) => Value::from(text),
+            Self::Int(number) => Value::from(number),
+            Self::Flag(flag) => Value::from(flag),
+        }
+    }
+}
+
+/// How a value is written where it goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As it is.
+    Plain,
+    /// A text with commas as the list that it means.
+    Commas,
+    /// True as 1, false as 0.
+    Bit,
+    /// One value as a list of one.
+    Single,
+    /// These words in others.
+    Words(&'static [(&'static str, &'static str)]),
+}
+
+const fn argument(name: &'static str, kind: Kind, about: &'static str) -> Argument {
+    Argument {
+        name,
+        kind,
+        about,
+        required: false,
+        default: None,
+        least: None,
+        most: None,
+        words: &[],
+        sent: true,
+        called: None,
+        form: Form::Plain,
+    }
+}
+
+/// A text.
+pub(crate) const fn text(name: &'static str, about: &'static str) -> Argument {
+    argument(name, Kind::Text, about)
+}
+
+/// A text that nothing may be changed in.
+pub(crate) const fn raw(name: &'static str, about: &'static str) -> Argument {
+    argument(name, Kind::Raw, about)
+}
+
+/// A text with markup.
+pub(crate) const fn html(name: &'static str, about: &'static str) -> Argument {
+    argument(name, Kind::Html, about)
+}
+
+/// A whole number.
+pub(crate) const fn int(name: &'static str, about: &'static str) -> Argument {
+    argument(name, Kind::Integer, about)
+}
+
+/// A number.
+pub(crate) const fn number(name: &'static str, about: &'static str) -> Argument {
+    argument(name, Kind::Number, about)
+}
+
+/// True or false.
+pub(crate) const fn flag(name: &'static str, about: &'static str) -> Argument {
+    argument(name, Kind::Flag, about)
+}
+
+/// Texts.
+pub(crate) const fn list(name: &'static str, about: &'static str) -> Argument {
+    argument(name, Kind::Texts, about)
+}
+
+/// Whole numbers.
+pub(crate) const fn integers(name: &'static str, about: &'static str) -> Argument {
+    argument(name, Kind::Integers, about)
+}
+
+impl Argument {
+    /// A call must have it.
+    pub(crate) const fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    /// What stands for it when it is left out.
+    pub(crate) const fn or(mut self, default: Literal) -> Self {
+        self.default = Some(default);
+        self
+    }
+
+    /// This number when it is left out.
+    pub(crate) const fn or_int(self, default: i64) -> Self {
+        self.or(Literal::Int(default))
+    }
+
+    /// This text when it is left out.
+    pub(crate) const fn or_text(self, default: &'static str) -> Self {
+        self.or(Literal::Text(default))
+    }
+
+    /// This when it is left out.
+    pub(crate) const fn or_flag(self, default: bool) -> Self {
+        self.or(Literal::Flag(default))
+    }
+
+    /// Smaller numbers become this.
+    pub(crate) const fn least(mut self, least: i64) -> Self {
+        self.least = Some(least);
+        self
+    }
+
+    /// Larger numbers become this.
+    pub(crate) const fn most(mut self, most: i64) -> Self {
+        self.most = Some(most);
+        self
+    }
+
+    /// The only values.
+    pub(crate) const fn among(mut self, words: &'static [&'static str]) -> Self {
+        self.words = words;
+        self
+    }
+
+    /// It is not sent by itself.
+    pub(crate) const fn kept(mut self) -> Self {
+        self.sent = false;
+        self
+    }
+
+    /// What it is called where it goes.
+    pub(crate) const fn called(mut self, name: &'static str) -> Self {
+        self.called = Some(name);
+        self
+    }
+
+    /// How it is written where it goes.
+    pub(crate) const fn form(mut self, form: Form) -> Self {
+        self.form = form;
+        self
+    }
+}

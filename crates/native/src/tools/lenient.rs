@@ -1,0 +1,104 @@
+//! The policy that bends: numbers lose their sign, texts their markup, words that are not in the row are dropped.
+
+use serde_json::Value;
+
+use super::argument::{Argument, Kind};
+use super::read::whole;
+use crate::rest::html;
+
+/// Characters of a text that are kept.
+const LONGEST: usize = 1000;
+
+/// The value as the row wants it; `None` when it counts as left out.
+pub(super) fn bent(value: &Value, row: &Argument) -> Option<Value> {
+    let value = match row.kind {
+        Kind::Raw => Value::from(written(value)?),
+        Kind::Html => Value::from(html::safe(&written(value)?)),
+        Kind::Text => Value::from(plain(&written(value)?)),
+        Kind::Integer => Value::from(unsigned(value)),
+        Kind::Number => value.as_number().map(|number| Value::Number(number.clone()))?,
+        Kind::Flag => Value::from(is_true(value)),
+        Kind::Texts => elements(value).iter().filter_map(written).map(|text| plain(&text)).collect(),
+        Kind::Integers => elements(value).iter().map(unsigned).collect(),
+    };
+    let allowed = row.words.is_empty() || value.as_str().is_some_and(|text| row.words.contains(&text));
+    let empty = value.as_str() == Some("");
+    (allowed && !empty).then_some(value)
+}
+
+/// A scalar as text; a list of scalars with commas.
+fn written(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(flag) => Some(if *flag { "1" } else { "" }.to_owned()),
+        Value::Array(parts) => {
+            let parts: Vec<String> =
+                parts.iter().filter(|part| !part.is_array()).filter_map(written).collect();
+            Some(parts.join(","))
+        }
+        Value::Null | Value::Object(_) => None,
+    }
+}
+
+/// A list, or the list that a text with commas or a scalar means.
+fn elements(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Array(parts) => parts.clone(),
+        Value::String(text) => {
+            text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(Value::from).collect()
+        }
+        other => vec![other.clone()],
+    }
+}
+
+/// Text without markup and control characters, on one line, cut to its longest.
+fn plain(text: &str) -> String {
+    let bare = html::without_tags(text);
+    let mut out = String::with_capacity(bare.len().min(LONGEST * 4));
+    for word in bare.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    match out.char_indices().nth(LONGEST) {
+        Some((end, _)) => out[..end].trim_end().to_owned(),
+        None => out,
+    }
+}
+
+/// The whole number at the beginning, without its sign; zero when there is none.
+fn unsigned(value: &Value) -> i64 {
+    let number = match value {
+        Value::Bool(flag) => i64::from(*flag),
+        Value::String(text) => {
+            let text = text.trim().trim_start_matches(['-', '+']);
+            let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            text[..digits].parse().unwrap_or_default()
+        }
+        Value::Number(number) => match (whole(value), number.as_f64()) {
+            (Some(number), _) => number,
+            (None, Some(number)) => truncated(number),
+            _ => 0,
+        },
+        _ => 0,
+    };
+    number.checked_abs().unwrap_or(i64::MAX)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a cast from float saturates, and that is wanted")]
+fn truncated(number: f64) -> i64 {
+    number.trunc() as i64
+}
+
+fn is_true(value: &Value) -> bool {
+    match value {
+        Value::Bool(flag) => *flag,
+        Value::Number(_) => unsigned(value) != 0,
+        Value::String(text) => {
+            ["true", "1", "yes", "on"].iter().any(|word| text.trim().eq_ignore_ascii_case(word))
+        }
+        _ => false,
+    }
+}

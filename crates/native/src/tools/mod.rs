@@ -1,0 +1,36 @@
+//! What servers of tools share: rows that say what a tool is, its arguments read and checked, lists and answers.
+//!
+//! A tool is a row; nothing here knows a particular one, or what HTTP is.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `row` | a tool, and what it does to the world |
+//! | `argument` | an argument: what it may be, where it goes |
+//! | `schema` | rows as `tools/list` shows them |
+//! | `values` | the arguments of one call, checked |
+//! | `read` | reading them, by the policy of the server |
+//! | `lenient` | the policy that bends what it is given into what it expects |
+//! | `trouble` | why a call fails, and how that is said |
+//! | `server` | the server itself: methods, calls |
+
+mod argument;
+mod lenient;
+mod read;
+mod row;
+mod schema;
+mod server;
+mod trouble;
+mod values;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use argument::{
+    Argument, Form, Kind, Literal, flag, html, int, integers, list, number, raw, text,
+};
+pub(crate) use read::Policy;
+pub(crate) use row::{Act, Effect, Tool, local, tool};
+pub use server::ToolServer;
+pub(crate) use server::{Channel, Family};
+pub(crate) use trouble::{Condition, Trouble};
+pub(crate) use values::Values;

@@ -1,0 +1,136 @@
+//! Reading the arguments of a call, by the policy of its server.
+//!
+//! Unknown arguments are left alone by all: they are never sent on. Numbers beyond their limits become the limit.
+
+use serde_json::{Map, Value};
+
+use super::argument::{Argument, Kind};
+use super::lenient;
+use super::trouble::Trouble;
+use super::values::Values;
+
+/// How arguments are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Policy {
+    /// What does not fit is refused.
+    Exact,
+    /// The same, and a required text must not be blank.
+    Filled,
+    /// What does not fit is bent, or dropped; only what is missing is refused.
+    Lenient,
+    /// Whatever it is goes on as it is; only what is missing is refused.
+    Loose,
+}
+
+/// Reads `given`, `params.arguments` of a call.
+///
+/// # Errors
+/// Arguments that do not fit: every fault in one text; under the lenient policies the first that is missing.
+pub(super) fn read(given: &Map<String, Value>, rows: &[Argument], policy: Policy) -> Result<Values, Trouble> {
+    let mut values = Values::default();
+    let mut faults = Vec::new();
+    for row in rows {
+        let found = given.get(row.name).filter(|value| !value.is_null());
+        match found.map(|value| checked(value, row, policy)) {
+            Some(Ok(Some(value))) => values.set(row.name, limited(value, row)),
+            Some(Err(fault)) => faults.push(fault),
+            None | Some(Ok(None)) if row.required => match policy {
+                Policy::Lenient | Policy::Loose => {
+                    return Err(Trouble::arguments(format!("Missing required parameter: {}", row.name)));
+                }
+                _ => faults.push(format!("the argument {:?} is missing", row.name)),
+            },
+            None | Some(Ok(None)) => {
+                if let Some(default) = row.default {
+                    values.set(row.name, default.value());
+                }
+            }
+        }
+    }
+    if faults.is_empty() { Ok(values) } else { Err(Trouble::arguments(faults.join("; "))) }
+}
+
+/// The value as the row wants it; `None` when it counts as left out.
+fn checked(value: &Value, row: &Argument, policy: Policy) -> Result<Option<Value>, String> {
+    let blank = value.as_str().is_some_and(|text| text.trim().is_empty());
+    match policy {
+        Policy::Lenient => Ok(lenient::bent(value, row)),
+        Policy::Loose => Ok((!(row.required && blank)).then(|| value.clone())),
+        Policy::Filled if row.required && blank => {
+            Err(format!("the argument {:?} must not be empty", row.name))
+        }
+        Policy::Exact | Policy::Filled => match fitting(value, row) {
+            Some(value) => Ok(Some(value)),
+            None => Err(wanted(row)),
+        },
+    }
+}
+
+fn wanted(row: &Argument) -> String {
+    if !row.words.is_empty() {
+        return format!("the argument {:?} must be one of: {}", row.name, row.words.join(", "));
+    }
+    let what = match row.kind {
+        Kind::Text | Kind::Raw | Kind::Html => "a string",
+        Kind::Integer => "a whole number",
+        Kind::Number => "a number",
+        Kind::Flag => "true or false",
+        Kind::Texts => "an array of strings",
+        Kind::Integers => "an array of whole numbers",
+    };
+    format!("the argument {:?} must be {what}", row.name)
+}
+
+/// The value when it is of the row's kind; numbers that came as text are taken.
+fn fitting(value: &Value, row: &Argument) -> Option<Value> {
+    match row.kind {
+        Kind::Text | Kind::Raw | Kind::Html => {
+            let text = value.as_str()?;
+            (row.words.is_empty() || row.words.contains(&text)).then(|| value.clone())
+        }
+        Kind::Integer => whole(value).map(Value::from),
+        Kind::Number => match value {
+            Value::Number(_) => Some(value.clone()),
+            Value::String(text) => {
+                let number: f64 = text.trim().parse().ok().filter(|number: &f64| number.is_finite())?;
+                Some(Value::from(number))
+            }
+            _ => None,
+        },
+        Kind::Flag => match value {
+            Value::Bool(_) => Some(value.clone()),
+            Value::String(text) => text.trim().parse::<bool>().ok().map(Value::from),
+            _ => None,
+        },
+        Kind::Texts => {
+            value.as_array()?.iter().map(Value::as_str).collect::<Option<Vec<_>>>().map(Value::from)
+        }
+        Kind::Integers => value.as_array()?.iter().map(whole).collect::<Option<Vec<_>>>().map(Value::from),
+    }
+}
+
+/// A whole number, also when it is written as 3.0 or as text.
+pub(super) fn whole(value: &Value) -> Option<i64> {
+    match value {
+        Value::Number(number) => number.as_i64().or_else(|| exact(number.as_f64()?)),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+/// The whole number that a double precision number is.
+#[expect(clippy::cast_possible_truncation, reason = "what lies beyond 2^53 is refused before")]
+fn exact(number: f64) -> Option<i64> {
+    (number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0).then_some(number as i64)
+}
+
+/// The value within the limits of its row.
+fn limited(value: Value, row: &Argument) -> Value {
+    match value.as_i64() {
+        Some(number) if row.kind == Kind::Integer => {
+            let least = row.least.unwrap_or(i64::MIN);
+            Value::from(number.max(least).min(row.most.unwrap_or(i64::MAX)))
+        }
+        _ => value,
+    }
+}

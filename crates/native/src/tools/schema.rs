@@ -1,0 +1,86 @@
+//! Rows as `tools/list` shows them: the input schema as a plain object schema (JSON Schema draft-07, and so 2020-12, too),
+//! with `properties` and `required` even when they are empty, and annotations.
+
+use serde_json::{Map, Value, json};
+
+use super::argument::{Argument, Kind, Literal};
+use super::row::{Effect, Tool};
+
+/// A tool as a list shows it.
+pub(crate) fn described(tool: &Tool) -> Value {
+    json!({
+        "name": tool.name,
+        "description": tool.about,
+        "inputSchema": schema(tool.arguments),
+        "annotations": annotations(tool.does()),
+    })
+}
+
+fn annotations(effect: Effect) -> Value {
+    let (reads, destroys, again) = match effect {
+        Effect::Computes | Effect::Reads => (true, false, true),
+        Effect::Adds => (false, false, false),
+        Effect::Changes | Effect::Removes => (false, true, true),
+        Effect::Toggles => (false, true, false),
+    };
+    json!({
+        "readOnlyHint": reads,
+        "destructiveHint": destroys,
+        "idempotentHint": again,
+        "openWorldHint": effect != Effect::Computes,
+    })
+}
+
+fn schema(arguments: &[Argument]) -> Value {
+    let properties: Map<String, Value> =
+        arguments.iter().map(|argument| (argument.name.to_owned(), property(argument))).collect();
+    let required: Vec<&str> =
+        arguments.iter().filter(|argument| argument.required).map(|argument| argument.name).collect();
+    json!({"type": "object", "properties": properties, "required": required})
+}
+
+fn property(argument: &Argument) -> Value {
+    let mut property = Map::new();
+    property.insert("type".to_owned(), Value::from(type_name(argument.kind)));
+    property.insert("description".to_owned(), Value::from(described_limits(argument)));
+    match argument.kind {
+        Kind::Texts => drop(property.insert("items".to_owned(), json!({"type": "string"}))),
+        Kind::Integers => drop(property.insert("items".to_owned(), json!({"type": "integer"}))),
+        _ => {}
+    }
+    if !argument.words.is_empty() {
+        property.insert("enum".to_owned(), Value::from(argument.words.to_vec()));
+    }
+    if let Some(default) = argument.default {
+        property.insert("default".to_owned(), default.value());
+    }
+    Value::Object(property)
+}
+
+fn type_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Text | Kind::Raw | Kind::Html => "string",
+        Kind::Integer => "integer",
+        Kind::Number => "number",
+        Kind::Flag => "boolean",
+        Kind::Texts | Kind::Integers => "array",
+    }
+}
+
+/// What is said of an argument, with its default and limits: they are kept by changing what lies beyond them, so the schema
+/// itself must let that pass.
+fn described_limits(argument: &Argument) -> String {
+    let mut limits = Vec::new();
+    match argument.default {
+        None | Some(Literal::Text("")) => {}
+        Some(Literal::Text(text)) => limits.push(format!("default: {text}")),
+        Some(Literal::Int(number)) => limits.push(format!("default: {number}")),
+        Some(Literal::Flag(flag)) => limits.push(format!("default: {flag}")),
+    }
+    limits.extend(argument.least.map(|least| format!("min: {least}")));
+    limits.extend(argument.most.map(|most| format!("max: {most}")));
+    match limits.is_empty() {
+        true => argument.about.to_owned(),
+        false => format!("{} ({})", argument.about.trim_end_matches('.'), limits.join(", ")),
+    }
+}

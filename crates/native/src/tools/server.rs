@@ -1,0 +1,206 @@
+//! A server of tools: which methods it has, how a call is read, run and answered.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use proto::era::{CacheHint, CacheScope, Era, InvalidArguments, ServerHello, complete};
+use proto::json::quote;
+use proto::mcp::Method;
+use proto::rpc::Frame;
+use serde_json::{Map, Value};
+
+use super::read::{Policy, read};
+use super::row::{Act, Tool};
+use super::schema::described;
+use super::trouble::{Condition, Trouble};
+use super::values::Values;
+use crate::rest::World;
+use crate::server::{Answering, Mapped, NativeCall, NativeServer, Refusal, respond};
+
+const CAPABILITIES: &str = r#"{"tools":{}}"#;
+
+/// The tools stay the same until the configuration changes.
+const KEEP: CacheHint = CacheHint { ttl_ms: 3_600_000, scope: CacheScope::Public };
+
+/// What the servers of one kind have in common.
+#[derive(Debug)]
+pub(crate) struct Family {
+    /// `serverInfo.name`.
+    pub(crate) name: &'static str,
+    /// `serverInfo.title`.
+    pub(crate) title: &'static str,
+    /// What a model should know before it uses the tools.
+    pub(crate) instructions: &'static str,
+    /// How arguments are read.
+    pub(crate) policy: Policy,
+    /// What stands before the text of a failed call.
+    pub(crate) failed: &'static str,
+    /// What stands before the text about arguments that do not fit.
+    pub(crate) unfit: &'static str,
+}
+
+/// How a failed call is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Channel {
+    /// As a result with `isError`; only what is about the server as it stands is an error.
+    Results,
+    /// As a JSON-RPC error whose `data.condition` says what kind it is.
+    Errors,
+}
+
+/// A server whose tools are rows.
+pub struct ToolServer(Arc<Inner>);
+
+struct Inner {
+    family: &'static Family,
+    channel: Channel,
+    info: String,
+    tools: Vec<&'static Tool>,
+    list: String,
+    settings: Map<String, Value>,
+    world: Option<World>,
+}
+
+impl fmt::Debug for ToolServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolServer").field("name", &self.0.family.name).finish_non_exhaustive()
+    }
+}
+
+impl ToolServer {
+    /// A server of these tools. `settings` are values that each call has beside its arguments; `world` is what tools that
+    /// send requests need.
+    pub(crate) fn new(
+        family: &'static Family,
+        channel: Channel,
+        tools: Vec<&'static Tool>,
+        settings: Map<String, Value>,
+        world: Option<World>,
+    ) -> Self {
+        let rows: Vec<Value> = tools.iter().map(|tool| described(tool)).collect();
+        let info = format!(
+            "{{\"name\":{},\"title\":{},\"version\":\"{}\"}}",
+            quote(family.name),
+            quote(family.title),
+            env!("CARGO_PKG_VERSION")
+        );
+        let list = format!("\"tools\":{}", Value::Array(rows));
+        Self(Arc::new(Inner { family, channel, info, tools, list, settings, world }))
+    }
+
+    /// The names of its tools, in the order of its list.
+    pub fn tools(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.0.tools.iter().map(|tool| tool.name)
+    }
+}
+
+impl NativeServer for ToolServer {
+    fn hello(&self, era: &'static Era) -> ServerHello {
+        ServerHello {
+            era,
+            capabilities: Bytes::from_static(CAPABILITIES.as_bytes()),
+            info: Bytes::from(self.0.info.clone()),
+            instructions: Some(self.0.family.instructions.to_owned()),
+        }
+    }
+
+    fn answer(&self, call: NativeCall<'_>) -> Answering {
+        let (request, era) = (call.request, call.era);
+        let method = request.method();
+        match Method::from_name(&method).filter(|method| era.knows(*method)) {
+            Some(Method::ToolsCall) => self.call(request, era, call.mapped),
+            Some(Method::Ping) => self.at_once(request, Ok(self.0.dressed(era, "", None))),
+            Some(Method::ToolsList) => self.at_once(request, self.0.listed(request, era)),
+            _ => self.at_once(request, Err(Refusal::method(&method))),
+        }
+    }
+}
+
+impl ToolServer {
+    fn at_once(&self, request: &Frame, outcome: Result<Bytes, Refusal>) -> Answering {
+        let _ = self;
+        Answering::Ready(respond(request, outcome))
+    }
+
+    fn call(&self, request: &Frame, era: &'static Era, mapped: Option<&Mapped>) -> Answering {
+        let (tool, values) = match self.0.begun(request) {
+            Ok(begun) => begun,
+            Err(trouble) => return self.at_once(request, self.0.said(era, Err(trouble))),
+        };
+        match tool.act {
+            Act::Local(run) => self.at_once(request, self.0.said(era, run(&values))),
+            Act::Rest(steps, shape) => {
+                let (inner, request, mapped) = (self.0.clone(), request.clone(), mapped.cloned());
+                Answering::Soon(Box::pin(async move {
+                    let outcome = match &inner.world {
+                        Some(world) => {
+                            world.run(tool.arguments, (steps, &shape), values, mapped.as_ref()).await
+                        }
+                        None => Err(Trouble::new(Condition::ToolFailed, "there is no way to send requests")),
+                    };
+                    respond(&request, inner.said(era, outcome))
+                }))
+            }
+        }
+    }
+}
+
+impl Inner {
+    /// The tool that is called, and its values.
+    fn begun(&self, request: &Frame) -> Result<(&'static Tool, Values), Trouble> {
+        let words = |e: &dyn fmt::Display| Trouble::new(Condition::UnknownTool, e.to_string());
+        let span = request.param("name").map_err(|e| words(&e))?;
+        let name = span.and_then(|span| request.string(span));
+        let name = name.ok_or_else(|| words(&"\"name\" is required and must be a string"))?;
+        let tool = self.tools.iter().find(|tool| tool.name == name).ok_or_else(|| {
+            let known: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
+            words(&format!("unknown tool {name:?}; there are {}", known.join(", ")))
+        })?;
+        let given = match request.param("arguments").map_err(|e| Trouble::arguments(e.to_string()))? {
+            Some(span) => serde_json::from_slice(span.of(request.text()))
+                .map_err(|_| Trouble::arguments("the arguments must be an object"))?,
+            None => Map::new(),
+        };
+        let mut values = read(&given, tool.arguments, self.family.policy)?;
+        for (name, value) in &self.settings {
+            values.set(name, value.clone());
+        }
+        Ok((tool, values))
+    }
+
+    fn listed(&self, request: &Frame, era: &Era) -> Result<Bytes, Refusal> {
+        match request.param("cursor").map_err(|e| Refusal::params(e.to_string()))? {
+            Some(_) => Err(Refusal::params("this list has one page only: leave \"cursor\" out")),
+            None => Ok(self.dressed(era, &self.list, Some(KEEP))),
+        }
+    }
+
+    /// The outcome of a call as the server's family says it.
+    fn said(&self, era: &Era, outcome: Result<String, Trouble>) -> Result<Bytes, Refusal> {
+        let (text, is_error) = match outcome {
+            Ok(text) => (text, false),
+            Err(trouble) if self.is_refused(era, trouble.condition) => return Err(trouble.refusal()),
+            Err(trouble) => {
+                let unfit = trouble.condition == Condition::InvalidArguments;
+                let before = if unfit { self.family.unfit } else { self.family.failed };
+                (format!("{before}{}", trouble.message), true)
+            }
+        };
+        let content =
+            format!("\"content\":[{{\"type\":\"text\",\"text\":{}}}],\"isError\":{is_error}", quote(&text));
+        Ok(self.dressed(era, &content, None))
+    }
+
+    fn is_refused(&self, era: &Era, condition: Condition) -> bool {
+        let strict = matches!(self.family.policy, Policy::Exact | Policy::Filled);
+        let unfit = condition == Condition::InvalidArguments
+            && strict
+            && matches!(era.invalid_arguments, InvalidArguments::Error);
+        self.channel == Channel::Errors || condition.is_about_the_server() || unfit
+    }
+
+    fn dressed(&self, era: &Era, members: &str, cache: Option<CacheHint>) -> Bytes {
+        complete(era, members.as_bytes(), cache, &self.info)
+    }
+}

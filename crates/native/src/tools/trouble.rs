@@ -1,0 +1,99 @@
+//! Why a call fails, as a kind that whoever speaks to the client can map, and in words.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use crate::server::Refusal;
+
+/// What kind of thing went wrong. The words stand in an error's `data.condition`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Condition {
+    /// No tool has this name.
+    UnknownTool,
+    /// The arguments do not fit.
+    InvalidArguments,
+    /// The tool could not do it.
+    ToolFailed,
+    /// The site or service answered with an error.
+    UpstreamError,
+    /// The site or service cannot be reached, or gave no answer.
+    UpstreamDown,
+    /// Nobody said which site, or who asks there.
+    NoCredentials,
+    /// What was said of who asks is not true, or the site is none.
+    BadCredentials,
+    /// What the tool stands on is not there.
+    PlatformMissing,
+}
+
+impl Condition {
+    /// The word for it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::UnknownTool => "unknownTool",
+            Self::InvalidArguments => "invalidArguments",
+            Self::ToolFailed => "toolFailed",
+            Self::UpstreamError => "upstreamError",
+            Self::UpstreamDown => "upstreamDown",
+            Self::NoCredentials => "noCredentials",
+            Self::BadCredentials => "badCredentials",
+            Self::PlatformMissing => "platformMissing",
+        }
+    }
+
+    /// Whether it is about the server as it stands rather than about what a tool was asked to do.
+    pub(crate) fn is_about_the_server(self) -> bool {
+        matches!(self, Self::UnknownTool | Self::NoCredentials | Self::BadCredentials | Self::PlatformMissing)
+    }
+
+    /// A code for those who have no better one: -32602 for what the client got wrong, else -32000, which JSON-RPC 2.0
+    /// (section 5.1) leaves to servers.
+    fn code(self) -> i32 {
+        match self {
+            Self::UnknownTool | Self::InvalidArguments => proto::rpc::code::INVALID_PARAMS,
+            _ => -32000,
+        }
+    }
+}
+
+/// Why a call fails.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Trouble {
+    /// What kind.
+    pub(crate) condition: Condition,
+    /// In words.
+    pub(crate) message: String,
+    /// What else is known: further members of the error's `data`.
+    pub(crate) detail: Vec<(&'static str, Value)>,
+}
+
+impl Trouble {
+    /// A trouble in words.
+    pub(crate) fn new(condition: Condition, message: impl Into<Cow<'static, str>>) -> Self {
+        Self { condition, message: message.into().into_owned(), detail: Vec::new() }
+    }
+
+    /// Arguments that do not fit.
+    pub(crate) fn arguments(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Condition::InvalidArguments, message)
+    }
+
+    /// The same, and this is known, too.
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
+        self.detail.push((name, value.into()));
+        self
+    }
+
+    /// As a JSON-RPC error.
+    pub(crate) fn refusal(self) -> Refusal {
+        let mut data = Map::new();
+        data.insert("condition".to_owned(), Value::from(self.condition.word()));
+        data.extend(self.detail.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        Refusal {
+            code: self.condition.code(),
+            message: self.message,
+            data: Some(Value::Object(data).to_string()),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! The arguments of one call, checked, and what its steps have found out so far.
+
+use serde_json::{Map, Value};
+
+/// Values by name.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Values(pub(crate) Map<String, Value>);
+
+impl Values {
+    /// A value; `None` when it was left out.
+    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+
+    /// Whether there is such a value.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// Notes a value.
+    pub(crate) fn set(&mut self, name: &str, value: Value) {
+        self.0.insert(name.to_owned(), value);
+    }
+
+    /// A text; empty when it was left out.
+    pub(crate) fn text(&self, name: &str) -> &str {
+        self.get(name).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// A whole number.
+    pub(crate) fn int(&self, name: &str) -> Option<i64> {
+        self.get(name).and_then(Value::as_i64)
+    }
+
+    /// A number.
+    pub(crate) fn number(&self, name: &str) -> Option<f64> {
+        self.get(name).and_then(Value::as_f64)
+    }
+
+    /// Whether something is said to be so.
+    pub(crate) fn flag(&self, name: &str) -> bool {
+        self.get(name).and_then(Value::as_bool).unwrap_or_default()
+    }
+}
