@@ -20,7 +20,7 @@ use super::lease::Lease;
 use super::link::{Asker, Inbound, OpenLink};
 use super::reply::{Item, Reply, Source};
 use super::upstream::Upstream;
-use super::{ANYONE, Shard, tasks};
+use super::{Shard, tasks};
 
 /// What comes out of a call, step by step.
 #[derive(Debug)]
@@ -229,7 +229,7 @@ impl Call {
 
     pub(super) fn feed(&mut self, event: Event) {
         let gateway = &self.shard.gateway;
-        let binding = gateway.binding(ANYONE, self.upstream.name(), self.caller.era());
+        let binding = gateway.binding(self.caller.identity().id(), self.upstream.name(), self.caller.era());
         self.exchange.feed(event, &**gateway, binding, Instant::now());
     }
 

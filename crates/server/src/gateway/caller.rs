@@ -15,11 +15,12 @@ use proto::rpc::{Frame, code};
 use tokio::sync::mpsc;
 
 use super::call::{Call, Mail};
+use super::identity::Identity;
 use super::lease::Lease;
 use super::session::Session;
 use super::upstream::{Kind, Upstream};
 use super::views::ViewCell;
-use super::{ANYONE, CLIENT_INFO, Shard};
+use super::{CLIENT_INFO, Shard};
 
 /// How many letters may wait for a call.
 const LETTERS: usize = 64;
@@ -29,14 +30,14 @@ pub(crate) enum Caller {
     /// A client of a handshake era, in its session.
     Session(Arc<Session>),
     /// A client without a session, that sees this.
-    Stateless(Arc<ViewCell>),
+    Stateless(Arc<ViewCell>, Identity),
 }
 
 impl Caller {
     pub(super) fn era(&self) -> &'static Era {
         match self {
             Self::Session(session) => session.kind.era,
-            Self::Stateless(view) => view.kind.era,
+            Self::Stateless(view, _) => view.kind.era,
         }
     }
 
@@ -44,7 +45,7 @@ impl Caller {
     pub(super) fn view(&self) -> Option<&Arc<ViewCell>> {
         match self {
             Self::Session(session) => session.view(),
-            Self::Stateless(view) => Some(view),
+            Self::Stateless(view, _) => Some(view),
         }
     }
 
@@ -52,7 +53,15 @@ impl Caller {
     pub(super) fn kind(&self) -> &Kind {
         match self {
             Self::Session(session) => &session.kind,
-            Self::Stateless(view) => &view.kind,
+            Self::Stateless(view, _) => &view.kind,
+        }
+    }
+
+    /// Who it is.
+    pub(super) fn identity(&self) -> &Identity {
+        match self {
+            Self::Session(session) => &session.identity,
+            Self::Stateless(_, identity) => identity,
         }
     }
 }
@@ -86,7 +95,7 @@ impl Call {
         let gateway = &shard.gateway;
         let upstream = gateway.upstream(request.route.upstream).clone();
         let (era, cancelled) = match &caller {
-            Caller::Stateless(view) => (view.kind.era, None),
+            Caller::Stateless(view, _) => (view.kind.era, None),
             Caller::Session(session) => {
                 let cancelled =
                     request.frame.id().and_then(|id| session.begin_call(id)).ok_or_else(|| {
@@ -100,7 +109,7 @@ impl Call {
         let is_cross = era != request.server;
         let said = if is_cross { said(&caller, &request) } else { Said::default() };
         let lease = if is_cross { lease(shard, &caller, &upstream, &request, &said) } else { None };
-        let exchange = match exchange(shard, era, &upstream, request, &said) {
+        let exchange = match exchange(shard, &caller, &upstream, request, &said) {
             Ok(exchange) => exchange,
             Err(fault) => {
                 if let (Caller::Session(session), Some(id)) = (&caller, &id) {
@@ -155,7 +164,7 @@ impl Call {
     /// The fault to answer with; the call then waits as before.
     pub(crate) fn resume(&mut self, retry: Frame) -> Result<(), Fault> {
         let gateway = self.shard.gateway.clone();
-        let binding = gateway.binding(ANYONE, self.upstream.name(), self.caller.era());
+        let binding = gateway.binding(self.caller.identity().id(), self.upstream.name(), self.caller.era());
         self.exchange.resume(retry, &*gateway, binding, Instant::now())
     }
 }
@@ -163,12 +172,12 @@ impl Call {
 /// The exchange that a request becomes.
 fn exchange(
     shard: &Shard,
-    era: &'static Era,
+    caller: &Caller,
     upstream: &Upstream,
     request: Request<'_>,
     said: &Said,
 ) -> Result<Exchange, Fault> {
-    let gateway = &shard.gateway;
+    let (gateway, era) = (&shard.gateway, caller.era());
     Exchange::begin(Start {
         frame: request.frame,
         client: era,
@@ -179,7 +188,7 @@ fn exchange(
         client_info: said.info.as_deref().unwrap_or(CLIENT_INFO.as_bytes()),
         route: request.route,
         key: gateway.next_key(),
-        binding: gateway.binding(ANYONE, &upstream.spec.name, era),
+        binding: gateway.binding(caller.identity().id(), &upstream.spec.name, era),
         sealer: &**gateway,
         headers: request.headers,
         timeouts: upstream.spec.timeouts,
@@ -196,7 +205,7 @@ impl Call {
     pub(super) fn begin_again(&mut self, request: Request<'_>) -> Result<(), Fault> {
         let era = self.caller.era();
         let said = if era == request.server { Said::default() } else { said(&self.caller, &request) };
-        self.exchange = exchange(&self.shard, era, &self.upstream, request, &said)?;
+        self.exchange = exchange(&self.shard, &self.caller, &self.upstream, request, &said)?;
         self.over = false;
         Ok(())
     }
@@ -218,7 +227,7 @@ fn said(caller: &Caller, request: &Request<'_>) -> Said {
             let upstream = client_capabilities(&capabilities, session.kind.era, request.server);
             Said { capabilities, upstream, level: session.level(), info: session.client_info.clone() }
         }
-        Caller::Stateless(_) => {
+        Caller::Stateless(..) => {
             let own = |key| frame.meta(key).ok().flatten().map(|span| span.share(frame.text()));
             let capabilities = own(meta::CLIENT_CAPABILITIES).unwrap_or(Bytes::from_static(b"{}"));
             Said {
@@ -240,7 +249,7 @@ fn lease(
     request: &Request<'_>,
     said: &Said,
 ) -> Option<(Lease, Option<Bytes>)> {
-    let Caller::Stateless(view) = caller else { return None };
+    let Caller::Stateless(view, _) = caller else { return None };
     if request.server.asks != Asks::Requests || upstream.is_native() {
         return None;
     }

@@ -82,7 +82,7 @@ impl Way<'_> {
         match (self.lease, self.caller) {
             (Some((lease, _)), _) => lease.cell.current(),
             (None, Caller::Session(session)) => session.ready_link(self.upstream),
-            (None, Caller::Stateless(view)) => self.upstream.shared_link(&view.kind).current(),
+            (None, Caller::Stateless(view, _)) => self.upstream.shared_link(&view.kind).current(),
         }
     }
 
@@ -90,7 +90,7 @@ impl Way<'_> {
         match (self.lease, self.caller) {
             (Some((lease, _)), _) => lease.cell.get(shard).await,
             (None, Caller::Session(session)) => session.link(shard, self.upstream).await,
-            (None, Caller::Stateless(view)) => self.upstream.shared_link(&view.kind).get(shard).await,
+            (None, Caller::Stateless(view, _)) => self.upstream.shared_link(&view.kind).get(shard).await,
         }
     }
 

@@ -35,7 +35,7 @@ pub(crate) async fn response(shard: &Shard, session: &Arc<Session>, frame: &Fram
             }
         }
         Asker::Link(link) => {
-            let ids = TaskIds::new(&*shard.gateway, super::ANYONE, session.kind.era);
+            let ids = TaskIds::new(&*shard.gateway, session.identity.id(), session.kind.era);
             let text = named(asked.text, ids, link.upstream.name());
             let text = answered(session.kind.era, link.era, &asked.method, text);
             if let Err(e) = link.notify(&shard.client, text).await {
@@ -110,7 +110,7 @@ pub(crate) async fn decide(shard: &Shard, session: &Arc<Session>, frame: Frame) 
     if !view.is_served() || view.upstreams().iter().any(|u| u.offer.is_err()) {
         cell.retry_absent(shard, |upstream| session.cell(upstream));
     }
-    let ids = TaskIds::new(&*shard.gateway, super::ANYONE, era);
+    let ids = TaskIds::new(&*shard.gateway, session.identity.id(), era);
     match dispatch(&frame, &view, info, ids) {
         Err(fault) => refuse(fault, &frame),
         Ok(Dispatch::Local(result)) if result.len() > LONG => Outcome::Long(result_pieces(&id, result)),

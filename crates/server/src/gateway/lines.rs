@@ -16,6 +16,7 @@ use transport::net::Stop;
 
 use super::Shard;
 use super::call::{Call, Progress};
+use super::identity::Identity;
 use super::in_session::{Outcome, decide, notification, response};
 use super::session::{Birth, Face, Session};
 
@@ -31,6 +32,8 @@ pub(super) struct Way {
     pub(super) id: Box<str>,
     /// The profile that it sees.
     pub(super) profile: usize,
+    /// Who it is.
+    pub(super) identity: Identity,
     /// Where messages for it go.
     pub(super) out: mpsc::Sender<Bytes>,
     /// Raised when it is so far behind that `out` is full. Without, it is waited for.
@@ -200,7 +203,9 @@ impl Client {
         };
         let (era, asked) = (negotiate(&hello.version), hello.version_json.clone());
         let face = Face::Pipe(self.way.out.clone());
-        let birth = Birth { id: self.way.id.clone(), profile: self.way.profile, era, hello, face };
+        let Way { id: session, profile, identity, .. } = &self.way;
+        let (session, identity) = (session.clone(), identity.clone());
+        let birth = Birth { id: session, profile: *profile, identity, era, hello, face };
         let (newborn, view) = Session::introduce(&self.shard, birth).await;
         let info = &self.shard.gateway.snapshot.profiles[self.way.profile].server_info;
         let text =

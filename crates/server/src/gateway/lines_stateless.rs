@@ -58,7 +58,7 @@ impl Client {
         let decision = tokio::select! {
             biased;
             _ = &mut cancelled => None,
-            decision = stateless::decide(&self.shard, self.way.profile, envelope, frame, None) => Some(decision),
+            decision = self.decide(envelope, frame) => Some(decision),
         };
         match decision {
             None => {}
@@ -78,6 +78,10 @@ impl Client {
         }
     }
 
+    async fn decide(&self, envelope: Envelope, frame: Frame) -> Decision {
+        stateless::decide(&self.shard, self.way.profile, &self.way.identity, envelope, frame, None).await
+    }
+
     /// Attends to what takes its time until it ends or is cancelled.
     async fn attend(&self, long: Decision, id: &Id, cancelled: &mut oneshot::Receiver<Option<Frame>>) {
         match long {
@@ -95,8 +99,8 @@ impl Client {
     }
 
     async fn listen(&self, cell: &ViewCell, frame: &Frame, id: &Id) {
-        let begun =
-            Place::take(&self.shard).and_then(|place| Ok((place, Filter::read(&self.shard, cell, frame)?)));
+        let begun = Place::take(&self.shard)
+            .and_then(|place| Ok((place, Filter::read(&self.shard, cell, frame, &self.way.identity)?)));
         match begun {
             Err(fault) => self.refuse(&fault, Some(id)).await,
             Ok((_place, filter)) => {

@@ -17,6 +17,7 @@ use tokio::sync::mpsc;
 use transport::net::{Body, BodySender};
 
 use super::Shard;
+use super::identity::Identity;
 use super::streams::event;
 use super::tasks;
 use super::topics::{self, Heard, Listening, Told};
@@ -73,7 +74,12 @@ impl Sink {
 
 impl Filter {
     /// Reads the filter of a listen request, and leaves out what cannot be honoured.
-    pub(crate) fn read(shard: &Shard, cell: &ViewCell, frame: &Frame) -> Result<Self, Fault> {
+    pub(crate) fn read(
+        shard: &Shard,
+        cell: &ViewCell,
+        frame: &Frame,
+        identity: &Identity,
+    ) -> Result<Self, Fault> {
         let text = frame.text();
         let refuse = |what: &str| Fault::client(code::INVALID_PARAMS, format!("params.notifications{what}"));
         let wanted = frame.param("notifications")?.ok_or_else(|| refuse(" is required"))?;
@@ -106,7 +112,7 @@ impl Filter {
             prompts: changes("promptsListChanged", "prompts"),
             resources: changes("resourcesListChanged", "resources"),
             uris,
-            tasks: tasks::wanted(shard, &view, frame, &wanted)?,
+            tasks: tasks::wanted(shard, &view, frame, &wanted, identity)?,
         })
     }
 
@@ -150,8 +156,13 @@ impl Filter {
 }
 
 /// Opens a stream over HTTP.
-pub(crate) fn open(shard: &Shard, cell: Arc<ViewCell>, frame: &Frame) -> Result<Body, Fault> {
-    let filter = Filter::read(shard, &cell, frame)?;
+pub(crate) fn open(
+    shard: &Shard,
+    cell: Arc<ViewCell>,
+    frame: &Frame,
+    identity: &Identity,
+) -> Result<Body, Fault> {
+    let filter = Filter::read(shard, &cell, frame, identity)?;
     let Some(id) = frame.id().cloned() else { return Err(Fault::gateway("a listen request without an id")) };
     let place = Place::take(shard)?;
     let (sender, body) = Body::channel(BEHIND);

@@ -8,6 +8,7 @@
 //! | `lines`, `lines_stateless` | a client whose messages come in order one way and go out another: of `stdio`, or of HTTP+SSE |
 //! | `in_session`, `stateless` | what a message comes to, whichever of the two brought it |
 //! | `session`, `newborn`, `sessions`, `streams`, `subscriptions`, `requests` | what a client of a handshake era has here |
+//! | `identity` | who asks |
 //! | `call`, `caller` | one forwarded request: the engine's exchange, performed |
 //! | `deliver`, `relist` | over which link its request goes; its upstream's lists read again when those were old |
 //! | `parked`, `lease` | calls that wait for a client without a session, and links that such a call has for itself |
@@ -29,6 +30,7 @@ mod deliver;
 mod farewell;
 mod follower;
 mod http;
+mod identity;
 mod in_session;
 pub(crate) mod ladder;
 mod lease;
@@ -86,9 +88,6 @@ use views::Views;
 
 /// Who the gateway is towards upstreams.
 const CLIENT_INFO: &str = concat!("{\"name\":\"dragoman\",\"version\":\"", env!("CARGO_PKG_VERSION"), "\"}");
-
-/// Who asks, as long as nobody has to say who they are.
-const ANYONE: &str = "anyone";
 
 /// Everything that the whole process shares.
 pub(crate) struct Gateway {

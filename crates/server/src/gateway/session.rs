@@ -19,6 +19,7 @@ use transport::up::LinkError;
 
 use super::Shard;
 use super::call::Mail;
+use super::identity::Identity;
 use super::link::{Asker, OpenLink};
 use super::link_cell::LinkCell;
 use super::requests::{request, tell_level};
@@ -62,6 +63,8 @@ impl Used {
 pub(crate) struct Session {
     pub(crate) id: Box<str>,
     pub(crate) profile: usize,
+    /// Who opened it; nobody else may use it.
+    pub(crate) identity: Identity,
     pub(crate) kind: Kind,
     pub(crate) face: Face,
     params: Bytes,
@@ -89,6 +92,7 @@ pub(crate) struct Session {
 pub(crate) struct Birth {
     pub(crate) id: Box<str>,
     pub(crate) profile: usize,
+    pub(crate) identity: Identity,
     pub(crate) era: &'static Era,
     pub(crate) hello: ClientHello,
     pub(crate) face: Face,
@@ -96,12 +100,13 @@ pub(crate) struct Birth {
 
 impl Session {
     pub(crate) fn new(birth: Birth, limits: &Limits) -> Arc<Self> {
-        let Birth { id, profile, era, hello, face } = birth;
+        let Birth { id, profile, identity, era, hello, face } = birth;
         let capabilities =
             if hello.can_be_asked { hello.capabilities.clone() } else { Bytes::from_static(b"{}") };
         Arc::new(Self {
             id,
             profile,
+            identity,
             kind: Kind { era, capabilities },
             face,
             client_info: hello.info,

@@ -11,6 +11,7 @@ use proto::rpc::{Frame, result_pieces, result_response};
 
 use super::call::Call;
 use super::caller::{Caller, Request as CallRequest};
+use super::identity::Identity;
 use super::in_session::LONG;
 use super::upstream::Kind;
 use super::views::ViewCell;
@@ -32,6 +33,7 @@ pub(crate) enum Decision {
 pub(crate) async fn decide(
     shard: &Shard,
     profile: usize,
+    identity: &Identity,
     envelope: Envelope,
     frame: Frame,
     headers: Option<&(dyn Headers + Sync)>,
@@ -44,7 +46,7 @@ pub(crate) async fn decide(
     let info = &shard.gateway.snapshot.profiles[profile].server_info;
     let id = frame.id().cloned();
     let refuse = |fault: &Fault| Decision::Done(fault.http_status(era), fault.response(id.as_ref()));
-    let ids = TaskIds::new(&*shard.gateway, super::ANYONE, era);
+    let ids = TaskIds::new(&*shard.gateway, identity.id(), era);
     match dispatch(&frame, &view, info, ids) {
         Err(fault) => refuse(&fault),
         Ok(Dispatch::Local(result)) => match &id {
@@ -55,7 +57,7 @@ pub(crate) async fn decide(
         Ok(Dispatch::Listen) => Decision::Listen(cell, Box::new(frame)),
         Ok(Dispatch::SetLevel(_)) => refuse(&Fault::unknown_method(&frame.method(), "needs a session")),
         Ok(Dispatch::Kept(method, route)) => {
-            let asked = tasks::Asked { frame: &frame, method, route, era, server_info: info };
+            let asked = tasks::Asked { frame: &frame, method, route, era, server_info: info, identity };
             match Box::pin(tasks::serve(shard, asked)).await {
                 Ok((status, text)) => Decision::Done(status, text),
                 Err(fault) => refuse(&fault),
@@ -66,7 +68,7 @@ pub(crate) async fn decide(
             let server = view.upstream_era(route.upstream).unwrap_or(era);
             if server.asks != era.asks {
                 let name = shard.gateway.upstream(route.upstream).name();
-                match resumed(shard, &frame, era, name).await {
+                match resumed(shard, identity, &frame, era, name).await {
                     Ok(None) => {}
                     Ok(Some(parked)) => return Decision::Call(parked),
                     Err(fault) => return refuse(&fault),
@@ -74,7 +76,7 @@ pub(crate) async fn decide(
             }
             let headers = headers.map(|h| h as &dyn Headers);
             let request = CallRequest { frame, route, server, headers, server_info: info };
-            match Call::begin(shard, Caller::Stateless(cell), request) {
+            match Call::begin(shard, Caller::Stateless(cell, identity.clone()), request) {
                 Ok(begun) => Decision::Call(Box::new(begun)),
                 Err(fault) => refuse(&fault),
             }
@@ -85,12 +87,13 @@ pub(crate) async fn decide(
 /// The call that a retry belongs to, which goes on with what the retry brings; `None` for any other request.
 async fn resumed(
     shard: &Shard,
+    identity: &Identity,
     frame: &Frame,
     era: &'static Era,
     server: &str,
 ) -> Result<Option<Box<Call>>, Fault> {
     let gateway = &shard.gateway;
-    let binding = gateway.binding(super::ANYONE, server, era);
+    let binding = gateway.binding(identity.id(), server, era);
     let Some(ticket) = parked(frame, era, &**gateway, binding)? else { return Ok(None) };
     let mut call = gateway.parked.take(ticket).await.ok_or_else(no_longer_open)?;
     match call.resume(frame.clone()) {

@@ -11,6 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+use super::identity::Identity;
 use super::lines::{Client, LINES, Way};
 use super::{Shard, frame_limits};
 
@@ -28,6 +29,7 @@ pub(super) async fn serve(shard: &Shard, profile: usize) -> Result<(), BoxError>
         Way {
             id: "stdio".into(),
             profile,
+            identity: Identity::anyone(None),
             out: lines,
             behind: None,
             stateless: true,

@@ -8,21 +8,21 @@ use proto::codec::headers as names;
 use proto::era::{Lifecycle, by_version};
 use transport::net::{Body, Incoming};
 
-use super::{answer, media, sse};
+use super::{Entry, answer, media, sse};
 use crate::gateway::Shard;
 use crate::gateway::session::{Face, Session};
 use crate::gateway::streams::StreamFault;
 
 /// Opens or resumes a stream.
-pub(super) fn get(shard: &Shard, profile: usize, request: &Request<Incoming>) -> Response<Body> {
+pub(super) fn get(shard: &Shard, entry: &Entry, request: &Request<Incoming>) -> Response<Body> {
     let headers = request.headers();
     if let Err(refusal) = media::check_get(headers) {
         return *refusal;
     }
     if sse::is_opening(headers) {
-        return sse::open(shard, profile, request.uri().path());
+        return sse::open(shard, entry, request.uri().path());
     }
-    let session = match find(shard, profile, headers) {
+    let session = match find(shard, entry, headers) {
         Ok(session) => session,
         Err(refusal) => return *refusal,
     };
@@ -44,8 +44,8 @@ pub(super) fn get(shard: &Shard, profile: usize, request: &Request<Incoming>) ->
 }
 
 /// Ends a session.
-pub(super) fn delete(shard: &Shard, profile: usize, request: &Request<Incoming>) -> Response<Body> {
-    let session = match find(shard, profile, request.headers()) {
+pub(super) fn delete(shard: &Shard, entry: &Entry, request: &Request<Incoming>) -> Response<Body> {
+    let session = match find(shard, entry, request.headers()) {
         Ok(session) => session,
         Err(refusal) => return *refusal,
     };
@@ -60,15 +60,18 @@ pub(super) fn delete(shard: &Shard, profile: usize, request: &Request<Incoming>)
 /// The session that a request names.
 pub(super) fn find(
     shard: &Shard,
-    profile: usize,
+    entry: &Entry,
     headers: &HeaderMap,
 ) -> Result<Arc<Session>, Box<Response<Body>>> {
     let Some(id) = headers.get(names::SESSION_ID) else {
         return Err(Box::new(without_session(headers)));
     };
     let session = id.to_str().ok().and_then(|id| shard.gateway.sessions.get(id));
-    let is_here =
-        |session: &Arc<Session>| session.profile == profile && matches!(session.face, Face::Http(_));
+    // Somebody else's session is as unknown as none.
+    let is_here = |session: &Arc<Session>| {
+        let is_own = session.identity.id() == entry.identity.id();
+        is_own && session.profile == entry.profile && matches!(session.face, Face::Http(_))
+    };
     session.filter(is_here).ok_or_else(|| {
         let message =
             "this session is unknown or has ended; send an initialize request without Mcp-Session-Id";

@@ -16,7 +16,15 @@ use http::{Method, Request, Response, StatusCode};
 use transport::net::{Body, Handler, Incoming};
 
 use super::Shard;
+use super::identity::Identity;
 pub(crate) use guard::Guard;
+
+/// A request that was let in: at which profile, and whose it is.
+#[derive(Clone)]
+struct Entry {
+    profile: usize,
+    identity: Identity,
+}
 
 /// One thread's HTTP service.
 #[derive(Clone)]
@@ -30,34 +38,36 @@ impl Service {
         Self { shard, guard }
     }
 
-    async fn respond(self, request: Request<Incoming>) -> Response<Body> {
+    async fn respond(self, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
         let origin = match self.guard.check(&request) {
             Ok(origin) => origin,
             Err(refusal) => return *refusal,
         };
-        let mut response = self.route(request).await;
+        let mut response = self.route(request, peer).await;
         if let Some(origin) = origin {
             guard::allow_origin(response.headers_mut(), origin);
         }
         response
     }
 
-    async fn route(&self, request: Request<Incoming>) -> Response<Body> {
+    async fn route(&self, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
+        let identity = Identity::anyone(Some(peer.ip()));
         let path = request.uri().path();
         let Some(profile) = self.shard.gateway.snapshot.profile_at(path) else {
             return match path.strip_suffix('/').unwrap_or(path) {
-                sse::STREAM => sse::stream(&self.shard, &request),
-                sse::MESSAGES => Box::pin(sse::messages(&self.shard, request)).await,
+                sse::STREAM => sse::stream(&self.shard, identity, &request),
+                sse::MESSAGES => Box::pin(sse::messages(&self.shard, &identity, request)).await,
                 _ => self.other(path),
             };
         };
+        let entry = Entry { profile, identity };
         match *request.method() {
             Method::POST if sse::session_named(&request).is_some() => {
-                Box::pin(sse::post(&self.shard, Some(profile), request)).await
+                Box::pin(sse::post(&self.shard, Some(profile), &entry.identity, request)).await
             }
-            Method::POST => post::post(&self.shard, profile, request).await,
-            Method::GET => get::get(&self.shard, profile, &request),
-            Method::DELETE => get::delete(&self.shard, profile, &request),
+            Method::POST => post::post(&self.shard, &entry, request).await,
+            Method::GET => get::get(&self.shard, &entry, &request),
+            Method::DELETE => get::delete(&self.shard, &entry, &request),
             Method::OPTIONS => guard::preflight(),
             _ => answer::not_allowed(),
         }
@@ -102,9 +112,9 @@ impl Service {
 }
 
 impl Handler for Service {
-    async fn handle(&self, request: Request<Incoming>, _peer: SocketAddr) -> Response<Body> {
+    async fn handle(&self, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
         // Boxed, because a connection keeps room for this future as long as it is open.
-        Box::pin(self.clone().respond(request)).await
+        Box::pin(self.clone().respond(request, peer)).await
     }
 
     /// What a thousand of them gave up is worth giving back.

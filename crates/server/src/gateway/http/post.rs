@@ -14,7 +14,7 @@ use proto::rpc::{Batch, Frame, Kind as FrameKind, Message, array, code};
 use tokio::time::Instant;
 use transport::net::{Body, CollectError, Incoming, collect};
 
-use super::{answer, get, media, stateless};
+use super::{Entry, answer, get, media, stateless};
 use crate::gateway::call::{Call, Progress, Running};
 use crate::gateway::in_session::{Outcome, decide, notification, response};
 use crate::gateway::session::{Birth, Face, Session, Subscription};
@@ -25,7 +25,7 @@ use crate::gateway::{Shard, seal};
 pub(super) const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// Takes a message.
-pub(super) async fn post(shard: &Shard, profile: usize, request: Request<Incoming>) -> Response<Body> {
+pub(super) async fn post(shard: &Shard, entry: &Entry, request: Request<Incoming>) -> Response<Body> {
     if let Err(refusal) = media::check_post(request.headers()) {
         return *refusal;
     }
@@ -47,10 +47,10 @@ pub(super) async fn post(shard: &Shard, profile: usize, request: Request<Incomin
         Err(e) => return answer::message(400, Fault::from(&e).response(e.id.as_ref())),
     };
     match message {
-        Message::Single(frame) => single(shard, profile, &head.headers, version, frame).await,
+        Message::Single(frame) => single(shard, entry, &head.headers, version, frame).await,
         Message::Batch(batch) => match version.and_then(by_version) {
             Some(era) if era.lifecycle == Lifecycle::Stateless => no_batches(era),
-            _ => Box::pin(self::batch(shard, profile, &head.headers, batch)).await,
+            _ => Box::pin(self::batch(shard, entry, &head.headers, batch)).await,
         },
     }
 }
@@ -71,7 +71,7 @@ pub(super) fn unreadable<E: std::fmt::Display>(error: &CollectError<E>) -> Respo
 
 async fn single(
     shard: &Shard,
-    profile: usize,
+    entry: &Entry,
     headers: &HeaderMap,
     version: Option<&str>,
     frame: Frame,
@@ -81,14 +81,14 @@ async fn single(
             let fault = Fault::from(fault);
             answer::message(fault.status.unwrap_or(400), fault.response(frame.id()))
         }
-        Ok(Spoken::Stateless) => stateless::answer(shard, profile, headers, frame).await,
+        Ok(Spoken::Stateless) => stateless::answer(shard, entry, headers, frame).await,
         // Boxed as every rare way is: the room for it would else be moved about with every call.
-        Ok(Spoken::Handshake) => Box::pin(handshake(shard, profile, frame)).await,
+        Ok(Spoken::Handshake) => Box::pin(handshake(shard, entry, frame)).await,
         Ok(Spoken::Session) => {
             if let Err(refusal) = check_version(version) {
                 return *refusal;
             }
-            match get::find(shard, profile, headers) {
+            match get::find(shard, entry, headers) {
                 Ok(session) => in_session(shard, &session, frame).await,
                 Err(refusal) => *refusal,
             }
@@ -106,7 +106,7 @@ fn check_version(version: Option<&str>) -> Result<(), Box<Response<Body>>> {
     Err(Box::new(answer::refusal(StatusCode::BAD_REQUEST, &message)))
 }
 
-async fn handshake(shard: &Shard, profile: usize, frame: Frame) -> Response<Body> {
+async fn handshake(shard: &Shard, entry: &Entry, frame: Frame) -> Response<Body> {
     let refuse = |fault: &Fault| answer::message(fault.status.unwrap_or(400), fault.response(frame.id()));
     let Some(id) = frame.id() else {
         return refuse(&Fault::client(code::INVALID_REQUEST, "initialize must be a request, with an id"));
@@ -126,7 +126,8 @@ async fn handshake(shard: &Shard, profile: usize, frame: Frame) -> Response<Body
     };
     let (era, asked) = (negotiate(&hello.version), hello.version_json.clone());
     let face = Face::Http(Streams::new(&gateway.snapshot.limits));
-    let birth = Birth { id: session_id.clone().into(), profile, era, hello, face };
+    let Entry { profile, identity } = entry.clone();
+    let birth = Birth { id: session_id.clone().into(), profile, identity, era, hello, face };
     let (newborn, view) = Session::introduce(shard, birth).await;
     let info = &gateway.snapshot.profiles[profile].server_info;
     let text =
@@ -280,8 +281,8 @@ async fn drive(
 }
 
 /// Runs the messages of a batch at the same time; their answers share one stream.
-async fn batch(shard: &Shard, profile: usize, headers: &HeaderMap, batch: Batch) -> Response<Body> {
-    let session = match get::find(shard, profile, headers) {
+async fn batch(shard: &Shard, entry: &Entry, headers: &HeaderMap, batch: Batch) -> Response<Body> {
+    let session = match get::find(shard, entry, headers) {
         Ok(session) => session,
         Err(refusal) => return *refusal,
     };

@@ -17,7 +17,8 @@ use tokio::time::{Instant, timeout};
 use transport::net::{Body, BodySender, Incoming, Stop, collect};
 
 use super::post::{BODY_TIME, unreadable};
-use super::{answer, guard, media};
+use super::{Entry, answer, guard, media};
+use crate::gateway::identity::Identity;
 use crate::gateway::lines::{Client, LINES, Way};
 use crate::gateway::sessions::Door;
 use crate::gateway::streams::event;
@@ -52,7 +53,7 @@ const FAREWELL: Duration = Duration::from_secs(2);
 type Posted = Result<Message, FrameError>;
 
 /// A request to [`STREAM`].
-pub(super) fn stream(shard: &Shard, request: &Request<Incoming>) -> Response<Body> {
+pub(super) fn stream(shard: &Shard, identity: Identity, request: &Request<Incoming>) -> Response<Body> {
     match *request.method() {
         Method::GET => {
             if request.headers().contains_key(ACCEPT)
@@ -61,7 +62,7 @@ pub(super) fn stream(shard: &Shard, request: &Request<Incoming>) -> Response<Bod
                 return *refusal;
             }
             match shard.gateway.snapshot.profile_named(DEFAULT_PROFILE) {
-                Some(profile) => open(shard, profile, STREAM),
+                Some(profile) => open(shard, &Entry { profile, identity }, STREAM),
                 None => answer::refusal(StatusCode::NOT_FOUND, "there is no default profile"),
             }
         }
@@ -74,9 +75,13 @@ pub(super) fn stream(shard: &Shard, request: &Request<Incoming>) -> Response<Bod
 }
 
 /// A request to [`MESSAGES`].
-pub(super) async fn messages(shard: &Shard, request: Request<Incoming>) -> Response<Body> {
+pub(super) async fn messages(
+    shard: &Shard,
+    identity: &Identity,
+    request: Request<Incoming>,
+) -> Response<Body> {
     match *request.method() {
-        Method::POST => post(shard, None, request).await,
+        Method::POST => post(shard, None, identity, request).await,
         Method::OPTIONS => guard::preflight(),
         _ => answer::only("POST", "messages of a session are sent here by POST; GET /sse opens one"),
     }
@@ -100,7 +105,7 @@ pub(super) fn session_named(request: &Request<Incoming>) -> Option<&str> {
 }
 
 /// Opens a session's stream. It lasts as long as the client reads it, and the session no longer.
-pub(super) fn open(shard: &Shard, profile: usize, path: &str) -> Response<Body> {
+pub(super) fn open(shard: &Shard, entry: &Entry, path: &str) -> Response<Body> {
     let sessions = &shard.gateway.sessions;
     if shard.gateway.stop.is_stopped() {
         return answer::refusal(StatusCode::SERVICE_UNAVAILABLE, "this server is stopping");
@@ -110,7 +115,10 @@ pub(super) fn open(shard: &Shard, profile: usize, path: &str) -> Response<Body> 
         return answer::refusal(StatusCode::INTERNAL_SERVER_ERROR, message);
     };
     let (messages, inbox) = mpsc::channel(AHEAD);
-    if !sessions.open_door(id.as_str().into(), Door { profile, messages }) {
+    if !sessions.open_door(
+        id.as_str().into(),
+        Door { profile: entry.profile, principal: entry.identity.principal.clone(), messages },
+    ) {
         let message =
             "too many sessions are open here; try again soon (`limits.sessions` in the configuration)";
         return answer::refusal(StatusCode::SERVICE_UNAVAILABLE, message);
@@ -122,7 +130,7 @@ pub(super) fn open(shard: &Shard, profile: usize, path: &str) -> Response<Body> 
     // It is the first, so there is room.
     let _ = events.try_send(Bytes::from(first));
     let opened = Opened { shard: shard.clone(), id: id.into() };
-    tokio::spawn(serve(opened, profile, inbox, events));
+    tokio::spawn(serve(opened, entry.clone(), inbox, events));
     answer::events(body)
 }
 
@@ -139,14 +147,15 @@ impl Drop for Opened {
 }
 
 /// Takes a client's messages until its stream ends or the gateway stops.
-async fn serve(opened: Opened, profile: usize, mut inbox: mpsc::Receiver<Posted>, events: BodySender) {
+async fn serve(opened: Opened, entry: Entry, mut inbox: mpsc::Receiver<Posted>, events: BodySender) {
     let gateway = &opened.shard.gateway;
     let (out, queue) = mpsc::channel(LINES);
     let writer = tokio::spawn(write(queue, events.clone()));
     let behind = Stop::new();
     let way = Way {
         id: opened.id.clone(),
-        profile,
+        profile: entry.profile,
+        identity: entry.identity,
         out,
         behind: Some(behind.clone()),
         stateless: false,
@@ -211,6 +220,7 @@ async fn write(mut queue: mpsc::Receiver<Bytes>, events: BodySender) {
 pub(super) async fn post(
     shard: &Shard,
     profile: Option<usize>,
+    identity: &Identity,
     request: Request<Incoming>,
 ) -> Response<Body> {
     let Some(id) = session_named(&request) else {
@@ -218,7 +228,9 @@ pub(super) async fn post(
             "sessionId is missing in the URL; GET /sse opens a session, and its first event has the URL";
         return answer::refusal(StatusCode::BAD_REQUEST, message);
     };
-    let is_here = |door: &Door| profile.is_none_or(|profile| profile == door.profile);
+    let is_here = |door: &Door| {
+        door.principal.id == identity.principal.id && profile.is_none_or(|profile| profile == door.profile)
+    };
     let Some(door) = shard.gateway.sessions.door(id).filter(is_here) else { return unknown() };
     if let Err(refusal) = media::check_json(request.headers()) {
         return *refusal;

@@ -13,7 +13,7 @@ use proto::rpc::{Frame, Kind as FrameKind, code};
 use tokio::time::Instant;
 use transport::net::{Body, BodySender, collect};
 
-use super::answer;
+use super::{Entry, answer};
 use crate::gateway::call::{Call, Progress, Running};
 use crate::gateway::stateless::{Decision, decide};
 use crate::gateway::streams::{SILENCE, event};
@@ -31,7 +31,7 @@ const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// Answers a stateless message.
 pub(super) async fn answer(
     shard: &Shard,
-    profile: usize,
+    entry: &Entry,
     headers: &HeaderMap,
     frame: Frame,
 ) -> Response<Body> {
@@ -65,10 +65,10 @@ pub(super) async fn answer(
         Err(fault) => return refuse(fault),
     };
     let era = envelope.era;
-    match decide(shard, profile, envelope, frame, Some(&headers)).await {
+    match decide(shard, entry.profile, &entry.identity, envelope, frame, Some(&headers)).await {
         Decision::Done(status, text) => answer::message(status, text),
         Decision::Long(pieces) => answer::passing(Body::rope(pieces)),
-        Decision::Listen(cell, frame) => match listen::open(shard, cell, &frame) {
+        Decision::Listen(cell, frame) => match listen::open(shard, cell, &frame, &entry.identity) {
             Ok(body) => answer::events(body),
             Err(fault) => answer::fault(&fault, frame.id(), era),
         },

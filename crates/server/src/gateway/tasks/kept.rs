@@ -16,9 +16,10 @@ use proto::rpc::{Frame, RpcError, code, result_response};
 
 use super::home::Home;
 use super::notices::tell_session;
+use crate::gateway::Shard;
 use crate::gateway::call::Call;
 use crate::gateway::caller::Caller;
-use crate::gateway::{ANYONE, Shard};
+use crate::gateway::identity::Identity;
 
 /// How much is kept of outcomes that were there at once: how many, and how many bytes in all.
 const HELD: (usize, usize) = (1024, 32 << 20);
@@ -47,7 +48,7 @@ pub(crate) fn keep(call: &mut Call, made: Made, answer: Answer) -> Answer {
         }
         Made::Outcome(outcome) => {
             let (number, id) = (gateway.next_key(), call.exchange.id());
-            let ids = TaskIds::new(&**gateway, ANYONE, call.caller.era());
+            let ids = TaskIds::new(&**gateway, call.caller.identity().id(), call.caller.era());
             let shown = ids.shown(TaskPlace { server: "", home: Some(number) }, "").unwrap_or_default();
             let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let unix_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
@@ -95,6 +96,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) route: TaskRoute,
     pub(crate) era: &'static Era,
     pub(crate) server_info: &'a str,
+    pub(crate) identity: &'a Identity,
 }
 
 /// Answers a request about a task that needs its own link.
@@ -170,7 +172,7 @@ fn ended(result: &[u8]) -> bool {
 fn named(shard: &Shard, asked: &Asked<'_>, home: &Home, text: &Bytes) -> Result<Bytes, Fault> {
     let unreadable = |e| Fault::gateway(format!("the task's answer cannot be read: {e}"));
     let answer = Frame::parse(text.clone(), shard.gateway.frame_limits()).map_err(unreadable)?;
-    let ids = TaskIds::new(&*shard.gateway, ANYONE, asked.era);
+    let ids = TaskIds::new(&*shard.gateway, asked.identity.id(), asked.era);
     let place = TaskPlace { server: home.server(), home: asked.route.home };
     let renaming = Renaming::of_task(asked.method, asked.era, asked.route.task.clone());
     let edits = renaming.answer(&answer, ids, place)?;

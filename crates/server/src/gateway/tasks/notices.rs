@@ -17,13 +17,14 @@ use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::AbortHandle;
 use transport::up::LinkError;
 
+use crate::gateway::identity::Identity;
 use crate::gateway::link::OpenLink;
 use crate::gateway::reply::{Item, Source};
 use crate::gateway::requests::OpenRequest;
 use crate::gateway::session::Session;
 use crate::gateway::topics::Told;
 use crate::gateway::upstream::{Kind, Upstream, own_request};
-use crate::gateway::{ANYONE, CLIENT_INFO, Shard};
+use crate::gateway::{CLIENT_INFO, Shard};
 
 /// How many notices may wait for a slow client.
 const BEHIND: usize = 64;
@@ -40,8 +41,9 @@ pub(crate) fn wanted(
     view: &View,
     frame: &Frame,
     wanted: &Members,
+    identity: &Identity,
 ) -> Result<Vec<Heard>, Fault> {
-    let ids = TaskIds::new(&*shard.gateway, ANYONE, view.era());
+    let ids = TaskIds::new(&*shard.gateway, identity.id(), view.era());
     let max = shard.gateway.snapshot.limits.subscriptions_per_session;
     let mut tasks = heard(frame, wanted, view, ids, max)?;
     let tells = |id| view.upstream_era(id).is_some_and(|era| era.shapes.tasks == Tasks::Extension);
@@ -135,7 +137,7 @@ pub(crate) fn for_session<'f>(
     if !link.own {
         return None;
     }
-    let ids = TaskIds::new(&*shard.gateway, ANYONE, session.kind.era);
+    let ids = TaskIds::new(&*shard.gateway, session.identity.id(), session.kind.era);
     let place = TaskPlace { server: link.upstream.name(), home: None };
     let edits = message_edits(frame, None, ids, place).ok()?;
     let mut splice = Splice::new(frame.text());

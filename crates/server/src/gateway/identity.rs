@@ -1,0 +1,36 @@
+//! Who asks, as the door found out: the principal, from where, and what the request carries for a site behind the tools.
+//! It must not know how credentials are checked.
+
+use std::net::IpAddr;
+use std::sync::{Arc, LazyLock};
+
+use engine::access::Principal;
+use native::Mapped;
+
+static ANYONE: LazyLock<Arc<Principal>> = LazyLock::new(|| Arc::new(Principal::anyone()));
+
+/// Who asks.
+#[derive(Debug, Clone)]
+pub(crate) struct Identity {
+    pub(crate) principal: Arc<Principal>,
+    /// Where the request comes from; nowhere for a pipe.
+    pub(crate) address: Option<IpAddr>,
+    /// What the configuration lets the request carry to embedded servers.
+    pub(crate) mapped: Option<Arc<Mapped>>,
+}
+
+impl Identity {
+    /// Somebody whom nobody asked who they are.
+    pub(crate) fn anyone(address: Option<IpAddr>) -> Self {
+        Self::of(ANYONE.clone(), address)
+    }
+
+    pub(crate) fn of(principal: Arc<Principal>, address: Option<IpAddr>) -> Self {
+        Self { principal, address, mapped: None }
+    }
+
+    /// The name to which states, sessions and tasks are bound.
+    pub(crate) fn id(&self) -> &str {
+        &self.principal.id
+    }
+}
