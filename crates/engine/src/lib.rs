@@ -7,6 +7,7 @@
 //! | [`config`] | the configuration's text, checked, as values |
 //! | [`access`] | who may use what |
 //! | [`catalogue`] | what upstreams offer, merged into what a client sees |
+//! | [`dialect`] | how an endpoint behaves where systems disagree: rows of data, one interpreter |
 //! | [`exchange`] | one client request from its arrival to its answer |
 //! | [`tasks`] | upstreams' tasks under ids of ours |
 //! | [`snapshot`] | the configuration compiled |
@@ -16,6 +17,7 @@
 pub mod access;
 pub mod catalogue;
 pub mod config;
+pub mod dialect;
 pub mod exchange;
 pub mod fault;
 pub mod session;

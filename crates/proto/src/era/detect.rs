@@ -85,11 +85,12 @@ pub fn detect(frame: &Frame, header: Option<&str>) -> Result<Spoken, EraFault> {
 fn names_stateless(version: &str) -> bool {
     match by_version(version) {
         Some(Era { lifecycle, .. }) => *lifecycle == Lifecycle::Stateless,
-        None => is_date(version) && version > newest_stateless().version,
+        None => is_dated(version) && version > newest_stateless().version,
     }
 }
 
-fn is_date(text: &str) -> bool {
+/// Whether a version string is a date, as those of all published versions are; ours or not.
+pub fn is_dated(text: &str) -> bool {
     text.len() == 10
         && text
             .bytes()

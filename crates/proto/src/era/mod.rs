@@ -19,7 +19,7 @@ mod v2026_07_28;
 #[cfg(test)]
 mod tests;
 
-pub use detect::{EraFault, Spoken, detect};
+pub use detect::{EraFault, Spoken, detect, is_dated};
 pub use envelope::{Envelope, Mirrored, check_notification, read_envelope};
 pub use hello::{
     ClientHello, HelloFault, ServerHello, client_hello, discover_request, discover_result, identity,
@@ -32,7 +32,7 @@ pub use results::{
 };
 pub use row::{Asks, Elicitation, Era, InvalidArguments, Lifecycle, Shapes, Structured, Tasks, Web};
 
-pub use v1::ROW as V1;
+pub use v1::{DECIMAL as V1_DECIMAL, ROW as V1};
 pub use v2024_10_07::ROW as V2024_10_07;
 pub use v2024_11_05::ROW as V2024_11_05;
 pub use v2025_03_26::ROW as V2025_03_26;

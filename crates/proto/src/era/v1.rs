@@ -6,10 +6,13 @@ use super::row::{
 use crate::mcp::Method;
 use crate::rpc::code;
 
+/// This version as some systems write it.
+pub const DECIMAL: &str = "1.0";
+
 /// The row of this era.
 pub static ROW: Era = Era {
     version: "1",
-    aliases: &["1.0", "1.0.0"],
+    aliases: &[DECIMAL, "1.0.0"],
     numeric: true,
     offered: "2024-11-05",
     lifecycle: Lifecycle::Handshake,

@@ -1,0 +1,70 @@
+//! A request as the dialect read it, in the gateway's own form. It must not know rows.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use proto::json::{Members, Span};
+use proto::mcp::Method;
+use proto::rpc::Frame;
+
+/// What a client asks for.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    id: Option<Bytes>,
+    frame: Frame,
+}
+
+/// The id, as JSON text, of an answer to what has none.
+const NULL: &[u8] = b"null";
+
+impl Ask {
+    pub(super) fn new(id: Option<Bytes>, frame: Frame) -> Self {
+        Self { id, frame }
+    }
+
+    /// The id to answer with, exactly as it was written; null where there was none.
+    pub fn id(&self) -> &[u8] {
+        self.id.as_deref().unwrap_or(NULL)
+    }
+
+    /// The request as the gateway takes it: JSON-RPC 2.0, with an id, and with `params` that are an object or absent.
+    /// What is not needed for that stands as the client wrote it.
+    pub fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    /// The method, escapes resolved.
+    pub fn method(&self) -> Cow<'_, str> {
+        self.frame.method()
+    }
+
+    /// Whether it is a call of a tool.
+    pub fn is_call(&self) -> bool {
+        self.method() == Method::ToolsCall.name()
+    }
+
+    /// Whether it only tells something, whatever id it has.
+    pub fn is_notice(&self) -> bool {
+        self.method().starts_with("notifications/")
+    }
+
+    /// A member of `params` as written; the last one where it stands twice, as the systems behind the rows take it.
+    pub(super) fn param(&self, key: &str) -> Option<Span> {
+        self.params().and_then(|params| params.get(self.frame.text(), key))
+    }
+
+    /// A member of `params` that is a string.
+    pub(super) fn text_param(&self, key: &str) -> Option<Cow<'_, str>> {
+        self.param(key).and_then(|span| self.frame.string(span))
+    }
+
+    /// The members of `params`.
+    pub(super) fn params(&self) -> Option<&Members> {
+        self.frame.params().map(|params| &params.members)
+    }
+
+    /// The tool that is called.
+    pub(super) fn tool(&self) -> Option<Cow<'_, str>> {
+        if self.is_call() { self.text_param("name") } else { None }
+    }
+}

@@ -1,0 +1,120 @@
+//! What the row answers itself, and what goes on to the gateway. It must not know what a list or a call looks like.
+
+use bytes::Bytes;
+use proto::mcp::Method;
+use proto::rpc::Frame;
+
+use super::ask::Ask;
+use super::finish::{Reply, refuse};
+use super::introduce::{introduce, is_standard};
+use super::row::Dialect;
+use super::trouble::Trouble;
+use super::words::{Check, Gate};
+use super::{call, list};
+use crate::catalogue::{ListKind, View};
+use crate::fault::Condition;
+
+/// What the answer to a request depends on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Facts<'a> {
+    /// Whether the session was begun with `initialize`.
+    pub initialized: bool,
+    /// What the asker sees of the profile; without one, a request that needs it says so.
+    pub view: Option<&'a View>,
+    /// The view's tools in the row's shape, where [`super::tools`] has made them before.
+    pub tools: Option<&'a Bytes>,
+    /// The name of the profile.
+    pub profile: &'a str,
+}
+
+/// What is to be done with a request.
+#[expect(clippy::large_enum_variant, reason = "most are forwarded; a box would cost each an allocation")]
+#[derive(Debug)]
+pub enum Begun {
+    /// It is answered.
+    Done(Reply),
+    /// It is answered, and begins the session.
+    Introduced(Reply),
+    /// It goes on to the gateway, as a request of a client without a session of the row's era.
+    Forward(Frame),
+    /// Its client is served as the protocol says, with this message and all that follow.
+    Standard,
+    /// It cannot be decided without a view.
+    NeedsView,
+}
+
+/// Why a request is not simply forwarded.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// Something is wrong with it.
+    Trouble(Box<Trouble>),
+    /// It cannot be decided without a view.
+    NeedsView,
+}
+
+impl From<Trouble> for Stop {
+    fn from(trouble: Trouble) -> Self {
+        Self::Trouble(Box::new(trouble))
+    }
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn view(&self) -> Result<&'a View, Stop> {
+        self.view.ok_or(Stop::NeedsView)
+    }
+}
+
+/// Decides what is to be done with a request.
+pub fn begin(row: &Dialect, ask: &Ask, facts: Facts<'_>) -> Begun {
+    if row.hello.standard_clients && is_standard(row, ask) {
+        return Begun::Standard;
+    }
+    match answer(row, ask, facts) {
+        Ok(begun) => begun,
+        Err(Stop::NeedsView) => Begun::NeedsView,
+        Err(Stop::Trouble(trouble)) => Begun::Done(refuse(row, Some(ask), &trouble)),
+    }
+}
+
+fn answer(row: &Dialect, ask: &Ask, facts: Facts<'_>) -> Result<Begun, Stop> {
+    let name = ask.method();
+    let among = |list: &[super::Text]| list.contains(&name);
+    let empty = among(&row.lists.empty_methods);
+    let known = empty || among(&row.lists.methods);
+    for check in &row.reading.checks {
+        match check {
+            Check::Known if !known && !row.lists.forward_unknown => {
+                let why = format!("method {name:?} is not known here");
+                return Err(Trouble::new(Condition::UnknownMethod, why).about(name).into());
+            }
+            Check::Initialized if gated(row, &name) && !facts.initialized => {
+                let why = format!("method {name:?} came before \"initialize\"");
+                return Err(Trouble::new(Condition::NotInitialized, why).into());
+            }
+            _ => {}
+        }
+    }
+    let result = |result: &[u8]| Ok(Begun::Done(Reply::result(ask.id(), result)));
+    if empty {
+        return result(b"{}");
+    }
+    let method = Method::from_name(&name).filter(|_| known);
+    match method {
+        Some(Method::Initialize) => {
+            let said = introduce(row, ask, facts)?;
+            Ok(Begun::Introduced(Reply::result(ask.id(), &said)))
+        }
+        Some(Method::ToolsCall) => call::call(row, ask, facts).map(Begun::Forward),
+        Some(Method::ResourcesRead) => call::read_resource(ask, facts).map(Begun::Forward),
+        Some(Method::PromptsGet) => call::get_prompt(ask, facts).map(Begun::Forward),
+        Some(method) if ListKind::of_method(method).is_some() => {
+            let kind = ListKind::of_method(method).unwrap_or(ListKind::Tools);
+            result(&list::listed(row, ask, facts, kind)?)
+        }
+        _ => Ok(Begun::Forward(ask.frame().clone())),
+    }
+}
+
+fn gated(row: &Dialect, method: &str) -> bool {
+    row.hello.gate == Gate::Session && method != Method::Initialize.name()
+}

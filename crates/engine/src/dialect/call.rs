@@ -1,0 +1,135 @@
+//! A call before it goes on: its tool, its arguments; and the same for resources and prompts. It must not know how a call
+//! is carried out.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use proto::json::{Span, Splice};
+use proto::rpc::{Frame, FrameLimits};
+
+use super::ask::Ask;
+use super::begin::{Facts, Stop};
+use super::list::schema_of;
+use super::mend::{mend, mends};
+use super::row::Dialect;
+use super::trouble::Trouble;
+use super::words::ArgumentsMissing;
+use crate::catalogue::View;
+use crate::fault::Condition;
+
+/// A call as it goes on.
+pub(super) fn call(row: &Dialect, ask: &Ask, facts: Facts<'_>) -> Result<Frame, Stop> {
+    let name = ask.text_param("name").filter(|name| !name.is_empty());
+    let name = name.ok_or_else(|| {
+        Trouble::new(Condition::MissingToolName, "params.name is required and must be a string")
+    })?;
+    let arguments = arguments(row, ask)?;
+    let view = facts.view()?;
+    let Some(tool) = view.tool(&name) else { return Err(absent(view, Condition::UnknownTool, &name).into()) };
+    let text = ask.frame().text();
+    let written: Cow<'_, [u8]> = arguments.map_or(Cow::Borrowed(b"{}"), |span| Cow::Borrowed(span.of(text)));
+    let mended = if mends(row) { mend(row, &written, schema_of(view, &name).as_deref()) } else { None };
+    let sent = mended.as_deref().unwrap_or(&written);
+    if row.calls.check_arguments
+        && let Err(misfit) = tool.check(Some(sent))
+    {
+        let missing = schema_of(view, &name).and_then(|schema| missing(&schema, sent));
+        let why =
+            missing.map_or_else(|| misfit.to_string(), |key| format!("Missing required parameter: {key}"));
+        return Err(Trouble::new(Condition::InvalidArguments, why).about(name).into());
+    }
+    let absent = arguments.is_none() && row.calls.arguments_missing == ArgumentsMissing::Empty;
+    if absent || mended.is_some() {
+        return with_arguments(ask, sent);
+    }
+    Ok(ask.frame().clone())
+}
+
+/// Where the arguments stand; `None` where there are none, and the row takes that.
+fn arguments(row: &Dialect, ask: &Ask) -> Result<Option<Span>, Stop> {
+    let text = ask.frame().text();
+    let policy = row.calls.arguments_missing;
+    let found =
+        ask.param("arguments").filter(|span| span.of(text) != b"null" || policy == ArgumentsMissing::Refuse);
+    let refused =
+        |condition| Stop::from(Trouble::new(condition, "params.arguments is required and must be an object"));
+    match (found, policy) {
+        (None, ArgumentsMissing::Refuse) => Err(refused(Condition::InvalidParams)),
+        (None, _) => Ok(None),
+        (Some(span), _) if span.of(text)[0] == b'{' => Ok(Some(span)),
+        // Systems without a type of their own for empty objects write such a one as a list.
+        (Some(span), ArgumentsMissing::Empty) if is_empty_list(span.of(text)) => Ok(None),
+        (Some(_), ArgumentsMissing::Empty) => Err(refused(Condition::InvalidArguments)),
+        (Some(_), _) => Err(refused(Condition::InvalidParams)),
+    }
+}
+
+fn is_empty_list(written: &[u8]) -> bool {
+    let inner = written.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]"));
+    inner.is_some_and(|inner| inner.trim_ascii().is_empty())
+}
+
+/// The first required argument that is not there.
+fn missing(schema: &[u8], arguments: &[u8]) -> Option<String> {
+    let schema: serde_json::Value = serde_json::from_slice(schema).ok()?;
+    let given: serde_json::Value = serde_json::from_slice(arguments).ok()?;
+    let required = schema.get("required")?.as_array()?.iter().filter_map(|name| name.as_str());
+    required
+        .into_iter()
+        .find(|name| given.get(name).is_none_or(serde_json::Value::is_null))
+        .map(str::to_owned)
+}
+
+/// The request with these arguments.
+fn with_arguments(ask: &Ask, arguments: &[u8]) -> Result<Frame, Stop> {
+    let text = ask.frame().text();
+    let mut splice = Splice::new(text);
+    if let Some(params) = ask.params() {
+        splice.set(params, b"arguments", arguments);
+    }
+    parsed(splice.finish())
+}
+
+fn parsed(text: Bytes) -> Result<Frame, Stop> {
+    Frame::parse(text, FrameLimits::default())
+        .map_err(|error| Trouble::new(Condition::InvalidParams, error.to_string()).into())
+}
+
+/// Why there is no such thing: nobody has it, or who has it is not there.
+fn absent(view: &View, condition: Condition, name: &str) -> Trouble {
+    match view.absence_behind(name) {
+        None => Trouble::new(condition, format!("there is no {name:?} here")).about(name),
+        Some((server, absence)) => {
+            let why = format!("server {server:?} {}", absence.reason);
+            Trouble::new(Condition::UpstreamDown, why).about(name).of(server)
+        }
+    }
+}
+
+/// A resource's reading as it goes on.
+pub(super) fn read_resource(ask: &Ask, facts: Facts<'_>) -> Result<Frame, Stop> {
+    let uri = required(ask, "uri")?;
+    if facts.view()?.resource_owner(&uri).is_some() {
+        return Ok(ask.frame().clone());
+    }
+    let why = format!("no server has the resource {uri}");
+    Err(Trouble::new(Condition::UnknownResource, why).about(uri).into())
+}
+
+/// A prompt's reading as it goes on.
+pub(super) fn get_prompt(ask: &Ask, facts: Facts<'_>) -> Result<Frame, Stop> {
+    let name = required(ask, "name")?;
+    let view = facts.view()?;
+    if view.prompt(&name).is_some() {
+        return Ok(ask.frame().clone());
+    }
+    Err(absent(view, Condition::UnknownPrompt, &name).into())
+}
+
+fn required<'a>(ask: &'a Ask, key: &str) -> Result<Cow<'a, str>, Stop> {
+    let found = ask.text_param(key);
+    found.ok_or_else(|| {
+        Trouble::new(Condition::InvalidParams, format!("params.{key} is required and must be a string"))
+            .into()
+    })
+}

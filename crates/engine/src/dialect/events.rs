@@ -1,0 +1,49 @@
+//! The events of a stream beside the answers, as ready bytes. It must not know sessions.
+
+use bytes::{Bytes, BytesMut};
+use proto::codec::sse::{KEEP_ALIVE, encode_comment, encode_event};
+
+use super::row::Dialect;
+use super::say::Words;
+use crate::fault::Condition;
+
+/// What a stream begins with before its first event; often nothing.
+pub fn opening(row: &Dialect) -> Bytes {
+    let mut out = BytesMut::new();
+    if !row.events.opening_comment.is_empty() {
+        encode_comment(&mut out, row.events.opening_comment.as_bytes());
+    }
+    out.freeze()
+}
+
+/// The first event, which says where to post. `path` is what is posted to, and `session` names the stream.
+pub fn endpoint_event(row: &Dialect, path: &str, session: &str, profile: &str) -> Bytes {
+    let mut words = Words::default();
+    words.text("path", path).text("session", session).text("profile", profile);
+    event("endpoint", words.fill(&row.events.endpoint_data).as_bytes())
+}
+
+/// What keeps a stream open.
+pub fn ping_event(row: &Dialect) -> Bytes {
+    match &row.events.ping_event {
+        None => Bytes::from_static(KEEP_ALIVE),
+        Some(name) => event(name, b""),
+    }
+}
+
+/// The event that tells of a fault of the stream itself.
+pub fn error_event(row: &Dialect, condition: Condition) -> Bytes {
+    let say = row.errors.say(condition);
+    let mut words = Words::default();
+    words.json("code", say.code.to_string().into_bytes());
+    let text = words.fill(&say.message);
+    words.text("text", text);
+    let data = row.events.error_data.as_ref().and_then(|data| words.render(data)).unwrap_or_default();
+    event(&row.events.error_event, &data)
+}
+
+fn event(name: &str, data: &[u8]) -> Bytes {
+    let mut out = BytesMut::with_capacity(name.len() + data.len() + 24);
+    encode_event(&mut out, Some(name), None, None, data);
+    out.freeze()
+}

@@ -1,0 +1,189 @@
+//! Lists in the row's shape, made from the ready pages of a view. It must not know who may see what: the view does.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use proto::json::{Elements, MAX_DEPTH, Members, Span, Splice, unquote};
+
+use super::ask::Ask;
+use super::begin::{Facts, Stop};
+use super::row::{Dialect, Lists};
+use super::trouble::{Trouble, string_at};
+use super::words::{RequiredStyle, SchemaPart, ToolOrder};
+use crate::catalogue::{ListKind, View};
+use crate::fault::Condition;
+
+/// The input schema of a tool whose server gave none.
+const ANY_OBJECT: &str = r#"{"type":"object"}"#;
+
+/// The result of a list.
+pub(super) fn listed(row: &Dialect, ask: &Ask, facts: Facts<'_>, kind: ListKind) -> Result<Bytes, Stop> {
+    if !row.lists.pages {
+        return match (kind, facts.tools) {
+            (ListKind::Tools, Some(ready)) => Ok(ready.clone()),
+            (ListKind::Tools, None) => Ok(tools(row, facts.view()?)),
+            (kind, _) => Ok(whole(kind, &items(facts.view()?, kind))),
+        };
+    }
+    let cursor = ask.text_param("cursor");
+    let page = facts.view()?.pages(kind).page(cursor.as_deref());
+    let page = page.ok_or_else(|| {
+        Trouble::new(
+            Condition::InvalidParams,
+            "params.cursor is not one of this server; start again without it",
+        )
+    })?;
+    if kind != ListKind::Tools {
+        return Ok(page.clone());
+    }
+    let Ok(members) = Members::of_document(page, MAX_DEPTH) else { return Ok(page.clone()) };
+    let Some(span) = members.get(page, kind.member()) else { return Ok(page.clone()) };
+    let shaped = shaped(&row.lists, items_of(page));
+    let list = array(&shaped);
+    let mut splice = Splice::new(page);
+    splice.replace(span, &list);
+    Ok(splice.finish())
+}
+
+/// The tools of a view as the row lists them, all at once: the result of `tools/list`. The same for all requests for as
+/// long as the view is.
+pub fn tools(row: &Dialect, view: &View) -> Bytes {
+    whole(ListKind::Tools, &shaped(&row.lists, items(view, ListKind::Tools)))
+}
+
+/// A tool's input schema as it is listed.
+pub(super) fn schema_of(view: &View, name: &str) -> Option<Bytes> {
+    let found =
+        items(view, ListKind::Tools).into_iter().find(|item| name_of(item).as_deref() == Some(name))?;
+    let members = Members::of_document(&found, MAX_DEPTH).ok()?;
+    members.get(&found, "inputSchema").map(|span| span.share(&found))
+}
+
+fn whole(kind: ListKind, items: &[Bytes]) -> Bytes {
+    let mut out = format!("{{\"{}\":", kind.member()).into_bytes();
+    out.extend_from_slice(&array(items));
+    out.push(b'}');
+    Bytes::from(out)
+}
+
+fn array(items: &[Bytes]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(items.iter().map(|item| item.len() + 1).sum::<usize>() + 2);
+    out.push(b'[');
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        out.extend_from_slice(item);
+    }
+    out.push(b']');
+    out
+}
+
+/// All items of a view's list, page by page.
+fn items(view: &View, kind: ListKind) -> Vec<Bytes> {
+    let pages = view.pages(kind);
+    let mut all = Vec::new();
+    let mut cursor: Option<String> = None;
+    while let Some(page) = pages.page(cursor.as_deref()) {
+        let Ok(members) = Members::of_document(page, MAX_DEPTH) else { break };
+        all.extend(list_at(page, members.get(page, kind.member())));
+        let next = members.get(page, "nextCursor").and_then(|span| string_at(span.of(page)));
+        match next {
+            Some(next) => cursor = Some(next.into_owned()),
+            None => break,
+        }
+    }
+    all
+}
+
+fn items_of(page: &Bytes) -> Vec<Bytes> {
+    let members = Members::of_document(page, MAX_DEPTH).ok();
+    list_at(page, members.and_then(|members| members.get(page, ListKind::Tools.member())))
+}
+
+fn list_at(page: &Bytes, span: Option<Span>) -> Vec<Bytes> {
+    let elements = span.and_then(|span| Elements::of_value(page, span));
+    elements.map(|list| list.iter().map(|span| span.share(page)).collect()).unwrap_or_default()
+}
+
+fn shaped(lists: &Lists, items: Vec<Bytes>) -> Vec<Bytes> {
+    let mut items: Vec<Bytes> = items.into_iter().map(|item| tool(lists, item)).collect();
+    if lists.tool_order == ToolOrder::Name {
+        items.sort_by_cached_key(name_of);
+    }
+    items
+}
+
+fn name_of(item: &Bytes) -> Option<String> {
+    let members = Members::of_document(item, MAX_DEPTH).ok()?;
+    string_at(members.get(item, "name")?.of(item)).map(Cow::into_owned)
+}
+
+/// One tool in the row's shape.
+fn tool(lists: &Lists, item: Bytes) -> Bytes {
+    let Ok(members) = Members::of_document(&item, MAX_DEPTH) else { return item };
+    let written = members.get(&item, "inputSchema").map(|span| span.of(&item));
+    let schema = schema(lists, written.unwrap_or(ANY_OBJECT.as_bytes()));
+    let dropped: Vec<Cow<'_, str>> = members
+        .iter()
+        .filter_map(|member| unquote(member.key.of(&item)))
+        .filter(|key| lists.tool_members.as_ref().is_some_and(|kept| !kept.iter().any(|k| k == key)))
+        .collect();
+    let mut splice = Splice::new(&item);
+    for key in &dropped {
+        splice.remove(&members, key.as_bytes());
+    }
+    if lists.description_always && members.get(&item, "description").is_none() {
+        splice.set(&members, b"description", b"\"\"");
+    }
+    if written != Some(&schema) {
+        splice.set(&members, b"inputSchema", &schema);
+    }
+    if splice.is_empty() { item.clone() } else { splice.finish() }
+}
+
+/// An input schema in the row's shape.
+fn schema(lists: &Lists, schema: &[u8]) -> Vec<u8> {
+    let Ok(members) = Members::of_document(schema, MAX_DEPTH) else { return schema.to_vec() };
+    let marked = (lists.required_style == RequiredStyle::Boolean).then(|| marked(schema, &members)).flatten();
+    let mut splice = Splice::new(schema);
+    for part in &lists.schema_always {
+        let (key, empty): (&str, &[u8]) = match part {
+            SchemaPart::Properties => ("properties", b"{}"),
+            SchemaPart::Required => ("required", b"[]"),
+        };
+        if members.get(schema, key).is_none() {
+            splice.set(&members, key.as_bytes(), empty);
+        }
+    }
+    if let Some((properties, with)) = &marked {
+        splice.replace(*properties, with).remove(&members, b"required");
+    }
+    splice.finish().to_vec()
+}
+
+/// The properties with `required: true` in those that are; `None` where nothing is required.
+fn marked(schema: &[u8], members: &Members) -> Option<(Span, Bytes)> {
+    let list = Elements::of_value(schema, members.get(schema, "required")?)?;
+    let names: Vec<Cow<'_, str>> = list.iter().filter_map(|span| string_at(span.of(schema))).collect();
+    let span = members.get(schema, "properties")?;
+    let properties = span.of(schema);
+    let each = Members::of_document(properties, MAX_DEPTH).ok()?;
+    let mut edited = Vec::new();
+    for member in each.iter() {
+        let Some(key) = unquote(member.key.of(properties)) else { continue };
+        let value = member.value.of(properties);
+        if names.contains(&key)
+            && let Ok(own) = Members::of_document(value, MAX_DEPTH)
+        {
+            let mut splice = Splice::new(value);
+            splice.set(&own, b"required", b"true");
+            edited.push((member.value, splice.finish()));
+        }
+    }
+    let mut splice = Splice::new(properties);
+    for (span, with) in &edited {
+        splice.replace(*span, with);
+    }
+    Some((span, splice.finish()))
+}

@@ -1,0 +1,165 @@
+//! The result of a call, in the row's shape. It must not know how trouble is told.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use proto::json::{Elements, Members, Scanner, Span, Splice, quote, unquote};
+
+use super::finish::members;
+use super::output::laid_out;
+use super::row::Dialect;
+use super::trouble::string_at;
+use super::words::{Channel, Output, SuccessFlag};
+
+/// A call whose tool failed, where the row tells that by an error.
+#[derive(Debug)]
+pub(super) struct Failed {
+    /// What the tool said.
+    pub(super) message: String,
+    /// What it said as data: an error object around it.
+    pub(super) original: Option<Bytes>,
+    /// Where in its program it happened.
+    pub(super) stack: Option<String>,
+}
+
+/// Puts a result into the row's shape.
+///
+/// # Errors
+/// [`Failed`] where it is to be an error.
+pub(super) fn call_result(row: &Dialect, result: &Bytes) -> Result<Bytes, Failed> {
+    let Some(found) = members(result) else { return Ok(result.clone()) };
+    let shape = Shape { row, text: result, members: &found };
+    let failed = found.get(result, "isError").is_some_and(|flag| flag.of(result) == b"true");
+    if failed && row.errors.tool_failed.channel == Channel::Error {
+        return Err(shape.failed());
+    }
+    Ok(shape.shaped(failed))
+}
+
+struct Shape<'r> {
+    row: &'r Dialect,
+    text: &'r Bytes,
+    members: &'r Members,
+}
+
+impl Shape<'_> {
+    fn failed(&self) -> Failed {
+        let texts: Vec<Cow<'_, str>> =
+            self.texts().into_iter().filter_map(|span| string_at(span.of(self.text))).collect();
+        let data = self.members.get(self.text, "structuredContent").map(|span| span.of(self.text));
+        let message = texts.join("\n");
+        let original = data.map(|data| {
+            let mut object = format!("{{\"message\":{},\"data\":", quote(&message)).into_bytes();
+            object.extend_from_slice(data);
+            object.push(b'}');
+            Bytes::from(object)
+        });
+        let stack = self
+            .members
+            .get(self.text, "_meta")
+            .and_then(|span| Members::of_value(self.text, span))
+            .and_then(|meta| meta.get(self.text, "stacktrace"))
+            .and_then(|span| string_at(span.of(self.text)))
+            .map(Cow::into_owned);
+        Failed { message, original, stack }
+    }
+
+    fn shaped(&self, failed: bool) -> Bytes {
+        let calls = &self.row.calls;
+        let replaced = self.replaced_texts(failed);
+        let said;
+        let mut splice = Splice::new(self.text);
+        for (span, text) in &replaced {
+            splice.replace(*span, text.as_bytes());
+        }
+        let other: Vec<Cow<'_, str>> = self
+            .members
+            .iter()
+            .filter_map(|member| unquote(member.key.of(self.text)))
+            .filter(|key| calls.result_members.as_ref().is_some_and(|kept| !kept.iter().any(|k| k == key)))
+            .filter(|key| key != "isError" && key != "content")
+            .collect();
+        for key in &other {
+            splice.remove(self.members, key.as_bytes());
+        }
+        match (failed, calls.success_flag) {
+            (true, _) if calls.failure_flag => {
+                splice.set(self.members, b"isError", b"true");
+            }
+            (true, _) | (false, SuccessFlag::Absent) => {
+                splice.remove(self.members, b"isError");
+            }
+            (false, SuccessFlag::False) => {
+                splice.set(self.members, b"isError", b"false");
+            }
+            (false, SuccessFlag::Keep) => {}
+        }
+        let empty = self.members.get(self.text, "content").is_none_or(|span| {
+            Elements::of_value(self.text, span).is_none_or(|list| failed && list.is_empty())
+        });
+        if empty {
+            said = self.said_nothing(failed);
+            splice.set(self.members, b"content", said.as_bytes());
+        }
+        if splice.is_empty() { self.text.clone() } else { splice.finish() }
+    }
+
+    /// The content where there is none.
+    fn said_nothing(&self, failed: bool) -> String {
+        if !failed {
+            return "[]".to_owned();
+        }
+        let text = format!("{}the tool failed and did not say why", self.row.calls.failure_prefix);
+        format!("[{{\"type\":\"text\",\"text\":{}}}]", quote(&text))
+    }
+
+    /// The texts that are written anew: JSON in another layout, and the first of a failure with what it begins with.
+    fn replaced_texts(&self, failed: bool) -> Vec<(Span, String)> {
+        let calls = &self.row.calls;
+        let untouched = if failed { calls.failure_prefix.is_empty() } else { calls.output == Output::Raw };
+        if untouched {
+            return Vec::new();
+        }
+        let mut replaced = Vec::new();
+        for (at, span) in self.texts().into_iter().enumerate() {
+            let written = span.of(self.text);
+            let Some(text) = string_at(written) else { continue };
+            if failed {
+                let begins = text.starts_with(calls.failure_prefix.trim_end());
+                if at == 0
+                    && !begins
+                    && let Ok(rest) = std::str::from_utf8(&written[1..])
+                {
+                    let prefix = quote(&calls.failure_prefix);
+                    // Its closing quote goes, the text's opening one has gone.
+                    replaced.push((span, format!("{}{rest}", &prefix[..prefix.len() - 1])));
+                }
+            } else if is_json(&text)
+                && let Some(anew) = laid_out(&text, calls.output)
+            {
+                replaced.push((span, quote(&anew)));
+            }
+        }
+        replaced
+    }
+
+    /// The places of the texts in text blocks.
+    fn texts(&self) -> Vec<Span> {
+        let blocks = self.members.get(self.text, "content").and_then(|at| Elements::of_value(self.text, at));
+        let Some(blocks) = blocks else { return Vec::new() };
+        let text = |block: Span| {
+            let block = Members::of_value(self.text, block)?;
+            let kind = block.get(self.text, "type")?;
+            let is_text = string_at(kind.of(self.text)).is_some_and(|kind| kind == "text");
+            block.get(self.text, "text").filter(|_| is_text)
+        };
+        blocks.iter().filter_map(text).collect()
+    }
+}
+
+/// Whether a text is an object or an array: plain texts that happen to be JSON stay as they are.
+fn is_json(text: &str) -> bool {
+    text.trim_ascii_start().starts_with(['{', '['])
+        && Scanner::new(text.as_bytes(), proto::json::MAX_DEPTH)
+            .is_ok_and(|scanner| scanner.document().is_ok())
+}

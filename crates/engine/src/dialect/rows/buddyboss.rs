@@ -1,0 +1,167 @@
+//! `buddyboss`: a community site's tools behind one POST path, each request for itself; refusals of who asks are the
+//! site's own.
+
+use proto::era::V2025_11_25;
+use proto::mcp::Method;
+
+use super::{object, template, text, texts, versions};
+use crate::dialect::row::{Calls, Dialect, Errors, Grammar, Hello, Lists, Variant, Web};
+use crate::dialect::say::Say;
+use crate::dialect::words::{
+    ArgumentsMissing, Check, ErrorId, Ids, Mend, NoId, NullId, Origins, ParamsShape, RateHeaders, SchemaPart,
+    SuccessFlag, VersionPolicy,
+};
+
+pub(super) fn row() -> Dialect {
+    Dialect {
+        name: text("buddyboss"),
+        about: text(
+            "A community site's tools behind one POST path, without sessions; refusals as its site words them",
+        ),
+        variants: VARIANTS,
+        hello: Hello {
+            versions: versions(&[&V2025_11_25]),
+            version_policy: VersionPolicy::Own,
+            server_name: text("buddyboss-mcp-server"),
+            server_version: text("1.0.0"),
+            capabilities: Some(object(r#"{"tools":{}}"#)),
+            instructions: false,
+            ..Hello::default()
+        },
+        reading: Grammar {
+            checks: ORDER.to_vec(),
+            version_error_id: ErrorId::Null,
+            ids: Ids::Any,
+            null_id: NullId::Notification,
+            no_id: NoId::Acknowledge,
+            params_shape: ParamsShape::Ignore,
+            ..Grammar::default()
+        },
+        lists: Lists {
+            methods: texts(&[Method::Initialize.name(), Method::ToolsList.name(), Method::ToolsCall.name()]),
+            forward_unknown: false,
+            tool_members: Some(texts(&["name", "description", "inputSchema"])),
+            description_always: true,
+            schema_always: vec![SchemaPart::Properties],
+            pages: false,
+            ..Lists::default()
+        },
+        calls: Calls {
+            arguments_missing: ArgumentsMissing::Empty,
+            mend_arguments: vec![
+                Mend::DropEmpty,
+                Mend::Coerce,
+                Mend::DropForeign,
+                Mend::DropUnknown,
+                Mend::Clamp,
+            ],
+            argument_defaults: Some(object(r#"{"per_page":20}"#)),
+            argument_caps: Some(object(r#"{"per_page":100}"#)),
+            result_members: Some(texts(&["content", "isError"])),
+            success_flag: SuccessFlag::Absent,
+            failure_prefix: text("Error: "),
+            ..Calls::default()
+        },
+        errors: errors(),
+        web: Web {
+            info: Some(template(r#"{"name":"{serverName}","version":"{serverVersion}","status":"active"}"#)),
+            cors_origins: Origins::None,
+            rate_headers: RateHeaders::Refused,
+            ..Web::default()
+        },
+        ..Dialect::plain()
+    }
+}
+
+/// A wrong version is one without an id as well, and what has no id is not looked at any further.
+const ORDER: [Check; 6] =
+    [Check::Version, Check::Id, Check::Method, Check::Params, Check::Known, Check::Initialized];
+
+fn errors() -> Errors {
+    Errors {
+        parse_error: Say::new(-32700, "Parse error"),
+        invalid_request: Say::new(-32600, "Invalid Request"),
+        unknown_method: Say::new(-32601, "Method not found"),
+        invalid_params: Say::new(-32602, "Invalid params: {detail}"),
+        missing_tool_name: Say::new(-32602, "Invalid params: missing tool name"),
+        unknown_tool: Say::new(-32602, "Tool not found: {name}"),
+        invalid_arguments: Say::new(-32602, "Validation error: {detail}").by_result(),
+        tool_failed: Say::new(-32000, "Tool execution failed").by_result(),
+        upstream_error: Say::new(-32000, "Error: {message}").by_result(),
+        upstream_down: Say::new(-32000, "Error: {message}").by_result(),
+        consent_needed: Say::new(-32000, "Error: {message}").by_result(),
+        unknown_resource: Say::new(-32601, "Method not found"),
+        unknown_prompt: Say::new(-32601, "Method not found"),
+        unknown_profile: Say::new(-32603, "Internal error").status(404).body(NO_ROUTE),
+        no_credentials: refused("Authentication required.", 401),
+        bad_credentials: refused("Authentication required.", 401),
+        forbidden: refused("Insufficient permissions.", 403),
+        rate_limited: Say::new(-32000, "Too many requests. Try again in {seconds} seconds.")
+            .status(429)
+            .body(r#"{"code":"bbmcp_rate_limit_exceeded","message":"{text}","data":{"status":429}}"#),
+        not_initialized: Say::new(-32600, "Invalid Request"),
+        platform_missing: Say::new(-32002, "BuddyBoss not available"),
+        internal: Say::new(-32603, "Internal error"),
+        ..Errors::default()
+    }
+}
+
+/// Who may not ask is told so by the site, not in JSON-RPC.
+fn refused(message: &'static str, status: u16) -> Say {
+    Say::new(-32000, message)
+        .status(status)
+        .body(r#"{"code":"rest_forbidden","message":"{text}","data":{"status":"{status}"}}"#)
+}
+
+const NO_ROUTE: &str = r#"{"code":"rest_no_route","message":"No route was found matching the URL and request method.","data":{"status":404}}"#;
+
+const VARIANTS: &[Variant] = &[
+    Variant {
+        name: "code",
+        about: "What its program does where its page says otherwise: longer messages, a GET that informs",
+        changes: &[
+            ("serverVersion", r#""1.0.1""#),
+            ("get", r#""info""#),
+            ("parseError.message", r#""Parse error: invalid JSON""#),
+            ("invalidRequest.message", r#""Invalid Request: {detail}""#),
+            ("unknownMethod.message", r#""Method not found: {name}""#),
+            (
+                "noCredentials.body",
+                r#"{"code":"bbmcp_unauthorized","message":"{text}","data":{"status":"{status}"}}"#,
+            ),
+            (
+                "badCredentials.body",
+                r#"{"code":"bbmcp_unauthorized","message":"{text}","data":{"status":"{status}"}}"#,
+            ),
+            (
+                "forbidden.body",
+                r#"{"code":"bbmcp_forbidden","message":"{text}","data":{"status":"{status}"}}"#,
+            ),
+        ],
+    },
+    Variant {
+        name: "throwing",
+        about: "A tool that fails is a JSON-RPC error, as its list of codes has it",
+        changes: &[
+            ("toolFailed.channel", r#""error""#),
+            ("upstreamError", r#"{"channel":"error","message":"Tool execution failed"}"#),
+            ("upstreamDown", r#"{"channel":"error","message":"Tool execution failed"}"#),
+        ],
+    },
+    Variant {
+        name: "boolean-required",
+        about: "Input schemas say in each property whether it is required, as its page has it",
+        changes: &[("requiredStyle", r#""boolean""#)],
+    },
+    Variant {
+        name: "site",
+        about: "Methods that are not served are answered as its site does",
+        changes: &[
+            ("otherStatus", "404"),
+            (
+                "otherBody",
+                r#"{"code":"rest_no_route","message":"No route was found matching the URL and request method.","data":{"status":404}}"#,
+            ),
+        ],
+    },
+];

@@ -1,0 +1,145 @@
+//! `gateway`: profiles of many servers, each at a path by POST and by events; what a server says goes on as it is, with
+//! its name beside it.
+
+use proto::era::{V2024_10_07, V2024_11_05};
+use proto::mcp::Method;
+
+use super::{object, template, text, texts, versions};
+use crate::dialect::cell::Text;
+use crate::dialect::row::{Calls, Dialect, Errors, Events, Grammar, Hello, Lists, Variant, Web};
+use crate::dialect::say::Say;
+use crate::dialect::words::{
+    ArgumentsMissing, GetAnswer, NoId, NullId, Streams, SuccessFlag, UnknownSession, VersionPolicy,
+};
+
+pub(super) fn row() -> Dialect {
+    Dialect {
+        name: text("gateway"),
+        about: text(
+            "Profiles of many servers, each at a path by POST and by events; servers' errors keep their names",
+        ),
+        variants: VARIANTS,
+        hello: Hello {
+            versions: versions(&[&V2024_11_05, &V2024_10_07]),
+            version_policy: VersionPolicy::Echo,
+            initialize_needs_servers: true,
+            server_name: text("MCP Server"),
+            server_version: text("1.0.0"),
+            capabilities: Some(object(r#"{"tools":{},"resources":{}}"#)),
+            instructions: false,
+            ..Hello::default()
+        },
+        reading: Grammar { null_id: NullId::Keep, no_id: NoId::Execute, ..Grammar::default() },
+        lists: Lists { methods: methods(), forward_unknown: true, pages: false, ..Lists::default() },
+        calls: Calls {
+            arguments_missing: ArgumentsMissing::Pass,
+            check_arguments: false,
+            success_flag: SuccessFlag::False,
+            ..Calls::default()
+        },
+        errors: errors(),
+        web: Web {
+            get: GetAnswer::Events,
+            info: Some(template(
+                r#"{"name":"{serverName}","version":"{serverVersion}","profile":"{profile}"}"#,
+            )),
+            cors_methods: texts(&["GET", "POST", "OPTIONS"]),
+            cors_headers: texts(&["Content-Type", "Authorization", "Mcp-Session-Id"]),
+            cors_credentials: true,
+            ..Web::default()
+        },
+        events: Events {
+            streams: Streams::Same,
+            endpoint_data: text("{path}?sessionId={session}"),
+            session_parameter: text("sessionId"),
+            unknown_session: UnknownSession::Answer,
+            ..Events::default()
+        },
+        ..Dialect::plain()
+    }
+}
+
+fn methods() -> Vec<Text> {
+    texts(&[
+        Method::Initialize.name(),
+        Method::ToolsList.name(),
+        Method::ToolsCall.name(),
+        Method::ResourcesList.name(),
+        Method::TemplatesList.name(),
+        Method::ResourcesRead.name(),
+        Method::PromptsList.name(),
+        Method::PromptsGet.name(),
+    ])
+}
+
+fn errors() -> Errors {
+    Errors {
+        parse_error: Say::new(-32700, "Parse error"),
+        invalid_request: Say::new(-32600, "Invalid Request"),
+        unknown_method: Say::new(-32601, "Method not found: {name}"),
+        invalid_params: Say::new(-32602, "Invalid params: {detail}"),
+        missing_tool_name: Say::new(-32602, "Invalid params: {detail}"),
+        unknown_tool: Say::new(-32601, "Method not found: {name}"),
+        invalid_arguments: Say::new(-32602, "Invalid params: {detail}"),
+        tool_failed: Say::new(-32002, "Tool error").data(ORIGINAL).by_result(),
+        upstream_error: Say::new(-32002, "Tool error").data(ORIGINAL),
+        upstream_down: Say::new(-32002, "Server unavailable: {server}").data(ORIGINAL),
+        consent_needed: Say::new(-32003, "OAuth authorization required")
+            .data(r#"{"serverId":"{server}","authorizationUrl":"{url}"}"#),
+        unknown_resource: Say::new(-32001, "Resource not found: {name}").data(ORIGINAL),
+        unknown_prompt: Say::new(-32602, "Prompt not found: {name}").data(ORIGINAL),
+        unknown_profile: Say::new(-32000, "Profile not found: {name}"),
+        no_credentials: Say::new(-32003, "Authorization error: {detail}").status(401),
+        bad_credentials: Say::new(-32003, "Authorization error: {detail}").status(401),
+        forbidden: Say::new(-32003, "Authorization error: {detail}").status(403),
+        rate_limited: Say::new(-32000, "Rate limit exceeded").status(429),
+        not_initialized: Say::new(-32000, "Server error: {detail}"),
+        platform_missing: Say::new(-32000, "Server error: {detail}"),
+        internal: Say::new(-32603, "Internal error: {detail}"),
+        ..Errors::default()
+    }
+}
+
+const ORIGINAL: &str = r#"{"server":"{server}","originalError":"{original}"}"#;
+
+const VARIANTS: &[Variant] = &[
+    Variant {
+        name: "example",
+        about: "The code of a tool's error as in the example of its page, not as in the table there",
+        changes: &[("upstreamError.code", "-32001")],
+    },
+    Variant {
+        name: "proxy",
+        about: "By its page about the proxy",
+        changes: &[
+            ("serverName", r#""Profile: {profile}""#),
+            ("upstreamError", r#"{"code":-32001,"message":"Tool call failed"}"#),
+            ("endpointData", r#""{path}""#),
+        ],
+    },
+    Variant {
+        name: "reference",
+        about: "By its reference of errors, with a table of its own",
+        changes: &[
+            ("unknownTool", r#"{"code":-32001,"message":"Tool not found: {name}"}"#),
+            ("unknownResource.code", "-32002"),
+            ("upstreamError.code", "-32603"),
+            ("upstreamDown", r#"{"code":-32003,"message":"Server not connected: {server}"}"#),
+            ("consentNeeded.code", "-32004"),
+            ("noCredentials.code", "-32004"),
+            ("badCredentials.code", "-32005"),
+            ("forbidden.code", "-32005"),
+        ],
+    },
+    Variant {
+        name: "code",
+        about: "What its program does where its pages say otherwise",
+        changes: &[
+            ("serverName", r#""Local MCP Gateway""#),
+            ("serverVersion", r#""0.1.0""#),
+            ("unknownTool", r#"{"code":-32602,"message":"Tool not found: {name}"}"#),
+            ("unknownResource.code", "-32602"),
+            ("openingComment", r#""connected""#),
+        ],
+    },
+];

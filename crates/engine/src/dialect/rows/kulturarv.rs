@@ -1,0 +1,115 @@
+//! `kulturarv`: heritage tools behind a stream of events and a POST path beside it; a tool that fails is a result, always.
+
+use proto::era::V2024_11_05;
+use proto::mcp::Method;
+
+use super::{object, template, text, texts, versions};
+use crate::dialect::row::{Calls, Dialect, Errors, Events, Grammar, Hello, Lists, Variant, Web};
+use crate::dialect::say::Say;
+use crate::dialect::words::{
+    ArgumentsMissing, ErrorId, NoId, NullId, RateHeaders, SchemaPart, Streams, SuccessFlag, UnknownSession,
+    VersionPolicy,
+};
+
+pub(super) fn row() -> Dialect {
+    Dialect {
+        name: text("kulturarv"),
+        about: text("Tools behind a stream of events with a POST path beside it; a failed tool is a result"),
+        variants: VARIANTS,
+        hello: Hello {
+            versions: versions(&[&V2024_11_05]),
+            version_policy: VersionPolicy::Own,
+            server_name: text("kulturarv-mcp-server"),
+            server_version: text("1.0.0"),
+            capabilities: Some(object(r#"{"tools":{}}"#)),
+            instructions: false,
+            ..Hello::default()
+        },
+        reading: Grammar {
+            jsonrpc_optional: true,
+            version_error_id: ErrorId::Null,
+            structure_error_id: ErrorId::Null,
+            null_id: NullId::Notification,
+            no_id: NoId::Execute,
+            ..Grammar::default()
+        },
+        lists: Lists {
+            methods: texts(&[Method::Initialize.name(), Method::ToolsList.name(), Method::ToolsCall.name()]),
+            forward_unknown: false,
+            tool_members: Some(texts(&["name", "description", "inputSchema"])),
+            description_always: true,
+            schema_always: vec![SchemaPart::Properties, SchemaPart::Required],
+            pages: false,
+            ..Lists::default()
+        },
+        calls: Calls {
+            arguments_missing: ArgumentsMissing::Empty,
+            result_members: Some(texts(&["content", "isError"])),
+            success_flag: SuccessFlag::False,
+            failure_prefix: text("Error: "),
+            ..Calls::default()
+        },
+        errors: errors(),
+        web: Web {
+            info: Some(template(r#"{"name":"{serverName}","version":"{serverVersion}"}"#)),
+            cors_methods: texts(&["GET", "POST", "OPTIONS"]),
+            cors_exposed: texts(&[
+                "X-RateLimit-Limit",
+                "X-RateLimit-Remaining",
+                "Retry-After",
+                "X-Request-ID",
+            ]),
+            cors_credentials: true,
+            rate_headers: RateHeaders::All,
+            ..Web::default()
+        },
+        events: Events {
+            streams: Streams::Beside,
+            answer_in_body: true,
+            ping_event: Some(text("ping")),
+            unknown_session: UnknownSession::Answer,
+            ..Events::default()
+        },
+        ..Dialect::plain()
+    }
+}
+
+fn errors() -> Errors {
+    let failed = |message| Say::new(-32000, message).by_result();
+    Errors {
+        parse_error: Say::new(-32700, "Parse error"),
+        invalid_request: Say::new(-32600, "Invalid Request"),
+        unknown_method: Say::new(-32601, "Method not found"),
+        invalid_params: Say::new(-32602, "Invalid params").by_result(),
+        missing_tool_name: Say::new(-32602, "Error: Invalid parameters: {detail}").by_result(),
+        unknown_tool: Say::new(-32602, "Tool not found: {name}").by_result(),
+        invalid_arguments: Say::new(-32602, "Error: {detail}").by_result(),
+        tool_failed: failed("Tool execution error"),
+        upstream_error: failed("Error: {message}"),
+        upstream_down: failed("Error: {message}"),
+        consent_needed: failed("Error: {message}"),
+        unknown_resource: Say::new(-32601, "Method not found"),
+        unknown_prompt: Say::new(-32601, "Method not found"),
+        unknown_profile: Say::new(-32603, "Internal error").status(404),
+        no_credentials: Say::new(-32001, "Authentication required").status(401),
+        bad_credentials: Say::new(-32001, "Authentication required").status(401),
+        forbidden: Say::new(-32001, "Authentication required").status(403),
+        rate_limited: Say::new(-32002, "Rate limit exceeded").status(429),
+        not_initialized: Say::new(-32600, "Invalid Request"),
+        platform_missing: failed("Error: {message}"),
+        internal: Say::new(-32603, "Internal error"),
+        ..Errors::default()
+    }
+}
+
+const VARIANTS: &[Variant] = &[Variant {
+    name: "code",
+    about: "What its program does where its page says otherwise: longer messages, null data, a body that acknowledges",
+    changes: &[
+        ("ackBody", r#""{\"status\":\"accepted\"}""#),
+        ("parseError", r#"{"message":"Invalid JSON: {detail}","data":null}"#),
+        ("invalidRequest", r#"{"message":"Invalid JSON-RPC request: {detail}","data":null}"#),
+        ("unknownMethod", r#"{"message":"Method not found: {name}","data":null}"#),
+        ("rateLimited.message", r#""Rate limit exceeded. Try again in {seconds} seconds.""#),
+    ],
+}];

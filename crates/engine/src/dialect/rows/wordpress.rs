@@ -1,0 +1,165 @@
+//! `wordpress-v1`: a site's content behind POST, with the site and its credentials in each request; every failure is a
+//! JSON-RPC error. And `wordpress-saas`, its hosted successor, where a failed tool is a plain result.
+
+use proto::era::V2024_11_05;
+use proto::mcp::{Method, Notice};
+
+use super::{object, template, text, texts, versions};
+use crate::dialect::row::{Calls, Dialect, Errors, Grammar, Hello, Lists, Variant, Web};
+use crate::dialect::say::Say;
+use crate::dialect::words::{
+    ArgumentsMissing, Ids, NoId, NullId, ParamsShape, RateHeaders, SuccessFlag, VersionPolicy,
+};
+
+pub(super) fn first() -> Dialect {
+    Dialect {
+        name: text("wordpress-v1"),
+        about: text(
+            "A site's content behind POST, the site named in each request; every failure is an error",
+        ),
+        variants: VARIANTS,
+        hello: Hello {
+            versions: versions(&[&V2024_11_05]),
+            version_policy: VersionPolicy::Own,
+            server_name: text("wordpress-nodeflow-mcp"),
+            server_version: text("1.0.0"),
+            capabilities: Some(object(r#"{"tools":{"listChanged":false}}"#)),
+            instructions: false,
+            ..Hello::default()
+        },
+        reading: Grammar {
+            ids: Ids::Any,
+            null_id: NullId::Keep,
+            // Its program answers notifications, which JSON-RPC forbids and clients do not expect.
+            no_id: NoId::Acknowledge,
+            params_shape: ParamsShape::Ignore,
+            ..Grammar::default()
+        },
+        lists: Lists {
+            methods: texts(&[Method::Initialize.name(), Method::ToolsList.name(), Method::ToolsCall.name()]),
+            empty_methods: vec![],
+            forward_unknown: false,
+            tool_members: Some(texts(&["name", "description", "inputSchema"])),
+            description_always: true,
+            pages: false,
+            ..Lists::default()
+        },
+        calls: Calls {
+            arguments_missing: ArgumentsMissing::Empty,
+            argument_caps: Some(object(r#"{"per_page":100}"#)),
+            result_members: Some(texts(&["content"])),
+            success_flag: SuccessFlag::Absent,
+            ..Calls::default()
+        },
+        errors: errors(),
+        web: Web {
+            info: Some(template(r#"{"name":"{serverName}","version":"{serverVersion}","status":"ok"}"#)),
+            cors_methods: texts(&["GET", "POST", "OPTIONS"]),
+            cors_headers: texts(&[
+                "Content-Type",
+                "x-wordpress-url",
+                "x-wordpress-username",
+                "x-wordpress-password",
+                "x-imgbb-api-key",
+            ]),
+            ..Web::default()
+        },
+        ..Dialect::plain()
+    }
+}
+
+pub(super) fn hosted() -> Dialect {
+    let first = first();
+    Dialect {
+        name: text("wordpress-saas"),
+        about: text(
+            "Its hosted successor: API keys, HTTP statuses for errors, a failed tool is a plain result",
+        ),
+        variants: &[],
+        hello: Hello {
+            server_name: text("wordpress-mcp-saas"),
+            server_version: text("2.0.0"),
+            capabilities: Some(object(r#"{"tools":{}}"#)),
+            ..first.hello
+        },
+        reading: Grammar { no_id: NoId::Answer, ..first.reading },
+        lists: Lists {
+            empty_methods: texts(&[Method::Ping.name(), Notice::Initialized.name()]),
+            ..first.lists
+        },
+        calls: Calls { failure_flag: false, failure_prefix: text("Error: "), ..first.calls },
+        errors: hosted_errors(),
+        web: Web {
+            cors_headers: texts(&["Content-Type", "Authorization", "X-API-Key"]),
+            cors_exposed: texts(&["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"]),
+            rate_headers: RateHeaders::All,
+            ..first.web
+        },
+        ..first
+    }
+}
+
+fn errors() -> Errors {
+    let site = || Say::new(-32003, "WordPress API error: {message}").data(r#""{originalData}""#);
+    Errors {
+        parse_error: Say::new(-32700, "Parse error: {detail}"),
+        invalid_request: Say::new(-32600, "Invalid request: {detail}"),
+        unknown_method: Say::new(-32601, "Method not found: {name}"),
+        invalid_params: Say::new(-32602, "Invalid params: {detail}"),
+        missing_tool_name: Say::new(-32602, "Invalid params: missing tool name"),
+        unknown_tool: Say::new(-32004, "Tool not found: {name}"),
+        invalid_arguments: Say::new(-32005, "Validation error: {detail}"),
+        tool_failed: site(),
+        upstream_error: site(),
+        upstream_down: site(),
+        consent_needed: Say::new(-32001, "No credentials provided"),
+        unknown_resource: Say::new(-32601, "Method not found: {method}"),
+        unknown_prompt: Say::new(-32601, "Method not found: {method}"),
+        unknown_profile: Say::new(-32603, "Internal error").status(404),
+        no_credentials: Say::new(-32001, "No credentials provided"),
+        bad_credentials: Say::new(-32002, "Invalid credentials"),
+        forbidden: Say::new(-32002, "Invalid credentials").status(403),
+        rate_limited: Say::new(-32603, "Rate limit exceeded").status(429),
+        not_initialized: Say::new(-32600, "Invalid request: {detail}"),
+        platform_missing: site(),
+        internal: Say::new(-32603, "Internal error"),
+        ..Errors::default()
+    }
+}
+
+fn hosted_errors() -> Errors {
+    let error = |code, message| Say::new(code, message).status(500);
+    let failed = |message| Say::new(-32603, message).status(500).by_result();
+    let refused = |message, status| Say::new(-32000, message).status(status);
+    Errors {
+        parse_error: error(-32700, "Parse error"),
+        invalid_request: error(-32600, "Invalid request: {detail}").status(400),
+        unknown_method: error(-32601, "Method not found: {name}"),
+        invalid_params: error(-32602, "Invalid params: {detail}"),
+        missing_tool_name: error(-32602, "Invalid params: missing tool name"),
+        unknown_tool: failed("Error: Unknown tool: {name}"),
+        invalid_arguments: failed("Error: {detail}"),
+        tool_failed: failed("Error: {message}"),
+        upstream_error: failed("Error: {message}"),
+        upstream_down: failed("Error: {message}"),
+        consent_needed: failed("Error: {message}"),
+        no_credentials: refused("Authentication required", 401),
+        bad_credentials: refused("Authentication failed", 401),
+        forbidden: refused("Forbidden", 403),
+        rate_limited: refused("Rate limit exceeded", 429),
+        platform_missing: failed("Error: {message}"),
+        internal: error(-32603, "Internal error"),
+        ..errors()
+    }
+}
+
+const VARIANTS: &[Variant] = &[Variant {
+    name: "code",
+    about: "What its program does where its page says otherwise: other codes, notifications are answered",
+    changes: &[
+        ("noId", r#""answer""#),
+        ("parseError.message", r#""Invalid JSON""#),
+        ("unknownTool.code", "-32601"),
+        ("toolFailed", r#"{"code":-32603,"message":"{message}"}"#),
+    ],
+}];

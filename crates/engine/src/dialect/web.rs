@@ -1,0 +1,98 @@
+//! What HTTP shows beside the answers to messages: other methods, information, browsers, rates. It must not know who may
+//! ask from where.
+
+use super::finish::Reply;
+use super::row::Dialect;
+use super::say::Words;
+use super::trouble::Rate;
+use super::words::{GetAnswer, Origins, RateHeaders, Streams};
+
+/// A header line; names in lower case.
+type Header = (&'static str, String);
+
+/// The answer to an HTTP method that is not served.
+pub fn not_served(row: &Dialect) -> Reply {
+    let body = row.web.other_body.as_ref().and_then(|body| words(row, "").render(body));
+    let mut reply = Reply::raw(row.web.other_status, body.unwrap_or_default());
+    if reply.status == 405 {
+        let get = row.web.get != GetAnswer::Refuse || row.events.streams == Streams::Same;
+        reply.headers.push(("allow", if get { "GET, POST" } else { "POST" }.to_owned()));
+    }
+    reply
+}
+
+/// The information that a GET of the endpoint gives, where it gives some.
+pub fn shown_info(row: &Dialect, profile: &str) -> Option<Reply> {
+    let info = row.web.info.as_ref().filter(|_| row.web.get == GetAnswer::Info)?;
+    Some(Reply::raw(200, words(row, profile).render(info)?))
+}
+
+fn words<'r>(row: &'r Dialect, profile: &'r str) -> Words<'r> {
+    let mut words = Words::default();
+    words.text("profile", profile).text("serverVersion", row.hello.server_version.as_ref());
+    let name = words.fill(&row.hello.server_name);
+    words.text("serverName", name);
+    words
+}
+
+/// A request of a browser's page.
+#[derive(Debug, Clone, Copy)]
+pub struct Cross<'a> {
+    /// Where the page is from: the header `Origin`.
+    pub origin: &'a str,
+    /// Whether the gateway lets that in.
+    pub allowed: bool,
+    /// Whether the browser only asks what it may do.
+    pub preflight: bool,
+}
+
+/// The header lines that tell a browser what its page may do; none where it may do nothing.
+pub fn cross_origin(row: &Dialect, cross: Cross<'_>) -> Vec<Header> {
+    let web = &row.web;
+    let named = match web.cors_origins {
+        Origins::None => return Vec::new(),
+        Origins::Allowed if !cross.allowed => return Vec::new(),
+        // A browser takes no credentials back under the name of all origins.
+        Origins::Any if !web.cors_credentials => "*",
+        Origins::Allowed | Origins::Any => cross.origin,
+    };
+    let mut lines = vec![("access-control-allow-origin", named.to_owned())];
+    if named != "*" {
+        lines.push(("vary", "origin".to_owned()));
+    }
+    if web.cors_credentials {
+        lines.push(("access-control-allow-credentials", "true".to_owned()));
+    }
+    if !cross.preflight {
+        if !web.cors_exposed.is_empty() {
+            lines.push(("access-control-expose-headers", web.cors_exposed.join(", ")));
+        }
+        return lines;
+    }
+    lines.push(("access-control-allow-methods", web.cors_methods.join(", ")));
+    lines.push(("access-control-allow-headers", web.cors_headers.join(", ")));
+    if web.cors_max_age > 0 {
+        lines.push(("access-control-max-age", web.cors_max_age.to_string()));
+    }
+    lines
+}
+
+/// The header lines that tell a rate limit with an answer that it let through.
+pub fn rate_headers(row: &Dialect, rate: Rate) -> Vec<Header> {
+    if row.web.rate_headers == RateHeaders::All { told(rate) } else { Vec::new() }
+}
+
+/// The same with an answer that it did not let through.
+pub(super) fn refused_rate_headers(row: &Dialect, rate: Rate) -> Vec<Header> {
+    let mut lines = if row.web.rate_headers == RateHeaders::None { Vec::new() } else { told(rate) };
+    lines.push(("retry-after", rate.retry_after.max(1).to_string()));
+    lines
+}
+
+fn told(rate: Rate) -> Vec<Header> {
+    vec![
+        ("x-ratelimit-limit", rate.limit.to_string()),
+        ("x-ratelimit-remaining", rate.remaining.to_string()),
+        ("x-ratelimit-reset", rate.reset.to_string()),
+    ]
+}
