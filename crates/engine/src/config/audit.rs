@@ -4,8 +4,16 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 
+use super::check::{self, Flaw};
+use super::parse::{Entry, Kind};
+use super::pieces;
+use super::read::Reader;
 use super::schema::written;
 use super::text::Text;
+
+const KEYS: &[&str] = &["file", "arguments", "redact", "keep"];
+const SHORTEST: Duration = Duration::from_hours(1);
+const LONGEST: Duration = Duration::from_hours(3650 * 24);
 
 /// The record of all calls.
 #[derive(Debug, Clone, PartialEq, JsonSchema)]
@@ -44,4 +52,41 @@ impl Default for Audit {
             keep: Self::KEEP,
         }
     }
+}
+
+/// `true`, `false`, or what differs from the defaults or from `base`.
+pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry, base: Option<Audit>) -> Option<Audit> {
+    if let Kind::Scalar { .. } = &entry.value.kind {
+        return reader.flag(&entry.value)?.then(|| base.unwrap_or_default());
+    }
+    let mut audit = base.unwrap_or_default();
+    let mut fields = reader.fields(&entry.value, "true, false, or a mapping with `file`, `arguments`, …")?;
+    if let Some(entry) = fields.take("file") {
+        let file = reader.within("file", |reader| path(reader, entry));
+        audit.file = file.unwrap_or(audit.file);
+    }
+    audit.arguments = reader.flag_in(&mut fields, "arguments", audit.arguments);
+    if let Some(entry) = fields.take("redact") {
+        audit.redact = pieces::texts(reader, entry, redacted);
+    }
+    audit.keep = pieces::time(reader, &mut fields, "keep", SHORTEST, LONGEST).unwrap_or(audit.keep);
+    reader.refuse(&fields.rest(), KEYS);
+    Some(audit)
+}
+
+/// A file or a folder.
+pub(super) fn path(reader: &mut Reader<'_>, entry: &Entry) -> Option<Text> {
+    let text = reader.text(&entry.value, "a path")?;
+    if text.expose().trim().is_empty() {
+        reader.fault(&entry.value.at, "the path is empty", "write a path, or remove the key");
+        return None;
+    }
+    reader.sound(&entry.value.at, check::no_nul(text.expose())).map(|()| text)
+}
+
+fn redacted(word: &str) -> Result<String, Flaw> {
+    if word.trim().is_empty() {
+        return Err(Flaw::new("this would leave out every argument", "write a part of a name: password"));
+    }
+    Ok(word.to_ascii_lowercase())
 }

@@ -62,8 +62,10 @@ const OWN_HEADERS: &[&str] = &[
     "upgrade",
 ];
 
-/// Paths that Dragoman serves itself.
-const OWN_PATHS: &[&str] = &["/", "/mcp", "/sse", "/message", "/health", "/ready", "/metrics", "/admin"];
+/// Paths that Dragoman serves itself, whatever is configured.
+const OWN_PATHS: &[&str] = &["/", "/health", "/ready", "/metrics", "/admin"];
+/// Paths at which it serves profiles.
+const PROFILE_PATHS: &[&str] = &["/mcp", "/sse", "/message"];
 
 pub(super) fn server_name(name: &str) -> Result<(), Flaw> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
@@ -302,7 +304,8 @@ pub(super) fn listen(text: &str) -> Result<SocketAddr, Flaw> {
     Err(Flaw::new("this is no address to listen on", "write an IP address and a port: 127.0.0.1:8808"))
 }
 
-pub(super) fn endpoint_path(path: &str) -> Result<(), Flaw> {
+/// With `may_be_own` it may be one at which Dragoman serves a profile by itself.
+pub(super) fn endpoint_path(path: &str, may_be_own: bool) -> Result<(), Flaw> {
     let example = "write an absolute path such as /tools/mcp";
     if !path.starts_with('/') {
         return Err(Flaw::telling(
@@ -318,9 +321,13 @@ pub(super) fn endpoint_path(path: &str) -> Result<(), Flaw> {
     if path.split('/').any(|part| part == "." || part == "..") || path.contains("//") {
         return Err(Flaw::new("a path cannot hold `//`, `/./` or `/../`", example));
     }
-    let own = OWN_PATHS.iter().any(|own| path == *own || path.trim_end_matches('/') == *own);
-    if own || path.starts_with("/mcp/") || path.starts_with("/admin/") {
+    let among = |paths: &[&str]| paths.iter().any(|own| path == *own || path.trim_end_matches('/') == *own);
+    if among(OWN_PATHS) || ["/admin/", "/.well-known/"].iter().any(|own| path.starts_with(own)) {
         return Err(Flaw::new("Dragoman already serves something at this path", example));
+    }
+    if !may_be_own && (among(PROFILE_PATHS) || path.starts_with("/mcp/")) {
+        let mend = format!("{example}, or say how it behaves: dialect: standard");
+        return Err(Flaw::new("Dragoman already serves something at this path", mend));
     }
     Ok(())
 }

@@ -2,19 +2,43 @@
 
 use std::net::SocketAddr;
 
+use indexmap::{IndexMap, IndexSet};
+
+use super::access;
+use super::audit;
+use super::auth;
 use super::check;
+use super::dialects;
+use super::endpoints;
 use super::limits::{LimitRow, Limits, Unit};
-use super::model::{Config, DEFAULT_LISTEN};
+use super::model::{Config, DEFAULT_LISTEN, DEFAULT_PROFILE};
 use super::parse::{Entry, Kind, Node};
+use super::pieces::{self, Known};
 use super::profiles;
+use super::rates;
 use super::read::{Fields, Reader, clip};
-use super::servers::{self, Servers};
+use super::servers;
 use super::source::Span;
 use super::suggest;
 use super::units;
 
-const KEYS: &[&str] =
-    &["listen", "mcpServers", "profiles", "endpoints", "limits", "allowedHosts", "allowedOrigins", "$schema"];
+const KEYS: &[&str] = &[
+    "listen",
+    "mcpServers",
+    "profiles",
+    "endpoints",
+    "dialect",
+    "dialects",
+    "auth",
+    "access",
+    "rateLimits",
+    "audit",
+    "limits",
+    "allowedHosts",
+    "allowedOrigins",
+    "stateFolder",
+    "$schema",
+];
 
 /// The most addresses to listen on.
 const MAX_LISTEN: usize = 64;
@@ -23,25 +47,35 @@ const MAX_LISTEN: usize = 64;
 const FOREIGN_KEYS: &[&str] =
     &["globalShortcut", "inputs", "isUsingBuiltInNodeForMcp", "preferences", "sandbox", "version"];
 
-pub(super) fn read(reader: &mut Reader<'_>, root: &Node) -> Config {
-    let mut config = Config::default();
+/// The configuration on top of `base`: what the file does not say stays as it is there.
+pub(super) fn read(reader: &mut Reader<'_>, root: &Node, base: Config) -> Config {
+    let mut config = base;
     let what = "a mapping with `mcpServers`, `listen`, …";
     let Some(mut fields) = reader.fields(root, what) else { return config };
     fields.take("$schema");
-    let found = read_servers(reader, &mut fields);
+    let default_has_all = has_all(&config);
+    let names = read_servers(reader, &mut fields, &mut config);
     if let Some(entry) = fields.take("listen") {
         config.listen = reader.within("listen", |reader| read_listen(reader, entry)).unwrap_or_default();
     }
-    config.profiles = profiles::read(reader, fields.take("profiles"), &found.names);
-    if let Some(entry) = fields.take("endpoints") {
-        config.endpoints = profiles::read_endpoints(reader, entry, &config.profiles);
+    if let Some(entry) = fields.take("dialects") {
+        reader.within("dialects", |reader| dialects::read(reader, entry, &mut config.dialects));
     }
+    read_views(reader, &mut fields, &mut config, &names, default_has_all);
+    read_guards(reader, &mut fields, &mut config, &names);
     if let Some(entry) = fields.take("limits") {
-        config.limits = reader.within("limits", |reader| read_limits(reader, entry));
+        let base = config.limits.clone();
+        config.limits = reader.within("limits", |reader| read_limits(reader, entry, base));
     }
-    config.allowed_hosts = texts(reader, &mut fields, "allowedHosts", check::allowed_host);
-    config.allowed_origins = texts(reader, &mut fields, "allowedOrigins", check::allowed_origin);
-    config.mcp_servers = found.servers;
+    if let Some(entry) = fields.take("allowedHosts") {
+        config.allowed_hosts = pieces::texts(reader, entry, check::allowed_host);
+    }
+    if let Some(entry) = fields.take("allowedOrigins") {
+        config.allowed_origins = pieces::texts(reader, entry, check::allowed_origin);
+    }
+    if let Some(entry) = fields.take("stateFolder") {
+        config.state_folder = reader.within("stateFolder", |reader| audit::path(reader, entry));
+    }
     // A server that is switched off may lack a value and so be missing; a profile names only servers that are there.
     for profile in config.profiles.values_mut() {
         profile.servers.retain(|name| config.mcp_servers.contains_key(name));
@@ -50,8 +84,67 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Node) -> Config {
     config
 }
 
-/// `mcpServers`, or `servers` as one editor calls it.
-fn read_servers(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Servers {
+/// Does the default profile have all servers, as it does when nobody chose some?
+fn has_all(config: &Config) -> bool {
+    let default = config.profiles.get(DEFAULT_PROFILE);
+    default.is_some_and(|profile| profile.servers.iter().eq(config.mcp_servers.keys()))
+}
+
+/// Profiles and the places at which they are served.
+fn read_views(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'_>,
+    config: &mut Config,
+    servers: &IndexSet<String>,
+    default_has_all: bool,
+) {
+    let dialects = Known { what: "dialect", names: dialects::names(&config.dialects) };
+    if let Some(name) = pieces::known_name(reader, fields, "dialect", &dialects) {
+        config.dialect = Some(name);
+    }
+    let around = profiles::Around { servers, dialects: dialects.clone(), default_has_all };
+    let base = std::mem::take(&mut config.profiles);
+    config.profiles = profiles::read(reader, fields.take("profiles"), &around, base);
+    if let Some(entry) = fields.take("endpoints") {
+        let profiles = known_keys("profile", &config.profiles);
+        let base = std::mem::take(&mut config.endpoints);
+        config.endpoints = endpoints::read(reader, entry, &endpoints::Around { profiles, dialects }, base);
+    }
+}
+
+/// Who may do what, how often, and what is written down of it.
+fn read_guards(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'_>,
+    config: &mut Config,
+    servers: &IndexSet<String>,
+) {
+    if let Some(entry) = fields.take("auth") {
+        let base = std::mem::take(&mut config.auth);
+        config.auth = reader.within("auth", |reader| auth::read(reader, entry, base));
+    }
+    let profiles = known_keys("profile", &config.profiles);
+    if let Some(entry) = fields.take("rateLimits") {
+        config.rate_limits = reader.within("rateLimits", |reader| rates::read(reader, entry, &profiles));
+    }
+    if let Some(entry) = fields.take("access") {
+        let servers = Known { what: "server", names: servers.iter().map(String::as_str).collect() };
+        let names = access::Names { profiles, servers };
+        config.access = reader.within("access", |reader| access::read(reader, entry, &names));
+    }
+    if let Some(entry) = fields.take("audit") {
+        let base = config.audit.take();
+        config.audit = reader.within("audit", |reader| audit::read(reader, entry, base));
+    }
+}
+
+fn known_keys<'k, T>(what: &'static str, map: &'k IndexMap<String, T>) -> Known<'k> {
+    Known { what, names: map.keys().map(String::as_str).collect() }
+}
+
+/// `mcpServers`, or `servers` as one editor calls it, on top of those that there are; the names of all, even of those that
+/// could not be read, so that nobody calls them unknown.
+fn read_servers(reader: &mut Reader<'_>, fields: &mut Fields<'_>, config: &mut Config) -> IndexSet<String> {
     let own = fields.take("mcpServers");
     let other = fields.take("servers");
     if let (Some(_), Some(other)) = (own, other) {
@@ -60,15 +153,29 @@ fn read_servers(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Servers {
             r.fault(&other.key_at, "`mcpServers` and `servers` say the same thing", mend);
         });
     }
-    if let Some(entry) = own.or(other) {
-        return reader.within(&entry.key, |reader| servers::read(reader, &entry.value));
+    let found =
+        own.or(other).map(|entry| reader.within(&entry.key, |reader| servers::read(reader, &entry.value)));
+    if found.is_none() && config.mcp_servers.is_empty() {
+        note_no_servers(reader, fields.at.start);
     }
-    note_no_servers(reader, fields.at.start);
-    Servers::default()
+    let found = found.unwrap_or_default();
+    let mut names: IndexSet<String> = config.mcp_servers.keys().cloned().collect();
+    names.extend(found.names);
+    config.mcp_servers.extend(found.servers);
+    names
+}
+
+/// A file that says nothing.
+pub(super) fn nothing(reader: &mut Reader<'_>, base: Config) -> Config {
+    if base.mcp_servers.is_empty() {
+        note_no_servers(reader, 0);
+    }
+    let profiles = if base.profiles.is_empty() { Config::default().profiles } else { base.profiles };
+    Config { profiles, ..base }
 }
 
 /// Allowed, but hardly what somebody wants.
-pub(super) fn note_no_servers(reader: &mut Reader<'_>, at: usize) {
+fn note_no_servers(reader: &mut Reader<'_>, at: usize) {
     let mend = "add `mcpServers:` with one entry or more";
     reader.note(&(at..at), "there are no servers, so nothing is offered", mend);
 }
@@ -95,30 +202,8 @@ fn read_listen(reader: &mut Reader<'_>, entry: &Entry) -> Option<Vec<SocketAddr>
     Some(addresses)
 }
 
-fn texts(
-    reader: &mut Reader<'_>,
-    fields: &mut Fields<'_>,
-    key: &str,
-    checked: fn(&str) -> Result<String, check::Flaw>,
-) -> Vec<String> {
-    let Some(entry) = fields.take(key) else { return Vec::new() };
-    reader.within(key, |reader| {
-        let mut texts = Vec::new();
-        for (index, item) in
-            reader.items(&entry.value, "a list", true).unwrap_or_default().into_iter().enumerate()
-        {
-            reader.within(&format!("[{index}]"), |reader| {
-                let text = reader.text(item, "a text")?;
-                texts.push(reader.sound(&item.at, checked(text.expose()))?);
-                Some(())
-            });
-        }
-        texts
-    })
-}
-
-fn read_limits(reader: &mut Reader<'_>, entry: &Entry) -> Limits {
-    let mut limits = Limits::default();
+fn read_limits(reader: &mut Reader<'_>, entry: &Entry, base: Limits) -> Limits {
+    let mut limits = base;
     let Some(mut fields) = reader.fields(&entry.value, "a mapping of limits") else { return limits };
     let mut idle_at = None;
     let mut whole_is_set = false;

@@ -1,5 +1,7 @@
 //! From the text of a configuration file to the model, or to everything that is wrong with it.
 
+use indexmap::IndexMap;
+
 use super::document;
 use super::fault::{Fault, Faults};
 use super::mask;
@@ -25,6 +27,20 @@ pub struct Loaded {
 /// # Errors
 /// All faults at once, in file order; only a syntax error stands alone.
 pub fn load(text: &str, file: &str, lookup: &Lookup<'_>) -> Result<Loaded, Faults> {
+    // The default profile has its place in the file, or comes last.
+    let base = Config { profiles: IndexMap::new(), ..Config::default() };
+    load_over(base, text, file, lookup)
+}
+
+/// Reads a configuration that extends another one, such as a preset: what it does not say stays as it is in `base`.
+///
+/// Mappings are joined key by key (servers, profiles and what they say, `auth`, `limits`, `dialects`, `audit`), a server is
+/// replaced as a whole, endpoints are joined by their paths, and other lists are replaced. A default profile that has all
+/// servers of the base has the new ones, too.
+///
+/// # Errors
+/// As [`load`]; places are those of the text.
+pub fn load_over(base: Config, text: &str, file: &str, lookup: &Lookup<'_>) -> Result<Loaded, Faults> {
     if text.len() > MAX_FILE_BYTES {
         let mend = "split the servers over several Dragomans, or move long texts to files: ${file:path}";
         let broken =
@@ -44,11 +60,9 @@ pub fn load(text: &str, file: &str, lookup: &Lookup<'_>) -> Result<Loaded, Fault
         source.hide(mask::secrets_of(&source, root));
     }
     let mut reader = Reader::new(&source, file, lookup);
-    let config = if let Some(root) = &root {
-        document::read(&mut reader, root)
-    } else {
-        document::note_no_servers(&mut reader, 0);
-        Config::default()
+    let config = match &root {
+        Some(root) => document::read(&mut reader, root, base),
+        None => document::nothing(&mut reader, base),
     };
     let findings = reader.finish();
     if findings.faults.is_empty() { Ok(Loaded { config, notes: findings.notes }) } else { Err(all(findings)) }

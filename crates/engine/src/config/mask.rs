@@ -5,7 +5,7 @@ use super::source::{Source, Span};
 use super::substitute::literal_ranges;
 
 /// Keys whose values are secret as a whole, whatever stands below them.
-const SECRET_BLOCKS: &[&str] = &["env", "headers"];
+const SECRET_BLOCKS: &[&str] = &["bearer", "env", "headers", "users"];
 /// Parts of a key that say that its value is secret.
 const SECRET_WORDS: &[&str] =
     &["authorization", "token", "secret", "password", "passwd", "apikey", "cookie", "credential", "clientid"];

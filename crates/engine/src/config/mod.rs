@@ -13,6 +13,7 @@ mod auth;
 mod check;
 mod dialects;
 mod document;
+mod endpoints;
 mod fault;
 mod glob;
 mod ip;
@@ -23,6 +24,7 @@ mod mask;
 mod model;
 mod native;
 mod parse;
+mod pieces;
 mod profiles;
 mod rates;
 mod read;
@@ -43,7 +45,7 @@ pub use fault::{Fault, Faults, MAX_REPORTED, Severity};
 pub use glob::{Glob, MAX_GLOB_BYTES};
 pub use ip::IpRange;
 pub use limits::{LimitRow, Limits, Unit};
-pub use load::{Loaded, load};
+pub use load::{Loaded, load, load_over};
 pub use model::{
     Affinity, Config, DEFAULT_LISTEN, DEFAULT_PROFILE, Endpoint, EndpointAuth, EndpointTransport, HttpLink,
     HttpTransport, Link, NameRules, Naming, Profile, Server, StdioLink, UriRules,

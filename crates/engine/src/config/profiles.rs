@@ -1,70 +1,84 @@
-//! Reads `profiles` and `endpoints`: who sees what, and where.
+//! Reads `profiles`: who sees what.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use indexmap::{IndexMap, IndexSet};
 
 use super::check;
-use super::glob::Glob;
-use super::model::{
-    DEFAULT_PROFILE, Endpoint, EndpointAuth, EndpointTransport, NameRules, Naming, Profile, UriRules,
-};
+use super::model::{DEFAULT_PROFILE, NameRules, Naming, Profile, UriRules};
 use super::parse::{Entry, Node};
+use super::pieces::{self, Known, globs};
 use super::read::{Fields, Reader, clip};
-use super::suggest;
 use super::text::Text;
 
-const PROFILE_KEYS: &[&str] = &["servers", "names", "tools", "prompts", "resources", "title", "instructions"];
+const PROFILE_KEYS: &[&str] =
+    &["servers", "names", "tools", "prompts", "resources", "title", "instructions", "dialect"];
 const NAME_RULE_KEYS: &[&str] = &["allow", "deny", "rename"];
 const URI_RULE_KEYS: &[&str] = &["allow", "deny"];
-const ENDPOINT_KEYS: &[&str] = &["path", "profile"];
 
-/// The profiles in file order, with the default one even where nobody wrote it.
+/// What profiles may name, and what there is already.
+pub(super) struct Around<'k> {
+    /// All servers.
+    pub(super) servers: &'k IndexSet<String>,
+    pub(super) dialects: Known<'k>,
+    /// Whether the default profile of the base has all servers, so that new ones join it.
+    pub(super) default_has_all: bool,
+}
+
+/// The profiles on top of those of the base, in file order, with the default one even where nobody wrote it.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     entry: Option<&Entry>,
-    servers: &IndexSet<String>,
+    around: &Around<'_>,
+    base: IndexMap<String, Profile>,
 ) -> IndexMap<String, Profile> {
-    let mut profiles = IndexMap::new();
+    let mut profiles = base;
+    if let Some(default) = profiles.get_mut(DEFAULT_PROFILE).filter(|_| around.default_has_all) {
+        default.servers = around.servers.iter().cloned().collect();
+    }
     let fields = entry.and_then(|entry| {
         reader.within("profiles", |reader| reader.fields(&entry.value, "a mapping of profiles by name"))
     });
     for entry in fields.map(Fields::rest).unwrap_or_default() {
+        let all = || Profile { servers: around.servers.iter().cloned().collect(), ..Profile::default() };
+        let base = profiles.get(&entry.key).cloned().unwrap_or_else(all);
         let profile = reader.within("profiles", |reader| {
             reader.within(&entry.key, |reader| {
                 reader.sound(&entry.key_at, check::slug(&entry.key));
-                read_profile(reader, &entry.value, servers)
+                read_profile(reader, &entry.value, around, base)
             })
         });
         // Even an unreadable profile exists: an endpoint that names it is not wrong.
         profiles.insert(entry.key.clone(), profile.unwrap_or_default());
     }
     if !profiles.contains_key(DEFAULT_PROFILE) {
-        let all = Profile { servers: servers.iter().cloned().collect(), ..Profile::default() };
+        let all = Profile { servers: around.servers.iter().cloned().collect(), ..Profile::default() };
         profiles.insert(DEFAULT_PROFILE.to_owned(), all);
     }
     profiles
 }
 
-fn read_profile(reader: &mut Reader<'_>, node: &Node, servers: &IndexSet<String>) -> Option<Profile> {
+fn read_profile(reader: &mut Reader<'_>, node: &Node, around: &Around<'_>, base: Profile) -> Option<Profile> {
+    let mut profile = base;
     let mut fields = reader.fields(node, "a mapping with `servers`, `tools`, …")?;
-    let chosen = match fields.take("servers") {
-        Some(entry) => reader.within("servers", |reader| read_servers(reader, &entry.value, servers)),
-        None => Some(servers.clone()),
-    };
-    let names = fields
-        .take("names")
-        .and_then(|entry| reader.within("names", |reader| reader.word(&entry.value, Naming::ALL)));
-    let tools = name_rules(reader, &mut fields, "tools");
-    let prompts = name_rules(reader, &mut fields, "prompts");
-    let resources = uri_rules(reader, &mut fields);
-    let title = text(reader, &mut fields, "title");
-    let instructions = text(reader, &mut fields, "instructions");
+    if let Some(entry) = fields.take("servers") {
+        let chosen = reader.within("servers", |reader| read_servers(reader, &entry.value, around.servers));
+        profile.servers = chosen.unwrap_or_default().into_iter().collect();
+    }
+    if let Some(entry) = fields.take("names") {
+        let names = reader.within("names", |reader| reader.word(&entry.value, Naming::ALL));
+        profile.names = names.unwrap_or_default();
+    }
+    name_rules(reader, &mut fields, "tools", &mut profile.tools);
+    name_rules(reader, &mut fields, "prompts", &mut profile.prompts);
+    uri_rules(reader, &mut fields, &mut profile.resources);
+    profile.title = text(reader, &mut fields, "title").or(profile.title);
+    profile.instructions = text(reader, &mut fields, "instructions").or(profile.instructions);
+    let dialect = pieces::known_name(reader, &mut fields, "dialect", &around.dialects);
+    profile.dialect = dialect.or(profile.dialect);
     reader.refuse(&fields.rest(), PROFILE_KEYS);
-    let names = names.unwrap_or_default();
-    let servers = chosen.unwrap_or_default().into_iter().collect();
-    Some(Profile { servers, names, tools, prompts, resources, title, instructions, dialect: None })
+    Some(profile)
 }
 
 fn text(reader: &mut Reader<'_>, fields: &mut Fields<'_>, key: &str) -> Option<Text> {
@@ -95,7 +109,8 @@ fn read_servers(
                 return None;
             }
             if !known.contains(name.expose()) {
-                unknown(reader, item, &name, "server", known.iter().map(String::as_str));
+                let known = Known { what: "server", names: known.iter().map(String::as_str).collect() };
+                pieces::refuse_unknown(reader, item, &name, &known);
                 return None;
             }
             Some(chosen.insert(name.expose().to_owned()))
@@ -104,80 +119,36 @@ fn read_servers(
     Some(chosen)
 }
 
-/// Says that there is no such server or profile, and which one may be meant.
-fn unknown<'k>(
-    reader: &mut Reader<'_>,
-    node: &Node,
-    name: &Text,
-    what: &str,
-    known: impl Iterator<Item = &'k str> + Clone,
-) {
-    let mend = if let Some(near) = suggest::nearest(name.expose(), known.clone()) {
-        format!("did you mean `{near}`?")
-    } else {
-        let names: Vec<&str> = known.take(12).collect();
-        if names.is_empty() {
-            format!("there is no {what} yet: add it, or remove this")
-        } else {
-            format!("there are: {}", clip(&names.join(", ")))
-        }
-    };
-    reader.fault(&node.at, format!("there is no {what} `{}`", clip(name.shown())), mend);
-}
-
-fn name_rules(reader: &mut Reader<'_>, parent: &mut Fields<'_>, key: &str) -> NameRules {
-    let Some(entry) = parent.take(key) else { return NameRules::default() };
+fn name_rules(reader: &mut Reader<'_>, parent: &mut Fields<'_>, key: &str, rules: &mut NameRules) {
+    let Some(entry) = parent.take(key) else { return };
     reader.within(key, |reader| {
-        let Some(mut fields) = reader.fields(&entry.value, "a mapping with `allow`, `deny` or `rename`")
-        else {
-            return NameRules::default();
-        };
-        let allow = globs(reader, &mut fields, "allow");
-        let deny = globs(reader, &mut fields, "deny").unwrap_or_default();
-        let rename = rename(reader, &mut fields);
+        let what = "a mapping with `allow`, `deny` or `rename`";
+        let mut fields = reader.fields(&entry.value, what)?;
+        rules.allow = globs(reader, &mut fields, "allow").or(rules.allow.take());
+        if let Some(deny) = globs(reader, &mut fields, "deny") {
+            rules.deny = deny;
+        }
+        rename(reader, &mut fields, &mut rules.rename);
         reader.refuse(&fields.rest(), NAME_RULE_KEYS);
-        NameRules { allow, deny, rename }
-    })
+        Some(())
+    });
 }
 
-fn uri_rules(reader: &mut Reader<'_>, parent: &mut Fields<'_>) -> UriRules {
-    let Some(entry) = parent.take("resources") else { return UriRules::default() };
+fn uri_rules(reader: &mut Reader<'_>, parent: &mut Fields<'_>, rules: &mut UriRules) {
+    let Some(entry) = parent.take("resources") else { return };
     reader.within("resources", |reader| {
-        let Some(mut fields) = reader.fields(&entry.value, "a mapping with `allow` or `deny`") else {
-            return UriRules::default();
-        };
-        let allow = globs(reader, &mut fields, "allow");
-        let deny = globs(reader, &mut fields, "deny").unwrap_or_default();
-        reader.refuse(&fields.rest(), URI_RULE_KEYS);
-        UriRules { allow, deny }
-    })
-}
-
-fn globs(reader: &mut Reader<'_>, fields: &mut Fields<'_>, key: &str) -> Option<Vec<Glob>> {
-    let entry = fields.take(key)?;
-    reader.within(key, |reader| {
-        let mut globs = Vec::new();
-        for (index, item) in reader.items(&entry.value, "a list of patterns", true)?.into_iter().enumerate() {
-            reader.within(&format!("[{index}]"), |reader| {
-                let text = reader.text(item, "a pattern as a text")?;
-                match Glob::parse(text.expose()) {
-                    Ok(glob) => globs.push(glob),
-                    Err(reason) => {
-                        let mend = "write a name with `*` for any characters and `?` for one; what is not to be \
-                                    shown goes under `deny`";
-                        reader.fault(&item.at, reason, mend);
-                    }
-                }
-                Some(())
-            });
+        let mut fields = reader.fields(&entry.value, "a mapping with `allow` or `deny`")?;
+        rules.allow = globs(reader, &mut fields, "allow").or(rules.allow.take());
+        if let Some(deny) = globs(reader, &mut fields, "deny") {
+            rules.deny = deny;
         }
-        Some(globs)
-    })
+        reader.refuse(&fields.rest(), URI_RULE_KEYS);
+        Some(())
+    });
 }
 
-fn rename(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> IndexMap<String, String> {
-    let mut renamed: IndexMap<String, String> = IndexMap::new();
-    let Some(entry) = fields.take("rename") else { return renamed };
+fn rename(reader: &mut Reader<'_>, fields: &mut Fields<'_>, renamed: &mut IndexMap<String, String>) {
+    let Some(entry) = fields.take("rename") else { return };
     reader.within("rename", |reader| {
         let fields = reader.fields(&entry.value, "a mapping of new names by old")?;
         let mut taken: HashMap<String, &str> = HashMap::new();
@@ -197,72 +168,4 @@ fn rename(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> IndexMap<String, 
         }
         Some(())
     });
-    renamed
-}
-
-/// The further paths, each with a profile that exists.
-pub(super) fn read_endpoints(
-    reader: &mut Reader<'_>,
-    entry: &Entry,
-    profiles: &IndexMap<String, Profile>,
-) -> Vec<Endpoint> {
-    let mut endpoints = Vec::new();
-    let mut paths = HashSet::new();
-    reader.within("endpoints", |reader| {
-        for (index, item) in reader.items(&entry.value, "a list of endpoints", false)?.into_iter().enumerate()
-        {
-            let endpoint = reader
-                .within(&format!("[{index}]"), |reader| read_endpoint(reader, item, profiles, &mut paths));
-            endpoints.extend(endpoint);
-        }
-        Some(())
-    });
-    endpoints
-}
-
-fn read_endpoint(
-    reader: &mut Reader<'_>,
-    node: &Node,
-    profiles: &IndexMap<String, Profile>,
-    paths: &mut HashSet<String>,
-) -> Option<Endpoint> {
-    let mut fields = reader.fields(node, "a mapping with `path` and `profile`")?;
-    let at = fields.at.start..fields.at.start;
-    let path = if let Some(entry) = fields.take("path") {
-        reader.within("path", |reader| read_path(reader, &entry.value, paths))
-    } else {
-        reader.fault(&at, "this endpoint has no `path`", "add it: path: /tools/mcp");
-        None
-    };
-    let profile = match fields.take("profile") {
-        Some(entry) => reader.within("profile", |reader| {
-            let name = reader.text(&entry.value, "a profile's name")?;
-            if !profiles.contains_key(name.expose()) {
-                unknown(reader, &entry.value, &name, "profile", profiles.keys().map(String::as_str));
-                return None;
-            }
-            Some(name.expose().to_owned())
-        }),
-        None => Some(DEFAULT_PROFILE.to_owned()),
-    };
-    reader.refuse(&fields.rest(), ENDPOINT_KEYS);
-    Some(Endpoint {
-        path: path?,
-        profile: profile?,
-        dialect: None,
-        transport: EndpointTransport::Http,
-        message: None,
-        auth: EndpointAuth::Inherit,
-    })
-}
-
-fn read_path(reader: &mut Reader<'_>, node: &Node, paths: &mut HashSet<String>) -> Option<String> {
-    let text = reader.text(node, "a path")?;
-    reader.sound_text(&node.at, &text, check::endpoint_path(text.expose()))?;
-    if !paths.insert(text.expose().to_owned()) {
-        let message = format!("another endpoint already has the path `{}`", clip(text.shown()));
-        reader.fault(&node.at, message, "write another path, or remove one of the two");
-        return None;
-    }
-    Some(text.expose().to_owned())
 }

@@ -50,6 +50,13 @@ pub(super) mod written {
     written!(Count, {
         "type": ["integer", "string"], "minimum": 1, "maximum": 1_000_000, "pattern": "^(\\d+|.*\\$\\{.*)$",
     });
+    written!(ValuesByPlace, {
+        "type": "object",
+        "additionalProperties": { "anyOf": [
+            { "type": ["string", "number", "boolean"] },
+            { "type": "array", "items": { "type": ["string", "number", "boolean"] }, "minItems": 1 },
+        ] },
+    });
     written!(Rate, { "type": "string", "pattern": units::RATE_PATTERN });
     written!(PasswordHash, { "type": "string", "pattern": "^\\$argon2id\\$|\\$\\{" });
     written!(BearerToken, {

@@ -25,7 +25,7 @@ foo: bar
         &[
             r"1:1 mcp_servers [mcp_servers] unknown key `mcp_servers` => did you mean `mcpServers`?",
             r"2:1 listen_on [listen_on] unknown key `listen_on` => did you mean `listen`?",
-            r"3:1 foo [foo] unknown key `foo` => remove it; known here: listen, mcpServers, profiles, endpoints, limits, allowedHosts, allowedOrigins, $schema",
+            r"3:1 foo [foo] unknown key `foo` => remove it; known here: listen, mcpServers, profiles, endpoints, dialect, dialects, auth, access, rateLimits, audit, limits, allowedHosts, allowedOrigins, stateFolder, $schema",
         ],
     ),
     (
@@ -324,8 +324,8 @@ endpoints: [{ path: x }, { path: /a?b }, { path: /a/../b }, { path: /mcp }, { pa
             r"2:21 endpoints[0].path [x] a path starts with `/` => write /x",
             r"2:34 endpoints[1].path [/a?b] a path has at most 256 of `A-Z a-z 0-9 / - _ . ~`, and no query => write an absolute path such as /tools/mcp",
             r"2:50 endpoints[2].path [/a/../b] a path cannot hold `//`, `/./` or `/../` => write an absolute path such as /tools/mcp",
-            r"2:69 endpoints[3].path [/mcp] Dragoman already serves something at this path => write an absolute path such as /tools/mcp",
-            r"2:85 endpoints[4].path [/mcp/x] Dragoman already serves something at this path => write an absolute path such as /tools/mcp",
+            r"2:69 endpoints[3].path [/mcp] Dragoman already serves something at this path => write an absolute path such as /tools/mcp, or say how it behaves: dialect: standard",
+            r"2:85 endpoints[4].path [/mcp/x] Dragoman already serves something at this path => write an absolute path such as /tools/mcp, or say how it behaves: dialect: standard",
             r"2:103 endpoints[5].path [/admin/] Dragoman already serves something at this path => write an absolute path such as /tools/mcp",
         ],
     ),

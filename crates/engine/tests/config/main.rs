@@ -1,7 +1,11 @@
 //! Configurations from the outside: what is accepted, what is refused, and how that is said.
 
 mod accepted;
+mod accepted_guards;
+mod extended;
+mod faults_of_auth;
 mod faults_of_links;
+mod faults_of_rules;
 mod faults_of_servers;
 mod faults_of_the_rest;
 mod hostile;

@@ -42,6 +42,34 @@ fn schema_and_reader_agree() {
             "servers": ["a"], "names": "plain", "title": "t", "instructions": "i", "resources": { "deny": ["file:*"] },
             "tools": { "allow": ["*"], "deny": ["x?"], "rename": { "a": "b" } }, "prompts": { "allow": null },
         } }, "endpoints": [{ "path": "/x", "profile": "p" }, { "path": "/y" }] }),
+        json!({ "auth": {
+            "bearer": "t", "keys": "${YES}", "users": { "ann": "$argon2id$v=19$m=64,t=1,p=1$aHVzaGh1c2g$aHVzaGh1c2h1" },
+            "site": { "url": "https://h", "capability": "read", "cache": 5 },
+            "jwt": { "issuer": "https://i", "audience": "a", "algorithms": ["RS256", "EdDSA"], "clockSkew": "5s" },
+            "oauth": { "resource": "https://r/mcp", "scopes": "a", "requiredScopes": ["a"] },
+        } }),
+        json!({ "auth": { "bearer": { "token": "", "optional": true }, "jwt": [{ "issuer": "https://i", "audience": ["a"] }] } }),
+        json!({ "mcpServers": { "a": { "native": "demo" } }, "access": [
+            { "allow": "*", "servers": "a" },
+            { "deny": ["a*"], "profiles": ["default"], "who": {
+                "key": "k", "user": ["u"], "scope": "s", "claim": { "a.b": [1, "x", true], "c": 2 }, "ip": ["10.0.0.0/8"],
+                "scheme": ["key", "token"],
+            }, "unless": { "ip": "::1" }, "when": { "arguments": { "/a": "x*" }, "annotations": { "readOnlyHint": true } } },
+        ] }),
+        json!({ "rateLimits": [
+            { "rate": "60/1m" },
+            { "rate": "10/s", "enabled": "${YES}", "per": ["ip", "tool"], "methods": "calls", "profiles": "default", "tools": ["*"],
+              "burst": "${NUMBER}", "trustForwardedFor": true },
+        ], "audit": { "file": "a.db", "arguments": true, "redact": "pin", "keep": "7d" }, "stateFolder": "/s" }),
+        json!({ "audit": true, "dialect": "bb", "dialects": { "mine": { "base": "bb", "pingSeconds": 7 } }, "endpoints": [
+            { "path": "/mcp", "dialect": "mine", "transport": "both", "message": "/m", "auth": "none" },
+        ], "profiles": { "p": { "dialect": "mine", "names": "plain-first" }, "q": { "names": "first" } } }),
+        json!({ "mcpServers": {
+            "a": { "native": "wordpress", "site": { "url": "https://h", "username": "u", "password": "p", "headers": true, "basic": false } },
+            "b": { "native": "buddyboss", "site": { "headers": true }, "phases": ["core"] },
+            "c": { "native": "heritage", "sources": { "snl": "https://h" } },
+            "d": { "native": "plain" },
+        } }),
     ];
     for config in good {
         let errors: Vec<String> = validator.iter_errors(&config).map(|error| error.to_string()).collect();
@@ -64,6 +92,18 @@ fn schema_and_reader_agree() {
         json!({ "limits": { "batch": 0 } }),
         json!({ "limits": { "lines": 1 } }),
         json!({ "limits": { "line": "1 parsec" } }),
+        json!({ "auth": { "password": "x" } }),
+        json!({ "auth": { "users": { "ann": "secret" } } }),
+        json!({ "auth": { "jwt": { "issuer": "https://i", "audience": "a", "algorithms": ["HS256"] } } }),
+        json!({ "access": [{ "who": { "user": "a" } }] }),
+        json!({ "access": [{ "allow": "*", "deny": "*" }] }),
+        json!({ "access": [{ "allow": "*", "who": { "scheme": "x" } }] }),
+        json!({ "access": [{ "allow": "*", "when": { "annotations": { "readOnly": true } } }] }),
+        json!({ "rateLimits": [{ "burst": 1 }] }),
+        json!({ "rateLimits": [{ "rate": "60" }] }),
+        json!({ "audit": { "redact": [] , "days": 1 } }),
+        json!({ "dialects": { "mine": { "pingSeconds": 1 } } }),
+        json!({ "endpoints": [{ "path": "/x", "transport": "stdio" }] }),
     ];
     for config in bad {
         assert!(!validator.is_valid(&config), "the schema takes {config}");

@@ -2,7 +2,9 @@
 
 mod model;
 mod path;
+mod read;
 mod written;
 
 pub use model::{AccessRule, AnnotationHint, Effect, When, Who};
 pub use path::ValuePath;
+pub(super) use read::{Names, read};

@@ -1,7 +1,6 @@
 //! How a rule of `access` is written, for the schema.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
@@ -9,7 +8,7 @@ use super::model::AccessRule;
 use crate::access::Scheme;
 use crate::config::glob::Glob;
 use crate::config::ip::IpRange;
-use crate::config::schema::written::{Flag, OneOrMany, Scalar};
+use crate::config::schema::written::{Flag, OneOrMany, ValuesByPlace};
 
 /// One rule: what it allows or denies, to whom, and when. Rules that deny always count; as soon as there is one that
 /// allows, only what is allowed may be used.
@@ -45,7 +44,7 @@ struct Who {
     /// Scopes of a token (patterns).
     scope: Option<OneOrMany<Glob>>,
     /// Claims of a token by their place, `department` or `/realm/roles`, each with what its value may be (patterns).
-    claim: Option<BTreeMap<String, OneOrMany<Scalar>>>,
+    claim: Option<ValuesByPlace>,
     /// Where the request comes from.
     ip: Option<OneOrMany<IpRange>>,
     /// How they showed who they are.
@@ -58,7 +57,7 @@ struct Who {
 #[expect(dead_code, reason = "only its schema is used")]
 struct When {
     /// Arguments of the call by their place, `path` or `/owner/name`, each with what its value may be (patterns).
-    arguments: Option<BTreeMap<String, OneOrMany<Scalar>>>,
+    arguments: Option<ValuesByPlace>,
     /// What the server says of the tool.
     annotations: Option<Annotations>,
 }

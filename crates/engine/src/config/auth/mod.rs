@@ -1,5 +1,8 @@
 //! `auth`: whom Dragoman knows, and how they show who they are.
 
+mod check;
 mod model;
+mod read;
 
 pub use model::{Algorithm, Auth, Bearer, Jwt, OAuth, SiteCheck};
+pub(super) use read::read;

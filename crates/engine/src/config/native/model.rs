@@ -39,7 +39,7 @@ pub enum Native {
     /// The tools of a site with BuddyPress.
     #[schemars(rename = "buddypress")]
     BuddyPress,
-    /// Norwegian cultural heritage: Wikipedia, Store norske leksikon, Riksantikvaren, ArcGIS.
+    /// Norwegian cultural heritage: Wikipedia, Store norske leksikon, Riksantikvaren and its maps.
     Heritage,
 }
 

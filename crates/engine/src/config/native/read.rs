@@ -77,7 +77,7 @@ fn read_site(reader: &mut Reader<'_>, entry: &Entry) -> Option<Site> {
     let headers = reader.flag_in(&mut fields, "headers", false);
     let basic = reader.flag_in(&mut fields, "basic", false);
     reader.refuse(&fields.rest(), SITE_KEYS);
-    let (url, username, password) = (url?, username?, password?);
+    let (Ok(url), Ok(username), Ok(password)) = (url, username, password) else { return None };
     if username.is_some() != password.is_some() {
         let mend = "write both, or neither; is a variable empty?";
         reader.fault(&entry.key_at, "a user name and a password belong together", mend);
@@ -93,6 +93,9 @@ fn read_site(reader: &mut Reader<'_>, entry: &Entry) -> Option<Site> {
     Some(Site { url, username, password, headers, basic })
 }
 
+/// A value that was refused.
+struct Unread;
+
 /// A text that may be left out; an empty one counts as left out.
 fn optional(
     reader: &mut Reader<'_>,
@@ -100,16 +103,17 @@ fn optional(
     key: &str,
     secret: bool,
     checked: fn(&Text) -> Result<(), check::Flaw>,
-) -> Option<Option<Text>> {
-    let Some(entry) = fields.take(key) else { return Some(None) };
+) -> Result<Option<Text>, Unread> {
+    let Some(entry) = fields.take(key) else { return Ok(None) };
     reader.within(key, |reader| {
         let what = "a text";
-        let text =
-            if secret { reader.secret_text(&entry.value, what) } else { reader.text(&entry.value, what) }?;
+        let read = if secret { Reader::secret_text } else { Reader::text };
+        let text = read(reader, &entry.value, what).ok_or(Unread)?;
         if text.expose().is_empty() {
-            return Some(None);
+            return Ok(None);
         }
-        reader.sound_text(&entry.value.at, &text, checked(&text)).map(|()| Some(text))
+        reader.sound_text(&entry.value.at, &text, checked(&text)).ok_or(Unread)?;
+        Ok(Some(text))
     })
 }
 

@@ -1,0 +1,102 @@
+//! What values of `auth` mean: is this a token, a hash, a scope that we can work with?
+
+use super::model::Algorithm;
+use crate::config::check::{Flaw, is_readable_on_the_way, url};
+use crate::config::read::clip;
+use crate::config::suggest;
+use crate::config::text::Text;
+
+/// The most memory (KiB), passes and lanes of a hash: what is beyond would be a way to stop the gateway.
+const MOST_MEMORY: u32 = 1 << 20;
+const MOST_PASSES: u32 = 64;
+const MOST_LANES: u32 = 16;
+
+/// A token as HTTP's Bearer scheme carries it (RFC 6750 section 2.1).
+pub(super) fn token(token: &str) -> Result<(), Flaw> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_' | '~' | '+' | '/' | '=');
+    if token.chars().all(allowed) {
+        return Ok(());
+    }
+    let message = "a bearer token has only `A-Z a-z 0-9 - . _ ~ + / =`";
+    Err(Flaw::new(message, "make one, for example with: openssl rand -hex 32"))
+}
+
+/// A name as HTTP's Basic scheme carries it (RFC 7617 section 2).
+pub(super) fn user(name: &str) -> Result<(), Flaw> {
+    if (1..=128).contains(&name.len()) && !name.contains(':') && !name.chars().any(char::is_control) {
+        return Ok(());
+    }
+    Err(Flaw::new("a user's name has 1 to 128 bytes, and no colon", "write a name such as ann"))
+}
+
+/// `$argon2id$v=19$m=…,t=…,p=…$SALT$HASH`, with parameters that a login can afford.
+pub(super) fn password_hash(hash: &str) -> Result<(), Flaw> {
+    let make = "make one: echo -n PASSWORD | argon2 \"$(openssl rand -hex 8)\" -id -e";
+    let Some(rest) = hash.strip_prefix("$argon2id$") else {
+        return Err(Flaw::new("this is no argon2id hash; a password itself does not belong here", make));
+    };
+    let broken = || Flaw::new("this argon2id hash is not complete", make);
+    let parts: Vec<&str> = rest.split('$').collect();
+    let [version, parameters, salt, output] = parts.as_slice() else { return Err(broken()) };
+    let is_base64 = |text: &str| {
+        text.len() >= 11 && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '/'))
+    };
+    if *version != "v=19" || !is_base64(salt) || !is_base64(output) {
+        return Err(broken());
+    }
+    let number = |key: &str| {
+        let value = parameters.split(',').find_map(|one| one.strip_prefix(key)?.strip_prefix('='))?;
+        value.parse::<u32>().ok()
+    };
+    let (Some(memory), Some(passes), Some(lanes)) = (number("m"), number("t"), number("p")) else {
+        return Err(broken());
+    };
+    let least_memory = lanes.saturating_mul(8).max(8);
+    if (least_memory..=MOST_MEMORY).contains(&memory)
+        && (1..=MOST_PASSES).contains(&passes)
+        && (1..=MOST_LANES).contains(&lanes)
+    {
+        return Ok(());
+    }
+    let message = format!(
+        "this hash is too costly or too cheap: at most m={MOST_MEMORY},t={MOST_PASSES},p={MOST_LANES}"
+    );
+    Err(Flaw::new(message, make))
+}
+
+/// A URL by which others are trusted, so that nobody may change what comes from there.
+pub(super) fn safe_url(address: &Text) -> Result<(), Flaw> {
+    url(address)?;
+    if is_readable_on_the_way(address.expose()) {
+        let message = "over http anybody on the way could answer for this address";
+        return Err(Flaw::new(message, "write https://"));
+    }
+    Ok(())
+}
+
+/// A scope (RFC 6749 section 3.3).
+pub(super) fn scope(scope: &str) -> Result<String, Flaw> {
+    let allowed = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\\');
+    if !scope.is_empty() && scope.chars().all(allowed) {
+        return Ok(scope.to_owned());
+    }
+    Err(Flaw::new("a scope is one word of visible ASCII characters", "write several as a list"))
+}
+
+pub(super) fn algorithm(name: &str, shown: &str) -> Result<Algorithm, Flaw> {
+    if let Some((_, algorithm)) = Algorithm::ALL.iter().find(|(own, _)| own.eq_ignore_ascii_case(name)) {
+        return Ok(*algorithm);
+    }
+    let names: Vec<&str> = Algorithm::ALL.iter().map(|(name, _)| *name).collect();
+    let there_are = format!("there are: {}", names.join(", "));
+    if name.eq_ignore_ascii_case("none") {
+        return Err(Flaw::new("a token without a signature could be anybody's", there_are));
+    }
+    if ["HS256", "HS384", "HS512"].iter().any(|own| own.eq_ignore_ascii_case(name)) {
+        let message = format!("`{name}` needs a shared secret, and an issuer's keys are public");
+        return Err(Flaw::new(message, there_are));
+    }
+    let mend = suggest::nearest(name, names.iter().copied())
+        .map_or(there_are, |near| format!("did you mean `{near}`?"));
+    Err(Flaw::new(format!("`{}` is no signature that is known here", clip(shown)), mend))
+}

@@ -1,0 +1,256 @@
+//! What a configuration says of who may do what and how often, and of embedded servers: what is accepted.
+
+use std::time::Duration;
+
+use dragoman_engine::access::Scheme;
+use dragoman_engine::config::{
+    Algorithm, AnnotationHint, Audit, Effect, EndpointAuth, EndpointTransport, Glob, Jwt, Link, Native,
+    NativeLink, RateMethods, RatePer, SiteCheck, Source, Text,
+};
+
+use crate::{loaded, notes_in_short, same};
+
+const HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$aHVzaGh1c2g$aHVzaGh1c2hodXNoaHVzaA";
+
+#[test]
+fn every_way_to_show_who_one_is() {
+    let text = format!(
+        r#"
+mcpServers: {{}}
+auth:
+  bearer: "${{SECRET}}"
+  keys: true
+  users: {{ ann: "{HASH}" }}
+  site: {{ url: "https://example.com", capability: edit_posts, cache: 0 }}
+  jwt:
+    issuer: https://id.example.com
+    jwks: http://127.0.0.1:9/jwks
+    audience: [a, "https://mcp.example.com/mcp"]
+    algorithms: [es256, EdDSA]
+    clockSkew: 5s
+  oauth: {{ resource: "http://localhost:8808/mcp", requiredScopes: mcp }}
+"#
+    );
+    let auth = loaded(&text).config.auth;
+    assert!(auth.asks() && auth.keys);
+    assert_eq!(auth.bearer.as_ref().map(|bearer| bearer.token.expose()), Some("hush"));
+    assert_eq!(auth.users["ann"].expose(), HASH);
+    let site = auth.site.as_ref().expect("there is a site");
+    assert_eq!((site.url.expose(), &*site.capability), ("https://example.com", "edit_posts"));
+    assert_eq!(site.cache, Duration::ZERO);
+    let [Jwt { issuer, jwks, audience, algorithms, clock_skew }] = &auth.jwt[..] else {
+        panic!("one issuer")
+    };
+    assert_eq!(issuer.expose(), "https://id.example.com");
+    assert_eq!(jwks.as_ref().map(Text::expose), Some("http://127.0.0.1:9/jwks"));
+    assert_eq!(audience.iter().map(Text::expose).collect::<Vec<_>>(), ["a", "https://mcp.example.com/mcp"]);
+    assert_eq!(
+        (&algorithms[..], *clock_skew),
+        (&[Algorithm::Es256, Algorithm::EdDsa][..], Duration::from_secs(5))
+    );
+    let oauth = auth.oauth.as_ref().expect("there is a resource");
+    assert_eq!(
+        (&oauth.scopes[..], &oauth.required_scopes[..]),
+        (&["mcp".to_owned()][..], &["mcp".to_owned()][..])
+    );
+    let shown = format!("{auth:?}");
+    assert!(!shown.contains("hush") && !shown.contains("aHVzaGh1c2g"), "{shown}");
+}
+
+#[test]
+fn what_is_left_out_of_authentication_has_defaults() {
+    let text = "mcpServers: {}\nauth: { site: { url: 'https://h' }, jwt: [ { issuer: 'https://i' } ], \
+                oauth: { resource: 'https://r/mcp' } }";
+    let auth = loaded(text).config.auth;
+    let site = auth.site.expect("there is a site");
+    assert_eq!((&*site.capability, site.cache), (SiteCheck::CAPABILITY, SiteCheck::CACHE));
+    assert_eq!((&auth.jwt[0].algorithms[..], auth.jwt[0].clock_skew), (Jwt::ALGORITHMS, Jwt::CLOCK_SKEW));
+    assert!(auth.jwt[0].audience.is_empty());
+}
+
+#[test]
+fn a_token_may_be_optional() {
+    let with = |bearer: &str| loaded(&format!("mcpServers: {{}}\nauth: {{ bearer: {bearer} }}")).config;
+    for empty in [
+        "{ token: '', optional: true }",
+        "{ token: '${NONE:-}', optional: true }",
+        "{ token: '${NONE}', optional: '${YES}' }",
+        "{ token: '${EMPTY}', optional: true }",
+        "{ optional: true }",
+    ] {
+        let config = with(empty);
+        assert!(!config.auth.asks() && !config.asks_everybody(), "{empty}");
+    }
+    let config = with("{ token: '${SECRET}', optional: true }");
+    assert!(config.auth.asks() && config.asks_everybody());
+}
+
+#[test]
+fn everybody_is_asked_only_where_no_endpoint_is_open() {
+    let with = |endpoints: &str, auth: &str| {
+        loaded(&format!("mcpServers: {{}}\nendpoints: {endpoints}\nauth: {auth}")).config.asks_everybody()
+    };
+    assert!(!with("[]", "{}"));
+    assert!(!with("[]", "{ keys: false }"));
+    assert!(with("[]", "{ keys: true }"));
+    assert!(with("[{ path: /a }, { path: /b, auth: inherit }]", "{ keys: true }"));
+    assert!(!with("[{ path: /a }, { path: /b, auth: none }]", "{ keys: true }"));
+}
+
+#[test]
+fn plain_http_to_a_site_is_worth_a_word() {
+    let text = "mcpServers: { a: { native: wordpress, site: { url: 'http://h' } } }\nauth: { site: { url: 'http://h' } }";
+    let note = "passwords go to this site over http, where others can read them => write https://, unless the way to the site is safe";
+    same(
+        text,
+        &notes_in_short(text),
+        &[&format!("1:39 mcpServers.a.site [site] {note}"), &format!("2:9 auth.site [site] {note}")],
+    );
+    for host in ["localhost:8080", "127.0.0.9", "[::1]:80", "wp.localhost"] {
+        let text = format!("mcpServers: {{}}\nauth: {{ site: {{ url: 'http://{host}/wp' }} }}");
+        assert_eq!(notes_in_short(&text), [""; 0], "{host}");
+    }
+}
+
+#[test]
+fn rules_are_read_in_all_their_forms() {
+    let text = r"
+mcpServers: { docs: { native: demo } }
+profiles: { editors: { servers: docs } }
+access:
+  - { allow: '*' }
+  - deny: [a*, b?]
+    profiles: editors
+    servers: [doc?]
+    who: { key: dgm_*, user: [ann, b*], scope: admin, claim: { realm.roles: [editor, 7, true], '/https:~1~1h': x }, ip: ['10.0.0.0/8', '::1'], scheme: [key, token] }
+    unless: { user: root }
+    when: { arguments: { path: '/tmp/*', /a.b/c: [1, 2] }, annotations: { readOnlyHint: false, destructiveHint: '${YES}' } }
+";
+    let rules = loaded(text).config.access;
+    assert_eq!(rules.len(), 2);
+    assert!(rules[0].who.is_none() && rules[0].when.is_empty() && rules[0].effect == Effect::Allow);
+    let rule = &rules[1];
+    assert_eq!((rule.effect, rule.what[1].as_str()), (Effect::Deny, "b?"));
+    assert_eq!(rule.profiles.as_ref().map(Vec::len), Some(1));
+    assert_eq!(rule.servers.as_ref().map(|servers| servers[0].as_str()), Some("doc?"));
+    let who = rule.who.as_ref().expect("there is somebody");
+    assert_eq!((who.key.len(), who.user.len(), who.scope.len(), who.ip.len()), (1, 2, 1, 2));
+    assert_eq!(who.scheme, [Scheme::Key, Scheme::Token]);
+    let claims: Vec<String> = who.claim.keys().map(ToString::to_string).collect();
+    assert_eq!(claims, ["/realm/roles", "/https:~1~1h"]);
+    assert_eq!(who.claim[0].iter().map(Glob::as_str).collect::<Vec<_>>(), ["editor", "7", "true"]);
+    assert!(rule.unless.is_some());
+    let arguments: Vec<String> = rule.when.arguments.keys().map(ToString::to_string).collect();
+    assert_eq!(arguments, ["/path", "/a.b/c"]);
+    assert!(!rule.when.annotations[&AnnotationHint::ReadOnlyHint]);
+    assert!(rule.when.annotations[&AnnotationHint::DestructiveHint]);
+}
+
+#[test]
+fn rates_are_read_from_variables_too() {
+    let text = r"
+mcpServers: {}
+rateLimits:
+  - { rate: 60/1m }
+  - { enabled: '${NONE:-false}', per: [ip, tool], methods: all, rate: '${NUMBER}/s', burst: '${NUMBER}', trustForwardedFor: true, profiles: default }
+  - { rate: 5 / 2 h, per: principal, tools: [a*, b] }
+";
+    let limits = loaded(text).config.rate_limits;
+    let plain = &limits[0];
+    assert_eq!((plain.count, plain.period, plain.burst), (60, Duration::from_mins(1), 60));
+    assert!(plain.enabled && plain.methods == RateMethods::Calls && plain.per == [RatePer::Principal]);
+    let other = &limits[1];
+    assert_eq!((other.count, other.period, other.burst), (7, Duration::from_secs(1), 7));
+    assert!(!other.enabled && other.trust_forwarded_for && other.methods == RateMethods::All);
+    assert_eq!(other.per, [RatePer::Ip, RatePer::Tool]);
+    assert_eq!((limits[2].count, limits[2].period), (5, Duration::from_hours(2)));
+    assert_eq!(limits[2].tools.as_ref().map(Vec::len), Some(2));
+}
+
+#[test]
+fn variables_say_yes_and_no_in_common_words() {
+    for (word, wanted) in
+        [("true", true), ("1", true), ("Yes", true), ("ON", true), ("0", false), ("no", false)]
+    {
+        let env = |_: &str| Some(word.to_owned());
+        let file = |_: &str| Err("no".to_owned());
+        let lookup = dragoman_engine::config::Lookup { env: &env, file: &file };
+        let text = "mcpServers: {}\nauth: { keys: '${X}' }";
+        let config = dragoman_engine::config::load(text, "f", &lookup).expect("sound").config;
+        assert_eq!(config.auth.keys, wanted, "{word}");
+    }
+}
+
+#[test]
+fn the_record_of_calls_is_off_unless_wanted() {
+    let with = |audit: &str| loaded(&format!("mcpServers: {{}}\naudit: {audit}")).config.audit;
+    assert_eq!(with("false"), None);
+    assert_eq!(with(""), None);
+    assert_eq!(with("true"), Some(Audit::default()));
+    assert_eq!(with("{}"), Some(Audit::default()));
+    let audit = with("{ file: /var/a.db, arguments: true, redact: [PIN, cvc], keep: 7d }").expect("on");
+    assert_eq!((audit.file.expose(), audit.arguments), ("/var/a.db", true));
+    assert_eq!(
+        (&audit.redact[..], audit.keep),
+        (&["pin".to_owned(), "cvc".to_owned()][..], Duration::from_hours(168))
+    );
+}
+
+#[test]
+fn endpoints_say_how_they_behave() {
+    let text = r"
+mcpServers: {}
+dialect: gateway
+dialects: { mine: { base: kulturarv, serverName: '7', pingSeconds: 7, errorData: { a: [1, 'x', true, null] }, pingEvent: ~ }, yours: { base: mine } }
+profiles: { one: { dialect: mine } }
+endpoints:
+  - { path: /a }
+  - { path: /mcp, dialect: bb, transport: both, auth: none }
+  - { path: /sse, dialect: yours, transport: sse, message: /message, profile: one }
+stateFolder: '/var/lib/${NUMBER}'
+";
+    let config = loaded(text).config;
+    assert_eq!(config.dialect_of("one"), Some("mine"));
+    assert_eq!((config.dialect_of("default"), config.dialect_of("nope")), (Some("gateway"), Some("gateway")));
+    let [a, mcp, sse] = &config.endpoints[..] else { panic!("three endpoints") };
+    assert_eq!(
+        (a.dialect.as_deref(), a.transport, a.auth),
+        (None, EndpointTransport::Http, EndpointAuth::Inherit)
+    );
+    assert_eq!(
+        (mcp.dialect.as_deref(), mcp.transport, mcp.auth),
+        (Some("bb"), EndpointTransport::Both, EndpointAuth::None)
+    );
+    assert_eq!((sse.message.as_deref(), &*sse.profile), (Some("/message"), "one"));
+    assert_eq!(config.state_folder.as_ref().map(Text::expose), Some("/var/lib/7"));
+    assert_eq!((&*config.dialects["mine"].base, &*config.dialects["yours"].base), ("kulturarv", "mine"));
+}
+
+#[test]
+fn embedded_servers_are_told_their_site_and_sources() {
+    let text = r"
+mcpServers:
+  a: { native: wordpress, site: { url: 'https://h/wp', username: '${NUMBER}', password: '${SECRET}', headers: true, basic: '${YES}' } }
+  b: { native: buddyboss, site: { url: '${EMPTY}', username: '', password: '', headers: true }, phases: [Core, advanced] }
+  c: { native: heritage, sources: { snl: 'http://127.0.0.1:9/snl', arcgis: 'https://h' } }
+  d: { native: plain }
+";
+    let config = loaded(text).config;
+    let native = |name: &str| -> NativeLink {
+        let Link::Native(link) = &config.mcp_servers[name].link else { panic!("{name} is embedded") };
+        link.clone()
+    };
+    let a = native("a");
+    let site = a.site.as_ref().expect("there is a site");
+    assert!(site.headers && site.basic && a.native == Native::WordPress);
+    assert_eq!(site.password.as_ref().map(Text::expose), Some("hush"));
+    assert!(!format!("{a:?}").contains("hush"));
+    let b = native("b");
+    let site = b.site.expect("there is a site");
+    assert_eq!((site.url, site.username, site.password), (None, None, None));
+    assert_eq!(b.phases, Some(vec!["core".to_owned(), "advanced".to_owned()]));
+    let c = native("c");
+    assert_eq!(c.sources[&Source::Snl].expose(), "http://127.0.0.1:9/snl");
+    assert_eq!((c.sources.len(), c.phases), (2, None));
+    assert_eq!((native("d").native, native("d").site), (Native::Plain, None));
+}

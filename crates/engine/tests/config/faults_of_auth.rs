@@ -1,0 +1,182 @@
+//! What is wrong with `auth`: every fault, in short.
+
+use crate::{faults_in_short, same};
+
+const AUTH: &[(&str, &[&str])] = &[
+    (
+        r"mcpServers: {}
+auth: [a]
+",
+        &[
+            r"2:7 auth [[a]] expected a mapping with `bearer`, `keys`, `jwt`, …, found a list => write a mapping with `bearer`, `keys`, `jwt`, …",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+auth: { bearr: x, users: [a], keys: perhaps, site: s, oauth: o, jwt: j }
+",
+        &[
+            r"2:9 auth.bearr [bearr] unknown key `bearr` => did you mean `bearer`?",
+            r"2:26 auth.users [[*]] expected a mapping of password hashes by name, found a list => write a mapping of password hashes by name",
+            r"2:37 auth.keys [perhaps] expected true or false, found `perhaps` => write true or false",
+            r"2:52 auth.site [s] expected a mapping with `url`, found `s` => write a mapping with `url`",
+            r"2:62 auth.oauth [o] expected a mapping with `resource`, found `o` => write a mapping with `resource`",
+            r"2:70 auth.jwt [j] expected a mapping with `issuer`, or a list of such mappings, found `j` => write a mapping with `issuer`, or a list of such mappings",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+auth: { bearer: '' }
+",
+        &[
+            r#"2:17 auth.bearer [''] the token is empty => set it; or write { token: "${TOKEN:-}", optional: true } if nobody is to be asked then"#,
+        ],
+    ),
+    (
+        r"mcpServers: {}
+auth: { bearer: '${NONE}' }
+",
+        &[
+            r"2:18 auth.bearer [${NONE}] the environment variable `NONE` is not set => set NONE before Dragoman starts, or give a value: ${NONE:-value}",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+auth: { bearer: { optional: true, tokn: hush } }
+",
+        &[r"2:35 auth.bearer.tokn [tokn] unknown key `tokn` => did you mean `token`?"],
+    ),
+    (
+        r"mcpServers: {}
+auth: { bearer: {} }
+",
+        &[r#"2:9 auth.bearer [bearer] there is no `token` => add it: token: "${TOKEN}""#],
+    ),
+    (
+        r"mcpServers: {}
+auth: { bearer: 'two hushes' }
+",
+        &[
+            r"2:17 auth.bearer ['*** ******'] a bearer token has only `A-Z a-z 0-9 - . _ ~ + / =` => make one, for example with: openssl rand -hex 32",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+auth:
+  users:
+    a:b: hush
+    ann: hush
+    bob: $argon2id$v=19$m=19456,t=2,p=1$hush
+    cat: $argon2id$v=19$m=99999999,t=2,p=1$aHVzaGh1c2g$aHVzaGh1c2hodXNoaHVzaA
+    dan: $argon2id$v=16$m=19456,t=2,p=1$aHVzaGh1c2g$aHVzaGh1c2hodXNoaHVzaA
+    eve: [x]
+",
+        &[
+            r"4:5 auth.users.a:b [a:b] a user's name has 1 to 128 bytes, and no colon => write a name such as ann",
+            r#"4:10 auth.users.a:b [****] this is no argon2id hash; a password itself does not belong here => make one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
+            r#"5:10 auth.users.ann [****] this is no argon2id hash; a password itself does not belong here => make one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
+            r#"6:10 auth.users.bob [***********************************] this argon2id hash is not complete => make one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
+            r#"7:10 auth.users.cat [********************************************************************] this hash is too costly or too cheap: at most m=1048576,t=64,p=16 => make one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
+            r#"8:10 auth.users.dan [*****************************************************************] this argon2id hash is not complete => make one: echo -n PASSWORD | argon2 "$(openssl rand -hex 8)" -id -e"#,
+            r"9:10 auth.users.eve [[*]] expected an argon2id hash as a text, found a list => write an argon2id hash as a text",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+auth: { site: {} }
+",
+        &[r"2:9 auth.site [site] there is no `url` => add it: url: https://example.com"],
+    ),
+    (
+        r"mcpServers: {}
+auth: { site: { url: 'h', capability: 'edit posts', cache: 2h, x: 1 } }
+",
+        &[
+            r"2:22 auth.site.url ['h'] this URL has no scheme => put `https://` or `http://` in front",
+            r"2:39 auth.site.capability ['edit posts'] this name has 1 to 64 of `A-Z a-z 0-9 - _` => correct it",
+            r"2:60 auth.site.cache [2h] 2h is out of bounds => write a time from 0ms to 1h",
+            r"2:64 auth.site.x [x] unknown key `x` => remove it; known here: url, capability, cache",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+auth: { site: { url: 'https://h/?a=hush' } }
+",
+        &[
+            r"2:22 auth.site.url ['https://h/?******'] this address cannot have a query => remove the `?` and what follows it",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+auth: { jwt: [] }
+",
+        &[r"2:14 auth.jwt [[]] a list of 0 issuers => write 1 to 64 issuers, or remove the key"],
+    ),
+    (
+        r"mcpServers: {}
+auth: { jwt: { issuer: 'https://id.example.com' } }
+",
+        &[
+            r"2:14 auth.jwt[0] [] tokens that were made for others would be taken => add what its tokens have in `aud`: audience: https://mcp.example.com/mcp; or `oauth.resource`",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+auth: { jwt: [ { issuer: 'http://id.example.com', audience: a }, { audience: '', jwks: 'h', algorithms: [none, HS256, RS25, X], clockSkew: 1h } ] }
+",
+        &[
+            r"2:26 auth.jwt[0].issuer ['http://id.example.com'] over http anybody on the way could answer for this address => write https://",
+            r"2:66 auth.jwt[1] [] there is no `issuer` => add it: issuer: https://id.example.com",
+            r"2:78 auth.jwt[1].audience [''] an audience cannot be empty => write what tokens have in `aud`",
+            r"2:88 auth.jwt[1].jwks ['h'] this URL has no scheme => put `https://` or `http://` in front",
+            r"2:106 auth.jwt[1].algorithms [none] a token without a signature could be anybody's => there are: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, EdDSA",
+            r"2:112 auth.jwt[1].algorithms [HS256] `HS256` needs a shared secret, and an issuer's keys are public => there are: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, EdDSA",
+            r"2:119 auth.jwt[1].algorithms [RS25] `RS25` is no signature that is known here => did you mean `RS256`?",
+            r"2:125 auth.jwt[1].algorithms [X] `X` is no signature that is known here => there are: RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, EdDSA",
+            r"2:140 auth.jwt[1].clockSkew [1h] 1h is out of bounds => write a time from 0ms to 5m",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+auth: { jwt: [ { issuer: 'https://h', audience: a }, { issuer: 'https://h', audience: [] } ] }
+",
+        &[
+            r"2:54 auth.jwt [{ issuer: 'https://h', audience: [] }] this issuer stands twice => keep one of the two, with both audiences",
+            r"2:87 auth.jwt[1].audience [[]] nothing is named here => name something, or remove the key",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+auth: { oauth: { scopes: ['a b'], requiredScopes: [''] } }
+",
+        &[
+            r"2:9 auth.oauth [oauth] there is no `resource` => add it: resource: https://mcp.example.com/mcp",
+            r"2:9 auth.oauth [oauth] no issuer's tokens would be taken => add the issuer: jwt: { issuer: https://id.example.com }",
+            r"2:27 auth.oauth.scopes[0] ['a b'] a scope is one word of visible ASCII characters => write several as a list",
+            r"2:52 auth.oauth.requiredScopes[0] [''] a scope is one word of visible ASCII characters => write several as a list",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+auth: { oauth: { resource: 'https://h/mcp' } }
+",
+        &[
+            r"2:9 auth.oauth [oauth] no issuer's tokens would be taken => add the issuer: jwt: { issuer: https://id.example.com }",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+auth: { oauth: { resource: 'http://h/mcp#x' }, jwt: { issuer: 'https://i' } }
+",
+        &[
+            r"2:28 auth.oauth.resource ['http://h/mcp#x'] a URL cannot have a fragment => remove the `#` and what follows it",
+        ],
+    ),
+];
+
+#[test]
+fn faults_of_auth() {
+    for (text, wanted) in AUTH {
+        same(text, &faults_in_short(text), wanted);
+    }
+}

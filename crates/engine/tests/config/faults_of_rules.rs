@@ -1,0 +1,289 @@
+//! What is wrong with rules, limits, records, dialects and embedded servers: every fault, in short.
+
+use crate::{faults_in_short, same};
+
+const ACCESS: &[(&str, &[&str])] = &[
+    (
+        r"mcpServers: { docs: { native: demo } }
+access: nobody
+",
+        &[r"2:9 access [nobody] expected a list of rules, found `nobody` => write a list of rules"],
+    ),
+    (
+        r"mcpServers: { docs: { native: demo } }
+access: [ {}, x, { alow: '*' }, { allow: '*', deny: x }, { deny: [] } ]
+",
+        &[
+            r#"2:11 access[0] [] this rule neither allows nor denies anything => add `allow` or `deny` with patterns of names: deny: ["*delete*"]"#,
+            r"2:15 access[1] [x] expected a mapping with `allow` or `deny`, found `x` => write a mapping with `allow` or `deny`",
+            r"2:20 access[2].alow [alow] unknown key `alow` => did you mean `allow`?",
+            r"2:33 access[3] [] a rule has `allow` or `deny`, not both => make two rules",
+            r"2:66 access[4].deny [[]] nothing is named here => name something, or remove the key",
+        ],
+    ),
+    (
+        r"mcpServers: { docs: { native: demo } }
+access: [ { deny: '!x', tools: ['a*'], profiles: [edit], servers: [doc, 'd*'], whom: {} } ]
+",
+        &[
+            r"2:19 access[0].deny[0] ['!x'] a pattern cannot be negated with `!` => write a name with `*` for any characters and `?` for one; what is not to be shown goes under `deny`",
+            r#"2:25 access[0].tools [tools] a rule has no `tools` => write the patterns behind `allow` or `deny`: deny: ["*delete*"]"#,
+            r"2:51 access[0].profiles[0] [edit] there is no profile `edit` => there are: default",
+            r"2:68 access[0].servers[0] [doc] there is no server `doc` => did you mean `docs`?",
+            r"2:80 access[0].whom [whom] unknown key `whom` => did you mean `who`?",
+        ],
+    ),
+    (
+        r"mcpServers: { docs: { native: demo } }
+access: [ { deny: '*', who: {}, unless: { keys: a, ip: [10.0.0.7/8, x, '10.0.0.0/40', '${ADDRESS}/8'], scheme: [tokn] } } ]
+",
+        &[
+            r"2:29 access[0].who [{}] nothing is named here => name something, or remove the key",
+            r"2:43 access[0].unless.keys [keys] unknown key `keys` => did you mean `key`?",
+            r"2:57 access[0].unless.ip [10.0.0.7/8] the address has bits beyond those that count => write 10.0.0.0/8",
+            r"2:69 access[0].unless.ip [x] this is no IP address => write it like 10.0.0.0/8, 2001:db8::/32 or 192.0.2.7",
+            r"2:72 access[0].unless.ip ['10.0.0.0/40'] what stands behind the `/` is no number of bits of this address => write it like 10.0.0.0/8, 2001:db8::/32 or 192.0.2.7",
+            r"2:87 access[0].unless.ip ['${ADDRESS}/8'] the address has bits beyond those that count => change the value that is filled in",
+            r"2:113 access[0].unless.scheme [tokn] `tokn` is not one of `anyone`, `bearer`, `key`, `basic`, `site` or `token` => did you mean `token`?",
+        ],
+    ),
+    (
+        r"mcpServers: { docs: { native: demo } }
+access: [ { allow: '*', who: { claim: { 'a..b': x, b: [], c: { d: e } }, key: 7, user: { a: b } } } ]
+",
+        &[
+            r"2:41 access[0].who.claim.a..b ['a..b'] a step of this path is empty => write it like owner.name or /owner/name",
+            r"2:55 access[0].who.claim.b [[]] nothing is named here => name something, or remove the key",
+            r"2:62 access[0].who.claim.c [{ d: e }] expected a value, or a list of values, found a mapping => write a value, or a list of values",
+            r"2:88 access[0].who.user [{ a: b }] expected a list of patterns, found a mapping => write a list of patterns",
+        ],
+    ),
+    (
+        r"mcpServers: { docs: { native: demo } }
+access: [ { deny: '*', when: { arguments: { a.b: x, /a: y, a: z, /a/b/c: w }, annotations: { readOnly: true, destructiveHint: maybe, x: 1, idempotentHint: } } } ]
+",
+        &[
+            r"2:43 access[0].when.arguments [{ a.b: x, /a: y, a: z, /a/b/c: w }] /a/b stands inside /a, which is a condition of this rule, too => keep one of the two, or make two rules",
+            r"2:43 access[0].when.arguments [{ a.b: x, /a: y, a: z, /a/b/c: w }] /a/b/c stands inside /a/b, which is a condition of this rule, too => keep one of the two, or make two rules",
+            r"2:60 access[0].when.arguments.a [a] this place is named twice => keep one of the two",
+            r"2:94 access[0].when.annotations.readOnly [readOnly] tools have no annotation `readOnly` => there are: readOnlyHint, destructiveHint, idempotentHint, openWorldHint",
+            r"2:127 access[0].when.annotations.destructiveHint [maybe] expected true or false, found `maybe` => write true or false",
+            r"2:134 access[0].when.annotations.x [x] tools have no annotation `x` => there are: readOnlyHint, destructiveHint, idempotentHint, openWorldHint",
+            r"2:154 access[0].when.annotations.idempotentHint [] expected true or false, found nothing => write true or false",
+        ],
+    ),
+    (
+        r"mcpServers: { docs: { native: demo } }
+access: [ { deny: '*', when: { arguments: [a], annotations: x, args: 1 } } ]
+",
+        &[
+            r"2:43 access[0].when.arguments [[a]] expected a mapping of arguments and their values, found a list => write a mapping of arguments and their values",
+            r"2:61 access[0].when.annotations [x] expected a mapping such as { readOnlyHint: true }, found `x` => write a mapping such as { readOnlyHint: true }",
+            r"2:64 access[0].when.args [args] unknown key `args` => remove it; known here: arguments, annotations",
+        ],
+    ),
+];
+
+#[test]
+fn faults_of_access() {
+    for (text, wanted) in ACCESS {
+        same(text, &faults_in_short(text), wanted);
+    }
+}
+
+const RATES: &[(&str, &[&str])] = &[
+    (
+        r"mcpServers: {}
+rateLimits: 60/1m
+",
+        &[r"2:13 rateLimits [60/1m] expected a list of limits, found `60/1m` => write a list of limits"],
+    ),
+    (
+        r"mcpServers: {}
+rateLimits: [ {}, 60/1m, { rate: 60 }, { rate: 0/1m }, { rate: 1/25h }, { rate: '1 per minute' } ]
+",
+        &[
+            r"2:15 rateLimits[0] [] this limit has no `rate` => add it: rate: 60/1m",
+            r"2:19 rateLimits[1] [60/1m] expected a mapping with `rate`, found `60/1m` => write a mapping with `rate`",
+            r"2:34 rateLimits[2].rate [60] expected a rate such as 60/1m or 10/s, found `60` => write a rate such as 60/1m or 10/s",
+            r"2:48 rateLimits[3].rate [0/1m] a rate of 0/1m is out of bounds => write 1 to 1000000 in at most 24h",
+            r"2:64 rateLimits[4].rate [1/25h] a rate of 1/25h is out of bounds => write 1 to 1000000 in at most 24h",
+            r"2:81 rateLimits[5].rate ['1 per minute'] expected a rate such as 60/1m or 10/s, found `'1 per minute'` => write a rate such as 60/1m or 10/s",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+rateLimits: [ { rate: 60/1m, per: [user], methods: tools, burst: many, enabled: sometimes, trustForwarded: true, profiles: nope } ]
+",
+        &[
+            r"2:36 rateLimits[0].per [user] `user` is not one of `principal`, `ip`, `profile` or `tool` => write `principal`, `ip`, `profile` or `tool`",
+            r"2:52 rateLimits[0].methods [tools] `tools` is not one of `calls` or `all` => write `calls` or `all`",
+            r"2:66 rateLimits[0].burst [many] expected a whole number, found `many` => write a whole number",
+            r"2:81 rateLimits[0].enabled [sometimes] expected true or false, found `sometimes` => write true or false",
+            r"2:92 rateLimits[0].trustForwarded [trustForwarded] unknown key `trustForwarded` => did you mean `trustForwardedFor`?",
+            r"2:124 rateLimits[0].profiles[0] [nope] there is no profile `nope` => there are: default",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+rateLimits: [ { rate: 60/1m, per: [ip, ip], burst: 0, methods: all, tools: 'x*' }, { rate: '${NUMBER}/1m', burst: '${SECRET}' } ]
+",
+        &[
+            r"2:15 rateLimits[0] [] only calls have tools, and this limit counts all requests => remove `tools`, or write methods: calls",
+            r"2:40 rateLimits[0].per [ip] this stands twice => keep one of the two",
+            r"2:52 rateLimits[0].burst [0] this burst is out of bounds => write a number from 1 to 1000000",
+            r"2:115 rateLimits[1].burst ['${SECRET}'] expected a whole number, found `'${SECRET}'` => write a whole number",
+        ],
+    ),
+];
+
+#[test]
+fn faults_of_rates() {
+    for (text, wanted) in RATES {
+        same(text, &faults_in_short(text), wanted);
+    }
+}
+
+const AUDIT: &[(&str, &[&str])] = &[
+    (
+        r"mcpServers: {}
+audit: perhaps
+",
+        &[r"2:8 audit [perhaps] expected true or false, found `perhaps` => write true or false"],
+    ),
+    (
+        r"mcpServers: {}
+audit: { file: '', arguments: 1, redact: [''], keep: 1m, days: 30 }
+",
+        &[
+            r"2:16 audit.file [''] the path is empty => write a path, or remove the key",
+            r"2:31 audit.arguments [1] expected true or false, found `1` => write true or false",
+            r"2:43 audit.redact[0] [''] this would leave out every argument => write a part of a name: password",
+            r"2:54 audit.keep [1m] 1m is out of bounds => write a time from 1h to 87600h",
+            r"2:58 audit.days [days] unknown key `days` => remove it; known here: file, arguments, redact, keep",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+audit: []
+",
+        &[
+            r"2:8 audit [[]] expected true, false, or a mapping with `file`, `arguments`, …, found a list => write true, false, or a mapping with `file`, `arguments`, …",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+stateFolder: ''
+",
+        &[r"2:14 stateFolder [''] the path is empty => write a path, or remove the key"],
+    ),
+];
+
+#[test]
+fn faults_of_audit() {
+    for (text, wanted) in AUDIT {
+        same(text, &faults_in_short(text), wanted);
+    }
+}
+
+const DIALECTS: &[(&str, &[&str])] = &[
+    (
+        r"mcpServers: {}
+dialects: { gateway: { base: standard }, 'a b': { base: standard }, mine: {}, yours: { base: mein }, theirs: x }
+dialect: kulturav
+",
+        &[
+            r"2:13 dialects.gateway [gateway] `gateway` is a built-in dialect => write another name, and this one as its `base`",
+            r"2:42 dialects.a b ['a b'] this name has 1 to 64 of `A-Z a-z 0-9 - _` => correct it",
+            r"2:69 dialects.mine [mine] this dialect has no `base` => add it: base: standard",
+            r"2:94 dialects.yours.base [mein] there is no dialect `mein` => there are: standard, bb, bb-1.0, buddyboss, wordpress, wordpress-v1, wo…",
+            r"2:110 dialects.theirs [x] expected a mapping with `base` and what differs from it, found `x` => write a mapping with `base` and what differs from it",
+            r"3:10 dialect [kulturav] there is no dialect `kulturav` => did you mean `kulturarv`?",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+profiles: { default: { dialect: nope } }
+endpoints: [ { path: /a, dialect: bbb }, { path: /b, transport: stdio, auth: off, message: /c }, { path: /d, transport: sse, message: /admin }, { path: /health, dialect: bb }, { path: /.well-known/x, dialect: bb } ]
+",
+        &[
+            r"2:33 profiles.default.dialect [nope] there is no dialect `nope` => there are: standard, bb, bb-1.0, buddyboss, wordpress, wordpress-v1, wo…",
+            r"3:35 endpoints[0].dialect [bbb] there is no dialect `bbb` => there are: standard, bb, bb-1.0, buddyboss, wordpress, wordpress-v1, wo…",
+            r"3:65 endpoints[1].transport [stdio] `stdio` is not one of `http`, `sse` or `both` => write `http`, `sse` or `both`",
+            r"3:78 endpoints[1].auth [off] `off` is not one of `inherit` or `none` => write `inherit` or `none`",
+            r"3:83 endpoints[1].message [message] `message` goes with event streams only => remove it, or write transport: sse",
+            r"3:135 endpoints[2].message [/admin] Dragoman already serves something at this path => write an absolute path such as /tools/mcp",
+            r"3:153 endpoints[3].path [/health] Dragoman already serves something at this path => write an absolute path such as /tools/mcp",
+            r"3:185 endpoints[4].path [/.well-known/x] Dragoman already serves something at this path => write an absolute path such as /tools/mcp",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+endpoints: [ { path: /mcp, dialect: bb }, { path: /mcp, dialect: bb }, { path: /x, profil: a } ]
+",
+        &[
+            r"2:51 endpoints[1].path [/mcp] another endpoint already has the path `/mcp` => write another path, or remove one of the two",
+            r"2:84 endpoints[2].profil [profil] unknown key `profil` => did you mean `profile`?",
+        ],
+    ),
+];
+
+#[test]
+fn faults_of_dialects() {
+    for (text, wanted) in DIALECTS {
+        same(text, &faults_in_short(text), wanted);
+    }
+}
+
+const NATIVE: &[(&str, &[&str])] = &[
+    (
+        r"mcpServers: { a: { native: wordpress }, b: { native: demo, site: { url: 'https://h' }, sources: { snl: 'https://h' } }, c: { command: x, site: {} }, d: { native: nope, site: {} } }
+",
+        &[
+            r#"1:28 mcpServers.a [wordpress] `wordpress` works on a site, and none is named => add it: site: { url: "${WORDPRESS_URL}", username: "${WORDPRESS_USERNAME}", password: "${WORDPRESS_APP_PASSWORD}" }"#,
+            r"1:60 mcpServers.b.site [site] `site` does not go with `native: demo` => remove it; it does nothing there",
+            r"1:88 mcpServers.b.sources [sources] `sources` does not go with `native: demo` => remove it; it does nothing there",
+            r"1:138 mcpServers.c.site [site] `site` does not go with `command` => remove it; it does nothing beside `command`",
+            r"1:163 mcpServers.d.native [nope] `nope` is not one of `demo`, `plain`, `wordpress`, `buddyboss`, `buddypress` or `heritage` => write `demo`, `plain`, `wordpress`, `buddyboss`, `buddypress` or `heritage`",
+        ],
+    ),
+    (
+        r"mcpServers: { a: { native: wordpress, site: {} }, b: { native: buddyboss, site: { url: 'https://h', username: ann } }, c: { native: buddypress, site: { url: h, usernam: x, basic: sure } } }
+",
+        &[
+            r"1:39 mcpServers.a.site [site] nothing says which site this is => add it: url: https://example.com; or let requests choose: headers: true",
+            r"1:75 mcpServers.b.site [site] a user name and a password belong together => write both, or neither; is a variable empty?",
+            r"1:158 mcpServers.c.site.url [h] this URL has no scheme => put `https://` or `http://` in front",
+            r"1:161 mcpServers.c.site.usernam [usernam] unknown key `usernam` => did you mean `username`?",
+            r"1:180 mcpServers.c.site.basic [sure] expected true or false, found `sure` => write true or false",
+        ],
+    ),
+    (
+        r#"mcpServers: { a: { native: wordpress, site: { url: 'https://h', username: 'a:b', password: "hush\n" } } }
+"#,
+        &[
+            r"1:75 mcpServers.a.site.username ['a:b'] a user name cannot hold a colon or a control character => correct it",
+            r#"1:92 mcpServers.a.site.password ["******"] a password cannot hold a control character => keep one line"#,
+        ],
+    ),
+    (
+        r"mcpServers: { a: { native: heritage, sources: { snl: h, wikpedia: 'https://h', other: 'https://h', arcgis: 'https://h?x=1' } }, b: { native: heritage, phases: ['a b', ''], site: 1 } }
+",
+        &[
+            r"1:54 mcpServers.a.sources.snl [h] this URL has no scheme => put `https://` or `http://` in front",
+            r"1:57 mcpServers.a.sources.wikpedia [wikpedia] there is no service `wikpedia` => did you mean `wikipedia`?",
+            r"1:80 mcpServers.a.sources.other [other] there is no service `other` => remove it; there are: wikipedia, snl, riksantikvaren, arcgis",
+            r"1:108 mcpServers.a.sources.arcgis ['https://h?***'] this address cannot have a query => remove the `?` and what follows it",
+            r"1:161 mcpServers.b.phases[0] ['a b'] this name has 1 to 64 of `A-Z a-z 0-9 - _` => correct it",
+            r"1:168 mcpServers.b.phases[1] [''] this name has 1 to 64 of `A-Z a-z 0-9 - _` => correct it",
+            r"1:173 mcpServers.b.site [site] `site` does not go with `native: heritage` => remove it; it does nothing there",
+        ],
+    ),
+];
+
+#[test]
+fn faults_of_native() {
+    for (text, wanted) in NATIVE {
+        same(text, &faults_in_short(text), wanted);
+    }
+}
