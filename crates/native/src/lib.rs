@@ -10,8 +10,11 @@
 //! | `tools` | what servers of tools share: tools as rows, their arguments, lists and calls |
 //! | `rest` | the interpreter of tools that send requests |
 //! | [`demo`] | a few harmless tools, a resource and a prompt to try things out with |
+//! | [`plain`] | a greeting, an echo, sums, joined texts, a calculator |
+//! | [`heritage`] | encyclopaedias and registers of cultural heritage in Norway |
 
 pub mod demo;
+pub mod heritage;
 pub mod plain;
 pub mod port;
 mod rest;

@@ -15,6 +15,10 @@ use crate::port::{HttpRequest, Verb};
 use crate::server::Mapped;
 use crate::tools::{Argument, Condition, Form, Trouble, Values};
 
+/// Who asks: some services refuse those that do not say.
+pub(super) const AGENT: (&str, Cow<'static, str>) =
+    ("user-agent", Cow::Borrowed(concat!("dragoman/", env!("CARGO_PKG_VERSION"))));
+
 /// What a request is made of, beside its step.
 pub(super) struct Making<'a> {
     pub(super) arguments: &'static [Argument],
@@ -39,7 +43,8 @@ impl Making<'_> {
         let mut url = place.url;
         self.route(&mut url, ask.route)?;
         let members = self.members(ask)?;
-        let mut headers: Vec<(&'static str, Cow<'static, str>)> = vec![("accept", "application/json".into())];
+        let mut headers: Vec<(&'static str, Cow<'static, str>)> =
+            vec![("accept", "application/json".into()), AGENT];
         let mut body = Bytes::new();
         if matches!(ask.verb, Verb::Get | Verb::Delete) {
             for (name, member) in &members {

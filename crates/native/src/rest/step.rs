@@ -1,13 +1,15 @@
-//! What a row says of its requests: one step after the other, each a request or a file to be had.
+//! What a row says of its requests: one step after the other, each a request, a file to be had or a value to be made.
 //!
 //! A step that takes the arguments along sends each where it belongs: named in the route, in the path; else with GET and
 //! DELETE in the query, with other methods in the body.
 
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::file::FileFrom;
 use crate::port::Verb;
-use crate::tools::{Form, Literal};
+use crate::tools::{Form, Literal, Trouble, Values};
 
 /// A step of a tool.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +18,8 @@ pub(crate) enum Step {
     Ask(Ask),
     /// A file, for a request behind it.
     File(FileFrom),
+    /// A value of this name, made of those that there are; `None` makes none.
+    Make(&'static str, fn(&Values) -> Result<Option<Value>, Trouble>),
 }
 
 /// A request.
@@ -206,7 +210,7 @@ impl Step {
     pub(crate) fn verb(&self) -> Option<Verb> {
         match self {
             Self::Ask(ask) => Some(ask.verb),
-            Self::File(_) => None,
+            Self::File(_) | Self::Make(..) => None,
         }
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::cache::Cache;
 use super::file::{self, FileAsk, FileData};
 use super::place::{Doubt, Places};
-use super::request::Making;
+use super::request::{AGENT, Making};
 use super::shape::Shape;
 use super::step::{Ask, Bind, Missing, Step, When};
 use crate::port::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Verb};
@@ -100,6 +100,11 @@ impl World {
                     }
                 }
                 Step::Ask(_) => {}
+                Step::Make(name, make) => {
+                    if let Some(value) = make(&run.values)? {
+                        run.values.set(name, value);
+                    }
+                }
             }
         }
         Ok(shape.shown(&last, &run.values, self.raw))
@@ -200,7 +205,7 @@ impl Run<'_> {
         let request = HttpRequest {
             method: Verb::Get,
             url: format!("{}{route}", place.url),
-            headers: vec![("accept", "application/json".into())],
+            headers: vec![("accept", "application/json".into()), AGENT],
             authorization: place.authorization,
             body: Bytes::new(),
             public_only: place.public_only,
@@ -244,7 +249,7 @@ impl Run<'_> {
             let request = HttpRequest {
                 method: Verb::Get,
                 url: url.clone(),
-                headers: vec![("accept", Cow::Borrowed("*/*"))],
+                headers: vec![("accept", Cow::Borrowed("*/*")), AGENT],
                 authorization: None,
                 body: Bytes::new(),
                 public_only: !limits.private_files,

@@ -1,6 +1,6 @@
 //! Days and times in UTC, by the proleptic Gregorian calendar. There is no clock here: "now" is an argument.
 
-use super::super::value::{Fault, Outcome, Value};
+use super::super::value::{Fault, Value};
 use super::{Function, exactly};
 
 const DAY: i64 = 86_400;

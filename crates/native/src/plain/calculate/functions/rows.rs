@@ -84,7 +84,9 @@ pub(super) fn floats(numbers: impl Iterator<Item = f64>) -> Outcome {
 
 fn cross(values: &[Value]) -> Outcome {
     match (values[0].numbers()?.as_slice(), values[1].numbers()?.as_slice()) {
-        ([a, b, c], [d, e, f]) => floats([b * f - c * e, c * d - a * f, a * e - b * d].into_iter()),
+        ([a1, a2, a3], [b1, b2, b3]) => {
+            floats([a2 * b3 - a3 * b2, a3 * b1 - a1 * b3, a1 * b2 - a2 * b1].into_iter())
+        }
         _ => Err(Fault::wanted("two vectors of three numbers")),
     }
 }

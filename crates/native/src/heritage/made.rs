@@ -1,0 +1,168 @@
+//! Values that requests need and that calls do not bring as they are: boxes, points, filters.
+
+use serde_json::{Value, json};
+
+use crate::tools::{Trouble, Values};
+
+type Made = Result<Option<Value>, Trouble>;
+
+/// Meters of one degree of latitude.
+const DEGREE: f64 = 111_320.0;
+
+/// The point of a call.
+fn point(values: &Values) -> Result<(f64, f64), Trouble> {
+    let coordinate = |name: &str, most: f64| {
+        let found = values.number(name).filter(|number| number.abs() <= most);
+        found.ok_or_else(|| {
+            Trouble::arguments(format!("the argument {name:?} must lie between -{most} and {most}"))
+        })
+    };
+    Ok((coordinate("latitude", 90.0)?, coordinate("longitude", 180.0)?))
+}
+
+/// The point as Wikipedia wants it.
+pub(super) fn wikipedia_point(values: &Values) -> Made {
+    let (latitude, longitude) = point(values)?;
+    Ok(Some(Value::from(format!("{latitude}|{longitude}"))))
+}
+
+/// The point as ArcGIS wants it.
+pub(super) fn arcgis_point(values: &Values) -> Made {
+    let (latitude, longitude) = point(values)?;
+    Ok(Some(Value::from(json!({"x": longitude, "y": latitude}).to_string())))
+}
+
+/// A box around the point.
+#[expect(clippy::cast_precision_loss, reason = "a radius has few digits")]
+pub(super) fn surrounding_box(values: &Values) -> Made {
+    let (latitude, longitude) = point(values)?;
+    let radius = values.int("radius").unwrap_or_default() as f64;
+    let height = radius / DEGREE;
+    // Near the poles a degree of longitude is nearly nothing.
+    let width = radius / (DEGREE * latitude.to_radians().cos().abs().max(0.01));
+    let edges = [
+        (longitude - width).max(-180.0),
+        (latitude - height).max(-90.0),
+        (longitude + width).min(180.0),
+        (latitude + height).min(90.0),
+    ];
+    Ok(Some(Value::from(edges.map(|edge| format!("{edge:.6}")).join(","))))
+}
+
+/// The box of a call.
+fn corners(values: &Values) -> Result<Option<[f64; 4]>, Trouble> {
+    let text = values.text("bbox").trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let numbers: Vec<f64> = text.split(',').filter_map(|part| part.trim().parse().ok()).collect();
+    let no =
+        || Trouble::arguments("the argument \"bbox\" must be minlon,minlat,maxlon,maxlat in decimal degrees");
+    let corners: [f64; 4] = numbers.try_into().map_err(|_| no())?;
+    let [west, south, east, north] = corners;
+    let fits = text.split(',').count() == 4
+        && [west, east].iter().all(|number| number.abs() <= 180.0)
+        && [south, north].iter().all(|number| number.abs() <= 90.0)
+        && west <= east
+        && south <= north;
+    if fits { Ok(Some(corners)) } else { Err(no()) }
+}
+
+/// The box in the one spelling.
+pub(super) fn ogc_box(values: &Values) -> Made {
+    let text = |corners: [f64; 4]| Value::from(corners.map(|corner| corner.to_string()).join(","));
+    Ok(corners(values)?.map(text))
+}
+
+/// The box as ArcGIS wants it.
+pub(super) fn arcgis_box(values: &Values) -> Made {
+    Ok(corners(values)?.map(|[west, south, east, north]| {
+        Value::from(json!({"xmin": west, "ymin": south, "xmax": east, "ymax": north}).to_string())
+    }))
+}
+
+/// A word that goes along only with a box.
+fn with_box(values: &Values, word: &str) -> Made {
+    Ok(values.has("geometry").then(|| Value::from(word)))
+}
+
+pub(super) fn box_kind(values: &Values) -> Made {
+    with_box(values, "esriGeometryEnvelope")
+}
+
+pub(super) fn box_relation(values: &Values) -> Made {
+    with_box(values, "esriSpatialRelIntersects")
+}
+
+pub(super) fn box_reference(values: &Values) -> Made {
+    with_box(values, "4326")
+}
+
+/// The collection of a dataset, where a dataset has one that matters.
+pub(super) fn collection(values: &Values) -> Made {
+    let dataset = values.text("dataset");
+    let known = [
+        ("KulturminnerFredaBygninger", "fredabygninger"),
+        ("KulturminnerSEFRAKbygninger", "sefrakbygninger"),
+    ];
+    let found =
+        known.iter().find(|(name, _)| *name == dataset).map_or(dataset, |(_, collection)| *collection);
+    Ok(Some(Value::from(found)))
+}
+
+/// The slug of an encyclopaedia's article, also when it is given as a path.
+pub(super) fn slug(values: &Values) -> Made {
+    let slug = values.text("identifier").trim().trim_matches('/').trim_end_matches(".json");
+    Ok(Some(Value::from(slug.replace(' ', "_"))))
+}
+
+/// The longest text that is searched for, in characters.
+const LONGEST: usize = 200;
+
+/// A filter for places whose name or description has a text in it (OGC CQL2, 21-065, text encoding).
+///
+/// The text can end its quotes in no dialect of CQL2: quotes are doubled, and a backslash, which some grammars read as the
+/// beginning of an escaped quote, is left to the wildcard for one character.
+pub(super) fn filter(values: &Values) -> Made {
+    let query = values.text("query").trim();
+    if query.chars().count() > LONGEST {
+        let words = format!("the argument \"query\" must not be longer than {LONGEST} characters");
+        return Err(Trouble::arguments(words));
+    }
+    let mut pattern = String::from("%");
+    for c in query.chars() {
+        match c {
+            '\'' => pattern.push_str("''"),
+            '\\' => pattern.push('_'),
+            '%' | '_' => {
+                pattern.push('\\');
+                pattern.push(c);
+            }
+            c if c.is_control() => pattern.push(' '),
+            c => pattern.push(c),
+        }
+    }
+    pattern.push('%');
+    let parts = ["navn", "informasjon"].map(|field| format!("CASEI({field}) LIKE CASEI('{pattern}')"));
+    Ok(Some(Value::from(parts.join(" OR "))))
+}
+
+/// The condition of a query, which its caller writes in SQL's words: one condition, without a second statement, a comment or
+/// an open quote.
+pub(super) fn condition(values: &Values) -> Made {
+    let text = values.text("where").trim();
+    let mut outside = String::new();
+    for (at, part) in text.split('\'').enumerate() {
+        if at % 2 == 0 {
+            outside.push_str(part);
+            outside.push(' ');
+        }
+    }
+    let closed = text.matches('\'').count().is_multiple_of(2);
+    let single = ![";", "--", "/*", "*/"].iter().any(|sign| outside.contains(sign));
+    if closed && single && text.len() <= 1000 && !text.chars().any(char::is_control) {
+        return Ok(Some(Value::from(text)));
+    }
+    let words = "the argument \"where\" must be one condition such as navn LIKE '%kirke%', with quotes doubled inside texts";
+    Err(Trouble::arguments(words))
+}

@@ -1,0 +1,79 @@
+//! Encyclopaedias and registers of cultural heritage in Norway: Wikipedia, Store norske leksikon, Riksantikvaren's open data
+//! and its map server. Answers are Markdown.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `rows` | the tools |
+//! | `made` | values that requests need: boxes, points, filters |
+//! | `sources` | where the services are, and what their errors look like |
+//! | `articles` | articles in words |
+//! | `features` | places in words |
+
+mod articles;
+mod features;
+mod made;
+mod rows;
+mod sources;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Map;
+
+use crate::port::HttpClient;
+use crate::rest::{Cache, Limits, World};
+use crate::tools::{Channel, Family, Policy, ToolServer};
+use sources::Sources;
+
+const FAMILY: Family = Family {
+    name: "dragoman-heritage",
+    title: "Norwegian cultural heritage",
+    instructions: "Encyclopaedia articles (Wikipedia, Store norske leksikon) and registered cultural heritage in Norway \
+                   (Riksantikvaren). Coordinates are WGS 84 in decimal degrees. Name the source when you use an answer.",
+    policy: Policy::Filled,
+    failed: "Error: ",
+    unfit: "Error: ",
+};
+
+/// Where the services are, and how they are asked. What is `None` is as the services' owners have it.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Wikipedia's URL; `{language}` in it becomes the language that is asked for.
+    pub wikipedia: Option<String>,
+    /// The URL of Store norske leksikon.
+    pub snl: Option<String>,
+    /// The URL of Riksantikvaren's OGC API.
+    pub riksantikvaren: Option<String>,
+    /// The URL of Riksantikvaren's ArcGIS server, up to `/arcgis`.
+    pub arcgis: Option<String>,
+    /// Whether lists of datasets and services, which seldom change, and single places are asked for each time.
+    pub no_cache: bool,
+    /// For one request, with all its attempts; 30 seconds when `None`.
+    pub patience: Option<Duration>,
+}
+
+/// Answers that are kept at most, and their bytes in all.
+const KEPT: (usize, usize) = (256, 8 << 20);
+
+/// The heritage tools.
+///
+/// # Errors
+/// When a URL of the settings is none, in words.
+pub fn server(settings: &Settings, http: Arc<dyn HttpClient>) -> Result<ToolServer, String> {
+    let limits = Limits {
+        attempts: 3,
+        patience: settings.patience.unwrap_or(Limits::default().patience),
+        ..Limits::default()
+    };
+    let world = World {
+        http,
+        places: Box::new(Sources::new(settings)?),
+        limits,
+        cache: (!settings.no_cache).then(|| Cache::new(KEPT.0, KEPT.1)),
+        raw: false,
+    };
+    Ok(ToolServer::new(&FAMILY, Channel::Results, rows::all(), Map::new(), Some(world)))
+}

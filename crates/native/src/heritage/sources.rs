@@ -1,0 +1,83 @@
+//! Where the services are, and what their errors look like. Hosts come from the configuration alone.
+
+use serde_json::Value;
+
+use super::Settings;
+use crate::port::HttpResponse;
+use crate::rest::{Place, Places, base_url};
+use crate::server::Mapped;
+use crate::tools::{Condition, Trouble, Values};
+
+const LANGUAGE: &str = "{language}";
+
+/// The services by the names that rows have for them.
+pub(super) struct Sources(Vec<(&'static str, String)>);
+
+impl Sources {
+    /// The services as configured.
+    ///
+    /// # Errors
+    /// When a URL is none.
+    pub(super) fn new(settings: &Settings) -> Result<Self, String> {
+        let rows: [(&'static str, &Option<String>, &str); 4] = [
+            ("wikipedia", &settings.wikipedia, "https://{language}.wikipedia.org"),
+            ("snl", &settings.snl, "https://snl.no"),
+            ("riksantikvaren", &settings.riksantikvaren, "https://api.ra.no"),
+            ("arcgis", &settings.arcgis, "https://kart.ra.no/arcgis"),
+        ];
+        let mut sources = Vec::new();
+        for (name, configured, usual) in rows {
+            let text = configured.as_deref().unwrap_or(usual);
+            // The place of the language is filled with a word for the check, and opened again behind it.
+            let word = "language-goes-here";
+            let url = base_url(&text.replace(LANGUAGE, word)).map_err(|why| format!("{name}: {why}"))?;
+            sources.push((name, url.replace(word, LANGUAGE)));
+        }
+        Ok(Self(sources))
+    }
+}
+
+impl Places for Sources {
+    fn place(&self, base: &str, values: &Values, _mapped: Option<&Mapped>) -> Result<Place, Trouble> {
+        let found = self.0.iter().find(|(name, _)| *name == base).map(|(_, url)| url.as_str());
+        let url = found.unwrap_or_default();
+        let url = match url.contains(LANGUAGE) {
+            true => url.replace(LANGUAGE, language(values)?),
+            false => url.to_owned(),
+        };
+        Ok(Place { url, authorization: None, public_only: false })
+    }
+
+    fn trouble(&self, base: &str, response: &HttpResponse) -> Trouble {
+        let body: Value = serde_json::from_slice(&response.body).unwrap_or_default();
+        let said = ["/description", "/detail", "/error/message", "/message"]
+            .iter()
+            .find_map(|at| body.pointer(at).and_then(Value::as_str))
+            .map(|text| format!(": {}", text.chars().take(300).collect::<String>()));
+        let message = match response.status {
+            404 => format!("{base} has nothing of this name (HTTP 404)"),
+            429 => format!("{base} is asked too often (HTTP 429): try again in a minute"),
+            status => format!("{base} answered HTTP {status}{}", said.unwrap_or_default()),
+        };
+        Trouble::new(Condition::UpstreamError, message).with("status", response.status)
+    }
+
+    fn refused(&self, base: &str, answer: &Value) -> Option<Trouble> {
+        let error = answer.get("error")?;
+        let said = ["info", "message"].iter().find_map(|name| error.get(name).and_then(Value::as_str));
+        let said: String = said.unwrap_or("an error without words").chars().take(300).collect();
+        Some(Trouble::new(Condition::UpstreamError, format!("{base} answered: {said}")))
+    }
+}
+
+/// The language that is asked for: it becomes part of a host's name.
+fn language(values: &Values) -> Result<&str, Trouble> {
+    let code = values.text("language");
+    let fits = |part: &str| {
+        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+    };
+    if code.len() <= 20 && code.split('-').all(fits) {
+        return Ok(code);
+    }
+    Err(Trouble::arguments("the argument \"language\" must be a code such as no, nn or en"))
+}
