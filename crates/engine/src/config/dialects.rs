@@ -6,70 +6,84 @@ use serde_json::Value;
 use super::check;
 use super::parse::{Entry, Kind, Node};
 use super::pieces::{self, Known};
-use super::read::Reader;
+use super::read::{Reader, clip};
+use super::suggest;
+use crate::dialect::{Column, Dialect};
 
-/// The built-in dialects.
-const BUILT_IN: &[&str] = &[
-    "standard",
-    "bb",
-    "bb-1.0",
-    "buddyboss",
-    "wordpress",
-    "wordpress-v1",
-    "wordpress-saas",
-    "gateway",
-    "kulturarv",
-];
-
-/// A dialect of one's own: another one, and what differs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DialectSpec {
-    /// The dialect that it starts from: a built-in one, or one that stands further up.
-    pub base: String,
-    /// What differs, by column.
-    pub columns: IndexMap<String, Value>,
-}
+/// The column that sets others.
+const VARIANT: &str = "variant";
 
 /// All names that a profile or an endpoint may have: the built-in dialects and one's own.
-pub(super) fn names(own: &IndexMap<String, DialectSpec>) -> Vec<&str> {
-    BUILT_IN.iter().copied().chain(own.keys().map(String::as_str)).collect()
+pub(super) fn names(own: &IndexMap<String, Dialect>) -> Vec<String> {
+    Dialect::names().iter().map(ToString::to_string).chain(own.keys().cloned()).collect()
+}
+
+/// Those names as what something else may name.
+pub(super) fn known(names: &[String]) -> Known<'_> {
+    Known { what: "dialect", names: names.iter().map(String::as_str).collect() }
 }
 
 /// Reads the dialects on top of those that there are.
-pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry, dialects: &mut IndexMap<String, DialectSpec>) {
+pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry, dialects: &mut IndexMap<String, Dialect>) {
     let Some(fields) = reader.fields(&entry.value, "a mapping of dialects by name") else { return };
     for entry in fields.rest() {
         reader.within(&entry.key, |reader| {
             reader.sound(&entry.key_at, check::word(&entry.key));
-            if BUILT_IN.contains(&entry.key.as_str()) {
+            if Dialect::base(&entry.key).is_some() {
                 let message = format!("`{}` is a built-in dialect", entry.key);
                 reader.fault(&entry.key_at, message, "write another name, and this one as its `base`");
             }
-            let spec = read_one(reader, entry, dialects)?;
-            dialects.insert(entry.key.clone(), spec)
+            let row = read_one(reader, entry, dialects)?;
+            dialects.insert(entry.key.clone(), row)
         });
     }
 }
 
-fn read_one(
-    reader: &mut Reader<'_>,
-    entry: &Entry,
-    others: &IndexMap<String, DialectSpec>,
-) -> Option<DialectSpec> {
+fn read_one(reader: &mut Reader<'_>, entry: &Entry, others: &IndexMap<String, Dialect>) -> Option<Dialect> {
     let mut fields = reader.fields(&entry.value, "a mapping with `base` and what differs from it")?;
-    let known = Known { what: "dialect", names: names(others) };
-    let base = if fields.has("base") {
-        pieces::known_name(reader, &mut fields, "base", &known)?
-    } else {
+    let names = names(others);
+    if !fields.has("base") {
         reader.fault(&entry.key_at, "this dialect has no `base`", "add it: base: standard");
         return None;
-    };
-    let mut columns = IndexMap::new();
-    for column in fields.rest() {
-        let value = reader.within(&column.key, |reader| value(reader, &column.value));
-        columns.extend(value.map(|value| (column.key.clone(), value)));
     }
-    Some(DialectSpec { base, columns })
+    let base = pieces::known_name(reader, &mut fields, "base", &known(&names))?;
+    let mut row = others.get(&base).cloned().or_else(|| Dialect::base(&base))?;
+    // What a variant sets may be set otherwise beside it.
+    let (variant, columns): (Vec<&Entry>, Vec<&Entry>) =
+        fields.rest().into_iter().partition(|column| column.key == VARIANT);
+    for column in variant.into_iter().chain(columns) {
+        reader.within(&column.key, |reader| set(reader, column, &mut row));
+    }
+    row.name = entry.key.clone().into();
+    Some(row)
+}
+
+fn set(reader: &mut Reader<'_>, entry: &Entry, row: &mut Dialect) -> Option<()> {
+    let key = entry.key.split('.').next().unwrap_or_default();
+    let column = Dialect::COLUMNS.iter().find(|column| column.name == key);
+    if column.is_none() && key != VARIANT {
+        let names = || Dialect::COLUMNS.iter().map(|column| column.name);
+        let mend = match suggest::nearest(key, names()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "remove it".to_owned(),
+        };
+        reader.fault(&entry.key_at, format!("a dialect has no column `{}`", clip(&entry.key)), mend);
+        return None;
+    }
+    let value = value(reader, &entry.value)?;
+    let Err(reason) = row.set(&entry.key, &value) else { return Some(()) };
+    // What looks like a number may be meant as a text.
+    if let Kind::Scalar { text, .. } = &entry.value.kind
+        && row.set(&entry.key, &Value::String(text.clone())).is_ok()
+    {
+        return Some(());
+    }
+    let mend = match column {
+        Some(Column { name, kind, .. }) if *name == entry.key => format!("write {}", kind.allowed()),
+        _ => "correct it, or remove it".to_owned(),
+    };
+    reader.fault(&entry.value.at, reason, mend);
+    None
 }
 
 /// A value as JSON has it: what is not quoted and looks like a number, `true`, `false` or `null` is that.

@@ -98,7 +98,8 @@ fn read_views(
     servers: &IndexSet<String>,
     default_has_all: bool,
 ) {
-    let dialects = Known { what: "dialect", names: dialects::names(&config.dialects) };
+    let names = dialects::names(&config.dialects);
+    let dialects = dialects::known(&names);
     if let Some(name) = pieces::known_name(reader, fields, "dialect", &dialects) {
         config.dialect = Some(name);
     }

@@ -40,7 +40,6 @@ pub use access::{AccessRule, AnnotationHint, Effect, ValuePath, When, Who};
 pub use audit::Audit;
 pub use auth::{Algorithm, Auth, Bearer, Jwt, OAuth, SiteCheck};
 pub use check::{MAX_PUBLIC_NAME, MAX_SERVER_NAME, MAX_SLUG};
-pub use dialects::DialectSpec;
 pub use fault::{Fault, Faults, MAX_REPORTED, Severity};
 pub use glob::{Glob, MAX_GLOB_BYTES};
 pub use ip::IpRange;

@@ -13,13 +13,13 @@ use schemars::JsonSchema;
 use super::access::AccessRule;
 use super::audit::Audit;
 use super::auth::Auth;
-use super::dialects::DialectSpec;
 use super::glob::Glob;
 use super::limits::Limits;
 use super::native::NativeLink;
 use super::rates::RateLimit;
 use super::schema::written;
 use super::text::Text;
+use crate::dialect::Dialect;
 
 /// The profile that is served at `/mcp`; when nobody writes one, it has all servers in file order.
 pub const DEFAULT_PROFILE: &str = "default";
@@ -75,7 +75,7 @@ pub struct Config {
     pub dialect: Option<String>,
     /// Dialects of one's own: a `base`, and what differs from it.
     #[schemars(with = "Option<std::collections::BTreeMap<String, written::DialectDifference>>")]
-    pub dialects: IndexMap<String, DialectSpec>,
+    pub dialects: IndexMap<String, Dialect>,
     /// The folder of what is kept (keys, the record of calls); `dragoman` in the user's folder for data when left out.
     #[schemars(with = "Option<String>")]
     pub state_folder: Option<Text>,
@@ -91,6 +91,11 @@ impl Config {
     pub fn dialect_of(&self, profile: &str) -> Option<&str> {
         let own = self.profiles.get(profile).and_then(|profile| profile.dialect.as_deref());
         own.or(self.dialect.as_deref())
+    }
+
+    /// The dialect of this name: one's own, or a built-in one.
+    pub fn dialect_named(&self, name: &str) -> Option<Dialect> {
+        self.dialects.get(name).cloned().or_else(|| Dialect::base(name))
     }
 }
 

@@ -8,6 +8,9 @@ use dragoman_engine::config::{
     NativeLink, RateMethods, RatePer, SiteCheck, Source, Text,
 };
 
+use dragoman_engine::dialect::Dialect;
+use serde_json::json;
+
 use crate::{loaded, notes_in_short, same};
 
 const HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$aHVzaGh1c2g$aHVzaGh1c2hodXNoaHVzaA";
@@ -201,7 +204,7 @@ fn endpoints_say_how_they_behave() {
     let text = r"
 mcpServers: {}
 dialect: gateway
-dialects: { mine: { base: kulturarv, serverName: '7', pingSeconds: 7, errorData: { a: [1, 'x', true, null] }, pingEvent: ~ }, yours: { base: mine } }
+dialects: { mine: { base: kulturarv, serverName: '7', serverVersion: 1.10, pingSeconds: '${NUMBER}', errorData: { a: [1, 'x', true, null] }, pingEvent: ~ }, yours: { base: mine } }
 profiles: { one: { dialect: mine } }
 endpoints:
   - { path: /a }
@@ -223,7 +226,19 @@ stateFolder: '/var/lib/${NUMBER}'
     );
     assert_eq!((sse.message.as_deref(), &*sse.profile), (Some("/message"), "one"));
     assert_eq!(config.state_folder.as_ref().map(Text::expose), Some("/var/lib/7"));
-    assert_eq!((&*config.dialects["mine"].base, &*config.dialects["yours"].base), ("kulturarv", "mine"));
+    let (mine, yours) = (&config.dialects["mine"], &config.dialects["yours"]);
+    assert_eq!((&*mine.name, &*yours.name), ("mine", "yours"));
+    let base = Dialect::base("kulturarv").expect("it is built in");
+    for row in [mine, yours] {
+        let have = ["serverName", "serverVersion", "pingSeconds", "errorData", "pingEvent"]
+            .map(|column| row.get(column));
+        let wanted = [json!("7"), json!("1.10"), json!(7), json!({ "a": [1, "x", true, null] }), json!(null)];
+        assert_eq!(have, wanted.map(Some));
+        assert_eq!(row.get("noId"), base.get("noId"));
+    }
+    assert_eq!(config.dialect_named("kulturarv"), Some(base));
+    assert_eq!(config.dialect_named("mine").as_ref(), Some(mine));
+    assert_eq!(config.dialect_named("nobody"), None);
 }
 
 #[test]

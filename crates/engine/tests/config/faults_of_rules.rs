@@ -189,32 +189,32 @@ fn faults_of_audit() {
 const DIALECTS: &[(&str, &[&str])] = &[
     (
         r"mcpServers: {}
-dialects: { gateway: { base: standard }, 'a b': { base: standard }, mine: {}, yours: { base: mein }, theirs: x }
+dialects: { gateway: { base: standard }, 'a b': { base: standard }, mine: {}, yours: { base: gatewy }, theirs: x }
 dialect: kulturav
 ",
         &[
             r"2:13 dialects.gateway [gateway] `gateway` is a built-in dialect => write another name, and this one as its `base`",
             r"2:42 dialects.a b ['a b'] this name has 1 to 64 of `A-Z a-z 0-9 - _` => correct it",
             r"2:69 dialects.mine [mine] this dialect has no `base` => add it: base: standard",
-            r"2:94 dialects.yours.base [mein] there is no dialect `mein` => there are: standard, bb, bb-1.0, buddyboss, wordpress, wordpress-v1, wo…",
-            r"2:110 dialects.theirs [x] expected a mapping with `base` and what differs from it, found `x` => write a mapping with `base` and what differs from it",
+            r"2:94 dialects.yours.base [gatewy] there is no dialect `gatewy` => did you mean `gateway`?",
+            r"2:112 dialects.theirs [x] expected a mapping with `base` and what differs from it, found `x` => write a mapping with `base` and what differs from it",
             r"3:10 dialect [kulturav] there is no dialect `kulturav` => did you mean `kulturarv`?",
         ],
     ),
     (
         r"mcpServers: {}
-profiles: { default: { dialect: nope } }
-endpoints: [ { path: /a, dialect: bbb }, { path: /b, transport: stdio, auth: off, message: /c }, { path: /d, transport: sse, message: /admin }, { path: /health, dialect: bb }, { path: /.well-known/x, dialect: bb } ]
+profiles: { default: { dialect: stndard } }
+endpoints: [ { path: /a, dialect: bdyboss }, { path: /b, transport: stdio, auth: off, message: /c }, { path: /d, transport: sse, message: /admin }, { path: /health, dialect: bb }, { path: /.well-known/x, dialect: bb } ]
 ",
         &[
-            r"2:33 profiles.default.dialect [nope] there is no dialect `nope` => there are: standard, bb, bb-1.0, buddyboss, wordpress, wordpress-v1, wo…",
-            r"3:35 endpoints[0].dialect [bbb] there is no dialect `bbb` => there are: standard, bb, bb-1.0, buddyboss, wordpress, wordpress-v1, wo…",
-            r"3:65 endpoints[1].transport [stdio] `stdio` is not one of `http`, `sse` or `both` => write `http`, `sse` or `both`",
-            r"3:78 endpoints[1].auth [off] `off` is not one of `inherit` or `none` => write `inherit` or `none`",
-            r"3:83 endpoints[1].message [message] `message` goes with event streams only => remove it, or write transport: sse",
-            r"3:135 endpoints[2].message [/admin] Dragoman already serves something at this path => write an absolute path such as /tools/mcp",
-            r"3:153 endpoints[3].path [/health] Dragoman already serves something at this path => write an absolute path such as /tools/mcp",
-            r"3:185 endpoints[4].path [/.well-known/x] Dragoman already serves something at this path => write an absolute path such as /tools/mcp",
+            r"2:33 profiles.default.dialect [stndard] there is no dialect `stndard` => did you mean `standard`?",
+            r"3:35 endpoints[0].dialect [bdyboss] there is no dialect `bdyboss` => did you mean `buddyboss`?",
+            r"3:69 endpoints[1].transport [stdio] `stdio` is not one of `http`, `sse` or `both` => write `http`, `sse` or `both`",
+            r"3:82 endpoints[1].auth [off] `off` is not one of `inherit` or `none` => write `inherit` or `none`",
+            r"3:87 endpoints[1].message [message] `message` goes with event streams only => remove it, or write transport: sse",
+            r"3:139 endpoints[2].message [/admin] Dragoman already serves something at this path => write an absolute path such as /tools/mcp",
+            r"3:157 endpoints[3].path [/health] Dragoman already serves something at this path => write an absolute path such as /tools/mcp",
+            r"3:189 endpoints[4].path [/.well-known/x] Dragoman already serves something at this path => write an absolute path such as /tools/mcp",
         ],
     ),
     (
@@ -224,6 +224,18 @@ endpoints: [ { path: /mcp, dialect: bb }, { path: /mcp, dialect: bb }, { path: /
         &[
             r"2:51 endpoints[1].path [/mcp] another endpoint already has the path `/mcp` => write another path, or remove one of the two",
             r"2:84 endpoints[2].profil [profil] unknown key `profil` => did you mean `profile`?",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+dialects: { mine: { base: kulturarv, pingSecond: 7, pingSeconds: soon, nonsense: 1, unknownTool: { cod: 1 }, unknownTool.code: x } }
+",
+        &[
+            r"2:38 dialects.mine.pingSecond [pingSecond] a dialect has no column `pingSecond` => did you mean `pingSeconds`?",
+            r"2:66 dialects.mine.pingSeconds [soon] pingSeconds must be a whole number from 0 to 604800 => write a whole number from 0 to 604800",
+            r"2:72 dialects.mine.nonsense [nonsense] a dialect has no column `nonsense` => remove it",
+            r"2:98 dialects.mine.unknownTool [{ cod: 1 }] unknownTool has no cod; must be a mapping with any of code, message, status, channel, data, body => write a mapping with any of code, message, status, channel, data, body",
+            r"2:128 dialects.mine.unknownTool.code [x] unknownTool code must be a whole number from -2147483648 to 2147483647 => correct it, or remove it",
         ],
     ),
 ];
