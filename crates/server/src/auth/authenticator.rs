@@ -1,0 +1,380 @@
+//! Who asks: from a request's header to a [`Principal`], by whichever way the configuration opens. It must not know what a
+//! principal may do.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use engine::access::{Principal, Scheme};
+use engine::config::Auth;
+use engine::fault::Condition;
+use http::HeaderMap;
+
+use super::NotSound;
+use super::challenge::{Challenges, Wrong, is_scope};
+use super::denied::{Denied, Refused};
+use super::digest::{Digest, Digests};
+use super::header::{self, Basic, Shown};
+use super::jwt::{Issuer, Token};
+use super::keys::{KeyBook, Keys};
+use super::recent::Recent;
+use super::resource::Resource;
+use super::site::Site;
+use super::users::Users;
+use super::web::Web;
+
+/// Credentials whose holders are remembered.
+const MOST_KNOWN: usize = 8192;
+/// Names with wrong passwords that are remembered.
+const MOST_WRONG: usize = 4096;
+/// How long a token is believed without looking at it again; what is withdrawn may be used for so long.
+const TOKEN_HOLDS: Duration = Duration::from_secs(30);
+/// The same for API keys, which can be revoked at any time.
+const KEY_HOLDS: Duration = Duration::from_secs(5);
+/// The same for users of the configuration, which do not change.
+const USER_HOLDS: Duration = Duration::from_mins(5);
+/// How long the same wrong password is refused without a check.
+const WRONG_HOLDS: Duration = Duration::from_secs(3);
+
+/// A point in time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moment {
+    /// Since this process began to ask for credentials; never goes back.
+    pub(super) since_start: Duration,
+    /// Milliseconds since 1970.
+    pub(super) unix_ms: u64,
+}
+
+impl Moment {
+    /// Seconds since 1970.
+    pub(super) fn unix(self) -> u64 {
+        self.unix_ms / 1000
+    }
+}
+
+/// Knows who asks. Clones share what they know; each asks other servers over its own connections.
+#[derive(Clone)]
+pub(crate) struct Authenticator {
+    ways: Arc<Ways>,
+    web: Arc<dyn Web>,
+}
+
+/// All ways to come in, and what was found out a short time ago.
+struct Ways {
+    bearer: Option<Digest>,
+    keys: Option<Keys>,
+    users: Users,
+    site: Option<Site>,
+    issuers: Vec<Issuer>,
+    resource: Option<Resource>,
+    /// What every token needs.
+    required: Vec<Box<str>>,
+    challenges: Challenges,
+    digests: Digests,
+    known: Recent<Arc<Principal>>,
+    wrong: Recent<Refused>,
+    anyone: Arc<Principal>,
+    holder: Arc<Principal>,
+    /// Whether anybody has to say who they are.
+    asks: bool,
+    start: Instant,
+}
+
+impl Authenticator {
+    /// Opens the ways that `config` names. `book` is asked about API keys, `web` about users and issuers elsewhere.
+    ///
+    /// # Errors
+    /// Says which setting cannot be, and why.
+    pub(crate) fn new(
+        config: &Auth,
+        book: Option<Arc<dyn KeyBook>>,
+        web: Arc<dyn Web>,
+    ) -> Result<Self, NotSound> {
+        Ok(Self { ways: Arc::new(Ways::new(config, book)?), web })
+    }
+
+    /// The same, asking other servers over other connections: those of another thread.
+    pub(crate) fn over(&self, web: Arc<dyn Web>) -> Self {
+        Self { ways: Arc::clone(&self.ways), web }
+    }
+
+    /// Whether anybody has to say who they are.
+    pub(crate) fn asks(&self) -> bool {
+        self.ways.asks
+    }
+
+    /// Who sent a request with these headers from `peer`. Waits for nothing where the credential was seen a short time
+    /// ago.
+    pub(crate) async fn identify(&self, headers: &HeaderMap, peer: IpAddr) -> Result<Arc<Principal>, Denied> {
+        if !self.ways.asks {
+            return Ok(Arc::clone(&self.ways.anyone));
+        }
+        let identified = self.identify_at(headers, self.ways.now()).await;
+        if let Err(denied) = &identified {
+            tracing::info!(%peer, condition = ?denied.condition, why = denied.message, "a request was not let in");
+        }
+        identified
+    }
+
+    /// The same at a given time.
+    pub(super) async fn identify_at(
+        &self,
+        headers: &HeaderMap,
+        now: Moment,
+    ) -> Result<Arc<Principal>, Denied> {
+        let ways = &*self.ways;
+        let value = match header::value(headers) {
+            Ok(Some(value)) => value,
+            Ok(None) => return Err(ways.missing()),
+            Err(why) => return Err(ways.denied(Refused::Bad(why))),
+        };
+        let digest = ways.digests.of(value);
+        if let Some(principal) = ways.known.get(&digest, now.since_start) {
+            return Ok(principal);
+        }
+        // Boxed, because a connection keeps room for this future, which is seldom needed.
+        let found = Box::pin(ways.find(value, digest, &*self.web, now)).await;
+        found.map_err(|refused| ways.denied(refused))
+    }
+
+    /// The metadata of this gateway as a protected resource (RFC 9728), if `path` is where it is found.
+    pub(crate) fn metadata(&self, path: &str) -> Option<Bytes> {
+        self.ways.resource.as_ref()?.metadata(path)
+    }
+
+    /// The refusal of somebody whose token has not all the scopes that a request needs (RFC 6750, 3.1). What every
+    /// request needs is added, since a client asks for what it is told here and may lose the rest.
+    pub(crate) fn insufficient_scope(&self, needed: &[Box<str>]) -> Denied {
+        let mut all = self.ways.required.clone();
+        all.extend(needed.iter().filter(|scope| !self.ways.required.contains(scope)).cloned());
+        Denied {
+            condition: Condition::Forbidden,
+            message: format!("the token has not all the scopes that are needed: {}", all.join(" ")),
+            challenge: self.ways.challenges.value(Wrong::Scope(&all)),
+            retry_after: None,
+        }
+    }
+}
+
+impl std::fmt::Debug for Authenticator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Authenticator").field("asks", &self.ways.asks).finish_non_exhaustive()
+    }
+}
+
+impl Ways {
+    fn new(config: &Auth, book: Option<Arc<dyn KeyBook>>) -> Result<Self, NotSound> {
+        let digests = Digests::new().map_err(|error| NotSound(error.to_string()))?;
+        let resource_url = config.oauth.as_ref().map(|own| own.resource.expose());
+        let issuers = config.jwt.iter().map(|issuer| Issuer::new(issuer, resource_url));
+        let issuers: Vec<Issuer> = issuers.collect::<Result<_, _>>()?;
+        let bearer = config.bearer.as_ref().map(|bearer| {
+            let token = bearer.token.expose();
+            let sound = header::is_token(token).then(|| digests.of(token.as_bytes()));
+            sound.ok_or_else(|| NotSound("the bearer token must be visible ASCII without spaces".to_owned()))
+        });
+        let keys = match (config.keys, book) {
+            (true, None) => {
+                return Err(NotSound("API keys are taken, but there is no store of them".to_owned()));
+            }
+            (taken, book) => book.filter(|_| taken).map(Keys::new),
+        };
+        let users = Users::new(&config.users)?;
+        let site = config.site.as_ref().map(Site::new).transpose()?;
+        let (resource, required, challenges) = resource(config, &issuers)?;
+        let bearer = bearer.transpose()?;
+        let challenges = Challenges {
+            bearer: bearer.is_some() || keys.is_some() || !issuers.is_empty(),
+            basic: !users.is_empty() || site.is_some(),
+            ..challenges
+        };
+        Ok(Self {
+            asks: challenges.bearer || challenges.basic,
+            bearer,
+            keys,
+            users,
+            site,
+            issuers,
+            resource,
+            required,
+            challenges,
+            digests,
+            known: Recent::new(MOST_KNOWN),
+            wrong: Recent::new(MOST_WRONG),
+            anyone: Arc::new(Principal::anyone()),
+            holder: Arc::new(Principal::new("bearer", Scheme::Bearer)),
+            start: Instant::now(),
+        })
+    }
+
+    fn now(&self) -> Moment {
+        let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Moment {
+            since_start: self.start.elapsed(),
+            unix_ms: u64::try_from(unix.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Looks a credential up wherever it may be known, and remembers what was found.
+    async fn find(
+        &self,
+        value: &[u8],
+        digest: Digest,
+        web: &dyn Web,
+        now: Moment,
+    ) -> Result<Arc<Principal>, Refused> {
+        match header::read(value).map_err(Refused::Bad)? {
+            Shown::Bearer(token) => {
+                let (principal, holds) = self.bearer(token, web, now).await?;
+                self.known.put(digest, Arc::clone(&principal), now.since_start + holds);
+                Ok(principal)
+            }
+            Shown::Basic(basic) => self.basic(basic, digest, web, now).await,
+        }
+    }
+
+    async fn bearer(
+        &self,
+        token: &str,
+        web: &dyn Web,
+        now: Moment,
+    ) -> Result<(Arc<Principal>, Duration), Refused> {
+        let digest = self.digests.of(token.as_bytes());
+        if self.bearer.as_ref().is_some_and(|expected| expected.same(&digest)) {
+            return Ok((Arc::clone(&self.holder), USER_HOLDS));
+        }
+        if let Some(keys) = self.keys.as_ref().filter(|_| store::keys::KeyText::is_meant(token)) {
+            let (principal, ends_ms) = keys.check(token, now).await?;
+            let left =
+                ends_ms.map_or(KEY_HOLDS, |end| Duration::from_millis(end.saturating_sub(now.unix_ms)));
+            return Ok((principal, left.min(KEY_HOLDS)));
+        }
+        if !self.issuers.is_empty() && Token::looks_like(token) {
+            return self.token(token, web, now).await;
+        }
+        Err(Refused::Bad("this token is not known here"))
+    }
+
+    async fn token(
+        &self,
+        text: &str,
+        web: &dyn Web,
+        now: Moment,
+    ) -> Result<(Arc<Principal>, Duration), Refused> {
+        let token = Token::read(text).map_err(Refused::Bad)?;
+        let issuer = token.issuer().and_then(|url| self.issuers.iter().find(|issuer| issuer.url() == url));
+        let issuer = issuer.ok_or(Refused::Bad("its issuer is none whose tokens are taken here"))?;
+        let accepted = issuer.check(&token, web, now).await?;
+        if self.required.iter().any(|scope| !accepted.scopes.contains(scope)) {
+            return Err(Refused::TooLittle);
+        }
+        let left = Duration::from_secs(accepted.ends).saturating_sub(Duration::from_millis(now.unix_ms));
+        let id = format!("jwt:{}#{}", issuer.url(), accepted.subject);
+        let principal = Principal {
+            user: Some(accepted.subject.into()),
+            scopes: accepted.scopes.into(),
+            claims: Some(Arc::new(serde_json::Value::Object(token.claims))),
+            ..Principal::new(&id, Scheme::Token)
+        };
+        Ok((Arc::new(principal), left.min(TOKEN_HOLDS)))
+    }
+
+    async fn basic(
+        &self,
+        basic: Basic,
+        digest: Digest,
+        web: &dyn Web,
+        now: Moment,
+    ) -> Result<Arc<Principal>, Refused> {
+        let at = now.since_start;
+        if let Some(refused) = self.wrong.get(&digest, at) {
+            return Err(refused);
+        }
+        let site = self.site.as_ref().filter(|_| !self.users.has(&basic.user));
+        let turns = match site {
+            Some(site) => &site.turns,
+            None if self.users.is_empty() => {
+                return Err(Refused::Bad("names with passwords are not taken here"));
+            }
+            None => &self.users.turns,
+        };
+        let turn = turns.take().await?;
+        // Who stood in line with the same password before may have been let in, or not.
+        if let Some(principal) = self.known.get(&digest, at) {
+            return Ok(principal);
+        }
+        if let Some(refused) = self.wrong.get(&digest, at) {
+            return Err(refused);
+        }
+        let (checked, holds) = match site {
+            Some(site) => (site.check(&basic, web, turn).await, site.cache),
+            None => (self.users.check(basic, turn).await, USER_HOLDS),
+        };
+        match checked {
+            Ok(principal) => {
+                self.known.put(digest, Arc::clone(&principal), at + holds);
+                Ok(principal)
+            }
+            Err(refused) => {
+                if matches!(refused, Refused::Bad(_) | Refused::Forbidden(_)) {
+                    self.wrong.put(digest, refused.clone(), at + WRONG_HOLDS);
+                }
+                Err(refused)
+            }
+        }
+    }
+
+    fn missing(&self) -> Denied {
+        Denied {
+            condition: Condition::NoCredentials,
+            message: "this server wants to know who asks: send the header Authorization".to_owned(),
+            challenge: self.challenges.value(Wrong::Missing),
+            retry_after: None,
+        }
+    }
+
+    fn denied(&self, refused: Refused) -> Denied {
+        let (condition, message, challenge, retry_after) = match refused {
+            Refused::Bad(why) => {
+                (Condition::BadCredentials, why.to_owned(), self.challenges.value(Wrong::Invalid(why)), None)
+            }
+            Refused::Forbidden(why) => (Condition::Forbidden, why, None, None),
+            Refused::TooLittle => (
+                Condition::Forbidden,
+                format!("the token has not all the scopes that are needed: {}", self.required.join(" ")),
+                self.challenges.value(Wrong::Scope(&self.required)),
+                None,
+            ),
+            Refused::Unavailable(why, retry) => (Condition::UpstreamDown, why, None, Some(retry)),
+        };
+        Denied { condition, message, challenge, retry_after }
+    }
+}
+
+/// The gateway as a protected resource, what it needs of every token, and what it says of that.
+fn resource(
+    config: &Auth,
+    issuers: &[Issuer],
+) -> Result<(Option<Resource>, Vec<Box<str>>, Challenges), NotSound> {
+    let Some(own) = &config.oauth else { return Ok((None, Vec::new(), Challenges::default())) };
+    if let Some(odd) = own.scopes.iter().chain(&own.required_scopes).find(|scope| !is_scope(scope)) {
+        return Err(NotSound(format!("{odd:?} is no scope (RFC 6749, 3.3)")));
+    }
+    if issuers.is_empty() {
+        return Err(NotSound("a protected resource needs an issuer of tokens for it".to_owned()));
+    }
+    let boxed = |all: &[String]| all.iter().map(|scope| scope.as_str().into()).collect::<Vec<Box<str>>>();
+    let required = boxed(&own.required_scopes);
+    let scopes = if own.scopes.is_empty() { required.clone() } else { boxed(&own.scopes) };
+    let names: Vec<&str> = issuers.iter().map(Issuer::url).collect();
+    let made =
+        Resource::new(own.resource.expose(), &names, &scopes).map_err(|error| NotSound(error.to_string()))?;
+    let asked = if required.is_empty() { &scopes } else { &required };
+    let challenges = Challenges {
+        metadata_url: Some(made.metadata_url.clone()),
+        scopes: asked.clone(),
+        ..Challenges::default()
+    };
+    Ok((Some(made), required, challenges))
+}

@@ -1,0 +1,48 @@
+//! Who asks: authentication of clients. A request's `Authorization` header becomes a [`Principal`](engine::access::Principal),
+//! or a refusal that says how to come in. What a principal may do is decided in `engine::access`; what other servers
+//! get of a credential is decided by the configuration.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `authenticator` | the ways to come in, one after the other; what was found out is remembered for a short time |
+//! //! | `header` | reading `Authorization` |
+//! | `digest`, `recent` | credentials as digests under a key of this process, and what is known of them |
+//! | `keys` | API keys |
+//! | `users` | names with Argon2 hashes |
+//! | `site` | users of a WordPress site |
+//! | `jwt/` | tokens that others sign |
+//! | `resource`, `challenge` | OAuth 2.1: this gateway as a protected resource (RFC 9728), and what a client is told |
+//! | `denied` | refusals |
+//! | `turns` | what costs much, a few at a time |
+//! | `web` | the port to other servers |
+//!
+//! No credential is in any error, log line or `Debug` output: what may hold one shows nothing of itself.
+
+mod authenticator;
+mod challenge;
+mod denied;
+mod digest;
+mod header;
+mod jwt;
+mod keys;
+mod recent;
+mod resource;
+mod site;
+mod turns;
+mod users;
+mod web;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use authenticator::Authenticator;
+pub(crate) use denied::Denied;
+pub(crate) use keys::{KeyBook, StoredKeys};
+pub(crate) use web::Web;
+
+use authenticator::Moment;
+
+/// Settings that cannot be; says which and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct NotSound(pub(crate) String);

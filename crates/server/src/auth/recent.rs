@@ -1,0 +1,113 @@
+//! What was found out about credentials a short time ago. Bounded in number and time; a look takes one short lock. It
+//! must not know what is remembered.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use super::digest::{ByDigest, Digest};
+
+/// Locks, so that threads seldom meet.
+const PARTS: usize = 16;
+
+/// A map from digests to what is known of them, each for its own time.
+pub(super) struct Recent<V> {
+    parts: [Mutex<Generations<V>>; PARTS],
+    /// Entries of one generation of one part.
+    room: usize,
+}
+
+/// What is not asked for while the young generation fills up once goes with the old one.
+struct Generations<V> {
+    young: HashMap<Digest, Entry<V>, ByDigest>,
+    old: HashMap<Digest, Entry<V>, ByDigest>,
+}
+
+struct Entry<V> {
+    value: V,
+    until: Duration,
+}
+
+impl<V: Clone> Recent<V> {
+    /// An empty map of at most `most` entries (rounded up to a multiple of 32).
+    pub(super) fn new(most: usize) -> Self {
+        let part = |_| Mutex::new(Generations { young: HashMap::default(), old: HashMap::default() });
+        Self { parts: std::array::from_fn(part), room: most.div_ceil(2 * PARTS).max(1) }
+    }
+
+    /// What is known of `digest` at the time `now`.
+    pub(super) fn get(&self, digest: &Digest, now: Duration) -> Option<V> {
+        let mut part = self.part(digest).lock();
+        if let Some(entry) = part.young.get(digest) {
+            return (now < entry.until).then(|| entry.value.clone());
+        }
+        let entry = part.old.remove(digest).filter(|entry| now < entry.until)?;
+        let value = entry.value.clone();
+        part.put(*digest, entry, self.room);
+        Some(value)
+    }
+
+    /// Remembers `value` of `digest` before the time `until`.
+    pub(super) fn put(&self, digest: Digest, value: V, until: Duration) {
+        self.part(&digest).lock().put(digest, Entry { value, until }, self.room);
+    }
+
+    fn part(&self, digest: &Digest) -> &Mutex<Generations<V>> {
+        &self.parts[digest.part() % PARTS]
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.parts.iter().map(|part| part.lock()).map(|part| part.young.len() + part.old.len()).sum()
+    }
+}
+
+impl<V> Generations<V> {
+    fn put(&mut self, digest: Digest, entry: Entry<V>, room: usize) {
+        if self.young.len() >= room && !self.young.contains_key(&digest) {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.young.insert(digest, entry);
+    }
+}
+
+impl<V> std::fmt::Debug for Recent<V> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Recent")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::digest::Digests;
+    use super::*;
+
+    const fn at(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn an_entry_lives_until_its_time_and_not_at_it() {
+        let (digests, recent) = (Digests::new().unwrap(), Recent::new(8));
+        let digest = digests.of(b"a");
+        recent.put(digest, 1, at(10));
+        assert_eq!(recent.get(&digest, at(9)), Some(1));
+        assert_eq!(recent.get(&digest, at(10)), None);
+        assert_eq!(recent.get(&digests.of(b"b"), at(0)), None);
+        recent.put(digest, 2, at(20));
+        assert_eq!(recent.get(&digest, at(10)), Some(2));
+    }
+
+    #[test]
+    fn a_flood_of_others_is_bounded_and_what_is_used_stays() {
+        let (digests, recent) = (Digests::new().unwrap(), Recent::new(256));
+        let used = digests.of(b"used");
+        recent.put(used, 0, at(10));
+        for other in 0..100_000_u32 {
+            recent.put(digests.of(&other.to_be_bytes()), other, at(10));
+            assert_eq!(recent.get(&used, at(1)), Some(0), "after {other} others");
+        }
+        assert!(recent.len() <= 256, "{}", recent.len());
+    }
+}

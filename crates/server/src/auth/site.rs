@@ -1,0 +1,166 @@
+//! A WordPress site that knows its users: a name with a password is shown to it, and what it says of that user decides.
+//! It must not know headers of clients.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use engine::access::{Principal, Scheme};
+use engine::config::SiteCheck;
+use http::{HeaderValue, StatusCode, Uri};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::NotSound;
+use super::denied::Refused;
+use super::header::Basic;
+use super::turns::{Turn, Turns};
+use super::web::{Answer, Get, Web, is_safe};
+
+/// Users that are asked about at a time, and that wait for that.
+const AT_ONCE: usize = 8;
+const IN_LINE: usize = 128;
+/// An answer may take so long.
+const WITHIN: Duration = Duration::from_secs(10);
+/// Longer answers are refused, in bytes: a user with many capabilities has some 10 000.
+const LONGEST: usize = 256 * 1024;
+/// When to try again, where the site does not say.
+const RETRY: Duration = Duration::from_secs(10);
+/// The longest name of a user that is believed.
+const LONGEST_NAME: usize = 256;
+
+/// A site, and what is asked of its users.
+pub(super) struct Site {
+    name: Box<str>,
+    who_am_i: Uri,
+    capability: Box<str>,
+    /// How long an answer holds.
+    pub(super) cache: Duration,
+    pub(super) turns: Turns,
+}
+
+/// A user as `GET /wp/v2/users/me?context=edit` shows it (WordPress REST API, users).
+#[derive(Deserialize)]
+struct User {
+    id: u64,
+    #[serde(default)]
+    username: String,
+    #[serde(default)]
+    slug: String,
+    #[serde(default)]
+    roles: Value,
+    /// An object, or an empty list where there are none: PHP.
+    #[serde(default)]
+    capabilities: Value,
+}
+
+impl Site {
+    pub(super) fn new(config: &SiteCheck) -> Result<Self, NotSound> {
+        let bad = || NotSound(format!("the site {}: its address must be an http or https URL", config.url));
+        let base = config.url.expose().trim_end_matches('/');
+        let who_am_i: Uri =
+            format!("{base}/wp-json/wp/v2/users/me?context=edit").parse().map_err(|_| bad())?;
+        let scheme = who_am_i.scheme_str().filter(|scheme| ["http", "https"].contains(scheme));
+        if scheme.is_none() || base.contains(['?', '#', '@']) {
+            return Err(bad());
+        }
+        if !is_safe(&who_am_i) {
+            tracing::warn!(site = base, "passwords go to this site without encryption: use https");
+        }
+        Ok(Self {
+            name: base.into(),
+            who_am_i,
+            capability: config.capability.as_str().into(),
+            cache: config.cache,
+            turns: Turns::new(AT_ONCE, IN_LINE),
+        })
+    }
+
+    /// Who these are at the site, if they may come in.
+    pub(super) async fn check(
+        &self,
+        basic: &Basic,
+        web: &dyn Web,
+        turn: Turn,
+    ) -> Result<Arc<Principal>, Refused> {
+        let authorization = Some(basic_header(basic)?);
+        let get = Get { url: &self.who_am_i, authorization, cap: LONGEST, within: WITHIN };
+        let answer = web.get(get).await;
+        drop(turn);
+        match answer {
+            Ok(answer) => self.judged(&answer),
+            Err(error) => {
+                tracing::warn!(site = &*self.name, %error, "cannot ask the site about a user");
+                Err(self.unavailable("it gives no answer", RETRY))
+            }
+        }
+    }
+
+    fn judged(&self, answer: &Answer) -> Result<Arc<Principal>, Refused> {
+        let code = answer.status.as_u16();
+        match answer.status {
+            StatusCode::OK => {
+                let user: User = serde_json::from_slice(&answer.body)
+                    .map_err(|_| self.unavailable("its answer is not that of WordPress", RETRY))?;
+                self.principal(&user)
+            }
+            StatusCode::UNAUTHORIZED => Err(Refused::Bad(
+                "the site does not know this name with this password (an application password is needed)",
+            )),
+            StatusCode::FORBIDDEN => {
+                Err(Refused::Forbidden(format!("{} does not let this user in", self.name)))
+            }
+            status if status.is_redirection() => {
+                Err(self.unavailable("it sends us elsewhere: is its address right?", RETRY))
+            }
+            StatusCode::NOT_FOUND => {
+                Err(self.unavailable("it has no REST API below /wp-json: is its address right?", RETRY))
+            }
+            _ => {
+                tracing::warn!(site = &*self.name, status = code, "cannot ask the site about a user");
+                let retry = answer.retry_after.unwrap_or(RETRY);
+                Err(self.unavailable(&format!("it answers with status {code}"), retry))
+            }
+        }
+    }
+
+    fn principal(&self, user: &User) -> Result<Arc<Principal>, Refused> {
+        if user.capabilities.get(&*self.capability) != Some(&Value::Bool(true)) {
+            return Err(Refused::Forbidden(format!(
+                "this user of {} has not the capability {}",
+                self.name, self.capability
+            )));
+        }
+        let name = if user.username.is_empty() { &user.slug } else { &user.username };
+        if name.is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control) {
+            return Err(self.unavailable("its answer names no user", RETRY));
+        }
+        Ok(Arc::new(Principal {
+            user: Some(name.as_str().into()),
+            claims: Some(Arc::new(json!({ "id": user.id, "roles": user.roles }))),
+            ..Principal::new(&format!("site:{}#{name}", self.name), Scheme::Site)
+        }))
+    }
+
+    fn unavailable(&self, why: &str, retry: Duration) -> Refused {
+        Refused::Unavailable(format!("{} cannot be asked who this is: {why}", self.name), retry)
+    }
+}
+
+impl std::fmt::Debug for Site {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Site").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// The value of `Authorization` for a name and password (RFC 7617, 2).
+fn basic_header(basic: &Basic) -> Result<HeaderValue, Refused> {
+    let pair = SecretString::from(format!("{}:{}", basic.user, basic.password.expose_secret()));
+    let value = SecretString::from(format!("Basic {}", BASE64_STANDARD.encode(pair.expose_secret())));
+    let mut header = HeaderValue::from_str(value.expose_secret())
+        .map_err(|_| Refused::Bad("name or password cannot be sent on"))?;
+    header.set_sensitive(true);
+    Ok(header)
+}

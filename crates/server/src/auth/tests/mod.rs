@@ -1,0 +1,16 @@
+//! Attacks on every way to come in, with the time as an argument; then what must work.
+
+mod basics;
+mod compares;
+mod fetching;
+mod forged;
+mod headers;
+mod rig;
+mod rotation;
+mod secrets;
+mod settings;
+mod signer;
+mod site;
+mod stored_keys;
+mod users;
+mod wire;

@@ -1,0 +1,96 @@
+//! Users of the configuration: names with Argon2 hashes of their passwords (RFC 9106; the PHC string format). Checking a
+//! password is slow on purpose, so it happens on other threads, a few at a time. It must not know headers.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use argon2::password_hash::phc::PasswordHash;
+use argon2::{Algorithm, Argon2, Params, PasswordVerifier};
+use engine::access::{Principal, Scheme};
+use engine::config::Text;
+use secrecy::ExposeSecret;
+
+use super::NotSound;
+use super::denied::Refused;
+use super::header::Basic;
+use super::turns::{Turn, Turns};
+
+/// Passwords that wait to be checked at most.
+const IN_LINE: usize = 64;
+/// More memory than this a hash may not ask for, in KiB.
+const MOST_MEMORY: u32 = 1024 * 1024;
+
+/// The users.
+pub(super) struct Users {
+    hashes: HashMap<Box<str>, PasswordHash>,
+    /// What a name that nobody has is checked against, so that it takes as long.
+    nobody: Option<PasswordHash>,
+    pub(super) turns: Turns,
+}
+
+impl Users {
+    /// The users with their hashes; says whose hash is none.
+    pub(super) fn new<'a>(users: impl IntoIterator<Item = (&'a String, &'a Text)>) -> Result<Self, NotSound> {
+        let (mut hashes, mut nobody) = (HashMap::new(), None);
+        for (name, hash) in users {
+            let bad = |why| NotSound(format!("the user {name}: {why}"));
+            if name.is_empty() || name.contains(':') || name.chars().any(char::is_control) {
+                return Err(bad("a name has no colon and no control characters (RFC 7617)"));
+            }
+            let hash = read(hash.expose()).map_err(bad)?;
+            nobody.get_or_insert_with(|| hash.clone());
+            hashes.insert(name.as_str().into(), hash);
+        }
+        // Each takes memory and a processor, which calls need, too.
+        let at_once = std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)).min(4);
+        Ok(Self { hashes, nobody, turns: Turns::new(at_once, IN_LINE) })
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.hashes.is_empty()
+    }
+
+    /// Whether somebody has this name, so that no one else is to be asked about it.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.hashes.contains_key(name)
+    }
+
+    /// Whose name and password these are.
+    pub(super) async fn check(&self, basic: Basic, turn: Turn) -> Result<Arc<Principal>, Refused> {
+        let wrong = Refused::Bad("name or password is wrong");
+        let known = self.hashes.get(&*basic.user).cloned();
+        let is_known = known.is_some();
+        let Some(hash) = known.or_else(|| self.nobody.clone()) else { return Err(wrong) };
+        let password = basic.password;
+        let checked = self.turns.run(turn, move || {
+            Argon2::default().verify_password(password.expose_secret().as_bytes(), &hash).is_ok()
+        });
+        if !checked.await? || !is_known {
+            return Err(wrong);
+        }
+        let id = format!("user:{}", basic.user);
+        Ok(Arc::new(Principal { user: Some(basic.user.into()), ..Principal::new(&id, Scheme::Basic) }))
+    }
+}
+
+impl std::fmt::Debug for Users {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Users").field("count", &self.hashes.len()).finish_non_exhaustive()
+    }
+}
+
+/// Reads a hash; nothing of it is in what is said of it.
+fn read(hash: &str) -> Result<PasswordHash, &'static str> {
+    let form = "its hash is not of the form $argon2id$v=19$m=…,t=…,p=…$SALT$HASH";
+    let hash = PasswordHash::new(hash).map_err(|_| form)?;
+    Algorithm::try_from(hash.algorithm.as_str()).map_err(|_| form)?;
+    if hash.salt.is_none() || hash.hash.is_none() {
+        return Err(form);
+    }
+    let params = Params::try_from(&hash).map_err(|_| form)?;
+    if params.m_cost() > MOST_MEMORY {
+        return Err("its hash asks for more than 1 GiB of memory");
+    }
+    Ok(hash)
+}
