@@ -1,1 +1,164 @@
-//! Each line of the five systems that is about messages, and what must hold for any row.
+//! Each line of the five systems that is about messages, named by its number, and what must hold for any row.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use proto::era::ServerHello;
+use proto::rpc::{Frame, FrameLimits};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::catalogue::{
+    Absence, Gather, GatherLimits, ListKind, Offer, UpstreamId, UpstreamOffer, View, ViewSpec,
+};
+use crate::config::{Naming, Profile};
+
+mod any_row;
+mod bb;
+mod buddyboss;
+mod columns;
+mod gateway;
+mod kulturarv;
+mod wordpress;
+
+const TOOLS: &str = r#"{"name":"hello","title":"Hi","description":"Greets","inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"Who (default: all)"},"times":{"type":"integer","minimum":1},"per_page":{"type":"integer"},"loud":{"type":"boolean"},"tone":{"type":"string","enum":["low","high"]}},"required":["name"]}},{"name":"bare","inputSchema":{"type":"object"}},{"name":"add","description":"Adds","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"a":{"type":"number"}}}}"#;
+const PROMPTS: &str = r#"{"name":"greet","description":"d","arguments":[{"name":"who","required":true}]}"#;
+const RESOURCES: &str = r#"{"uri":"x://a","name":"A","description":"d","mimeType":"text/plain"}"#;
+
+/// An endpoint with one row in front of one profile.
+struct Endpoint {
+    row: Dialect,
+    view: View,
+    initialized: bool,
+}
+
+fn offer(lists: [&str; 4]) -> Arc<Offer> {
+    let hello = ServerHello {
+        era: proto::era::newest_handshake(),
+        capabilities: Bytes::from_static(br#"{"tools":{},"prompts":{},"resources":{}}"#),
+        info: Bytes::from_static(b"{}"),
+        instructions: Some("Be kind.".to_owned()),
+    };
+    let mut gather = Gather::new(hello, GatherLimits { pages: 9, entries: 100 }, "{}");
+    while let Some(kind) = gather.wants() {
+        let at = ListKind::ALL.iter().position(|k| *k == kind).unwrap();
+        let text = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"{}":[{}]}}}}"#, kind.member(), lists[at]);
+        gather.feed(&Frame::parse(Bytes::from(text), FrameLimits::default()).unwrap()).unwrap();
+    }
+    Arc::new(gather.finish())
+}
+
+fn upstream(id: u32, name: &str, offer: Result<Arc<Offer>, Absence>) -> UpstreamOffer {
+    UpstreamOffer { id: UpstreamId(id), name: name.into(), over_http: false, offer }
+}
+
+fn gone() -> Absence {
+    Absence { reason: "does not answer".to_owned(), retry: true }
+}
+
+fn view(names: Naming, upstreams: Vec<UpstreamOffer>) -> View {
+    let profile = Profile { names, ..Profile::default() };
+    let era = proto::era::newest_handshake();
+    View::build(ViewSpec { era, profile: &profile, server_info: "{}", schema_bytes: 4096 }, upstreams)
+}
+
+impl Endpoint {
+    fn of(base: &str) -> Self {
+        let own = vec![upstream(1, "own", Ok(offer([TOOLS, PROMPTS, RESOURCES, ""])))];
+        let row = Dialect::base(base).unwrap();
+        Self { row, view: view(Naming::Plain, own), initialized: true }
+    }
+
+    fn set(mut self, column: &str, value: &Value) -> Self {
+        self.row.set(column, value).unwrap();
+        self
+    }
+
+    fn fresh(self) -> Self {
+        Self { initialized: false, ..self }
+    }
+
+    fn read(&self, text: &str) -> Reading {
+        read(&self.row, &Bytes::copy_from_slice(text.as_bytes()), FrameLimits::default())
+    }
+
+    fn ask(&self, text: &str) -> Ask {
+        match self.read(text) {
+            Reading::Ask(ask) => ask,
+            other => panic!("{text} is no request: {other:?}"),
+        }
+    }
+
+    fn begin(&self, text: &str) -> Begun {
+        let facts =
+            Facts { initialized: self.initialized, view: Some(&self.view), tools: None, profile: "team" };
+        begin(&self.row, &self.ask(text), facts)
+    }
+
+    /// What is answered without any server.
+    fn reply(&self, text: &str) -> Reply {
+        match self.read(text) {
+            Reading::Done(reply) | Reading::Notified(reply, _) => return reply,
+            Reading::Ask(_) | Reading::Batch(_) => {}
+        }
+        match self.begin(text) {
+            Begun::Done(reply) | Begun::Introduced(reply) => reply,
+            other => panic!("{text} is not answered: {other:?}"),
+        }
+    }
+
+    fn says(&self, text: &str) -> Value {
+        json(&self.reply(text))
+    }
+
+    /// The error's code and message, its id, and the HTTP status.
+    fn error(&self, text: &str) -> (i64, String, Value, u16) {
+        let reply = self.reply(text);
+        let body = json(&reply);
+        let message = body["error"]["message"].as_str().unwrap_or_else(|| panic!("{body}")).to_owned();
+        (body["error"]["code"].as_i64().unwrap(), message, body["id"].clone(), reply.status)
+    }
+
+    /// What goes on to the gateway.
+    fn forwarded(&self, text: &str) -> Value {
+        match self.begin(text) {
+            Begun::Forward(frame) => serde_json::from_slice(frame.text()).unwrap(),
+            other => panic!("{text} is not forwarded: {other:?}"),
+        }
+    }
+
+    /// The answer where the gateway came to this result.
+    fn result(&self, text: &str, result: &str) -> Value {
+        self.forwarded(text);
+        let outcome = Outcome::Result(Bytes::copy_from_slice(result.as_bytes()));
+        json(&finish(&self.row, &self.ask(text), outcome))
+    }
+
+    /// The answer where the gateway came into trouble.
+    fn trouble(&self, text: &str, trouble: Trouble) -> Value {
+        json(&finish(&self.row, &self.ask(text), Outcome::Trouble(trouble)))
+    }
+}
+
+fn json(reply: &Reply) -> Value {
+    serde_json::from_slice(&reply.body).unwrap_or_else(|e| panic!("{e}: {reply:?}"))
+}
+
+/// The error of an upstream server, as it came.
+fn upstream_error(server: &str) -> Trouble {
+    let text = br#"{"jsonrpc":"2.0","id":7,"error":{"code":-32042,"message":"no rights","data":{"a":1e2}}}"#;
+    let frame = Frame::parse(Bytes::from_static(text), FrameLimits::default()).unwrap();
+    Trouble::of_answer(&frame, Some(server)).unwrap()
+}
+
+/// A call of the tool `hello` whose id is 3.
+const CALL: &str = r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"hello","arguments":{"name":"World"}}}"#;
+const LIST: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
+/// A result as a server gives it.
+const HELLO: &str =
+    r#"{"content":[{"type":"text","text":"Hello, World!"}],"structuredContent":{"a":1},"isError":false}"#;
+const FAILED: &str = r#"{"content":[{"type":"text","text":"it broke"}],"isError":true}"#;
+
+fn initialize(version: &str) -> String {
+    json!({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":version,"capabilities":{},"clientInfo":{"name":"test","version":"1.0"}}}).to_string()
+}
