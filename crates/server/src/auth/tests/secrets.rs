@@ -4,6 +4,7 @@ use std::io::Write;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use http::HeaderMap;
 use parking_lot::Mutex;
 use serde_json::json;
 use tracing_subscriber::fmt::MakeWriter;
@@ -57,82 +58,77 @@ fn place(book: &Arc<Book>) -> (Arc<World>, Authenticator) {
     (world, authenticator)
 }
 
+/// Requests of every kind, those that are let in among them, and what they show.
+fn requests(book: &Book) -> (Vec<HeaderMap>, Vec<String>) {
+    let key = book.add("laptop", |_| {});
+    let far = json!({ "exp": 4_000_000_000_u64 });
+    let tokens = [
+        signed("RS256", "rsa", &claims(far.clone())),
+        signed("RS256", "rsa", &claims(json!({ "aud": "other" }))),
+        signed("RS256", "gone", &claims(far)),
+    ];
+    let mut secrets: Vec<String> = [PASSWORD, WRONG_PASSWORD, TOKEN, WRONG_TOKEN].map(str::to_owned).into();
+    secrets.push(key[12..].to_owned());
+    secrets.extend(tokens.iter().flat_map(|token| token.split('.').skip(1).map(str::to_owned)));
+    let pairs = [
+        ("ann", PASSWORD),
+        ("ann", WRONG_PASSWORD),
+        ("bob", WRONG_PASSWORD),
+        // The password where the name belongs.
+        (WRONG_PASSWORD, "ann"),
+    ];
+    let mut requests: Vec<HeaderMap> = pairs.iter().map(|(user, password)| basic(user, password)).collect();
+    secrets.extend(requests.iter().map(|shown| shown["authorization"].to_str().unwrap()[6..].to_owned()));
+    requests.extend([TOKEN, WRONG_TOKEN, &key, &format!("{}x", &key[..50])].map(bearer));
+    requests.extend(tokens.iter().map(|token| bearer(token)));
+    requests.push(shows(WRONG_TOKEN));
+    requests.push(shows(&format!("Digest {WRONG_TOKEN}")));
+    requests.push(shows(&format!("Bearer {WRONG_TOKEN} {WRONG_TOKEN}")));
+    let mut two = bearer(TOKEN);
+    two.append("authorization", WRONG_TOKEN.parse().unwrap());
+    requests.push(two);
+    (requests, secrets)
+}
+
+/// Makes all requests twice, the second time with nobody there to ask; what was made of them, as `Debug` shows it.
+async fn made(
+    requests: &[HeaderMap],
+    world: &World,
+    book: &Book,
+    authenticator: &Authenticator,
+) -> (Vec<String>, Vec<String>) {
+    let (mut let_in, mut refused) = (Vec::new(), Vec::new());
+    for _ in 0..2 {
+        for headers in requests {
+            match authenticator.identify(headers, IpAddr::from([10, 0, 0, 1])).await {
+                Ok(principal) => let_in.push(format!("{principal:?}")),
+                Err(denied) => refused.push(format!("{denied:?}")),
+            }
+        }
+        world.gone(KEYS);
+        *book.broken.lock() = Some("no such table".to_owned());
+    }
+    (let_in, refused)
+}
+
 #[test]
 fn no_line_of_the_log_holds_a_credential() {
     let lines = Lines::default();
     let subscriber =
         tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_writer(lines.clone());
-    let mut secrets =
-        vec![PASSWORD.to_owned(), WRONG_PASSWORD.to_owned(), TOKEN.to_owned(), WRONG_TOKEN.to_owned()];
-    let mut shown = Vec::new();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    tracing::subscriber::with_default(subscriber.finish(), || {
-        runtime.block_on(async {
-            let book = Arc::new(Book::default());
-            let (world, authenticator) = place(&book);
-            let key = book.add("laptop", |_| {});
-            let sound = signed("RS256", "rsa", &claims(json!({ "exp": 4_000_000_000_u64 })));
-            let forged = signed("RS256", "rsa", &claims(json!({ "aud": "other" })));
-            let unknown = signed("RS256", "gone", &claims(json!({ "exp": 4_000_000_000_u64 })));
-            secrets.push(key[12..].to_owned());
-            secrets.extend(
-                [&sound, &forged, &unknown]
-                    .iter()
-                    .flat_map(|token| token.split('.').skip(1).map(str::to_owned)),
-            );
-            let mut requests = vec![
-                bearer(TOKEN),
-                bearer(WRONG_TOKEN),
-                bearer(&key),
-                bearer(&format!("{}x", &key[..50])),
-                bearer(&sound),
-                bearer(&forged),
-                bearer(&unknown),
-                basic("ann", PASSWORD),
-                basic("ann", WRONG_PASSWORD),
-                basic("bob", WRONG_PASSWORD),
-                // The password where the name belongs.
-                basic(WRONG_PASSWORD, "ann"),
-                shows(WRONG_TOKEN),
-                shows(&format!("Digest {WRONG_TOKEN}")),
-                shows(&format!("Bearer {WRONG_TOKEN} {WRONG_TOKEN}")),
-            ];
-            let encodings: Vec<String> = requests
-                .iter()
-                .filter_map(|headers| {
-                    Some(headers["authorization"].to_str().ok()?.split_once(' ')?.1.to_owned())
-                })
-                .collect();
-            secrets.extend(encodings.into_iter().filter(|text| text.len() > 12));
-            let mut two = bearer(TOKEN);
-            two.append("authorization", WRONG_TOKEN.parse().unwrap());
-            requests.push(two);
-            let (mut let_in, mut refused) = (0, 0);
-            for _ in 0..2 {
-                for headers in &requests {
-                    match authenticator.identify(headers, IpAddr::from([10, 0, 0, 1])).await {
-                        Ok(principal) => {
-                            let_in += 1;
-                            shown.push(format!("{principal:?}"));
-                        }
-                        Err(denied) => {
-                            refused += 1;
-                            shown.push(format!("{denied:?}"));
-                        }
-                    }
-                }
-                world.gone(KEYS);
-                *book.broken.lock() = Some("no such table".to_owned());
-            }
-            assert_eq!((let_in, refused), (8, 22), "each way was taken");
-            shown.push(format!("{authenticator:?}"));
-        });
+    let book = Arc::new(Book::default());
+    let (requests, secrets) = requests(&book);
+    let (let_in, refused, shown) = tracing::subscriber::with_default(subscriber.finish(), || {
+        let (world, authenticator) = place(&book);
+        let (let_in, refused) = runtime.block_on(made(&requests, &world, &book, &authenticator));
+        (let_in, refused, format!("{authenticator:?}"))
     });
+    assert_eq!((let_in.len(), refused.len()), (8, 22), "each way was taken");
     let written = String::from_utf8(lines.0.lock().clone()).unwrap();
     assert!(written.contains("a request was not let in") && written.contains("10.0.0.1"), "{written}");
     assert!(written.contains("cannot ask the site about a user"), "{written}");
-    // Claims of those who are let in are theirs to see; a token's other parts are not.
-    for text in shown.iter().chain([&written]) {
+    for text in let_in.iter().chain(&refused).chain([&written, &shown]) {
         for secret in &secrets {
             assert!(!text.contains(secret.as_str()), "{secret} in {text}");
         }
