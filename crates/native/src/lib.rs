@@ -11,6 +11,8 @@
 //! | `rest` | the interpreter of tools that send requests |
 //! | [`demo`] | a few harmless tools, a resource and a prompt to try things out with |
 //! | [`plain`] | a greeting, an echo, sums, joined texts, a calculator |
+//! | [`site`] | a WordPress site as the place that requests go to |
+//! | [`wordpress`] | tools for any WordPress site |
 //! | [`heritage`] | encyclopaedias and registers of cultural heritage in Norway |
 
 pub mod demo;
@@ -19,9 +21,12 @@ pub mod plain;
 pub mod port;
 mod rest;
 pub mod server;
+pub mod site;
 mod tools;
+pub mod wordpress;
 
 pub use demo::Demo;
 pub use port::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Pending, Verb};
 pub use server::{Answering, Mapped, NativeCall, NativeServer, Refusal, SiteLogin, Soon, spoken};
+pub use site::SiteSettings;
 pub use tools::ToolServer;

@@ -228,8 +228,8 @@ pub(super) fn redirected(url: &str, location: &str) -> Result<String, &'static s
         format!("{}{location}", &url[..origin_end])
     } else {
         let path = url.split('?').next().unwrap_or(url);
-        let folder = path.rfind('/').filter(|at| *at >= origin_end).map_or(path.len(), |at| at + 1);
-        format!("{}{location}", &path[..folder])
+        let folder = path.rfind('/').filter(|at| *at >= origin_end).unwrap_or(origin_end);
+        format!("{}/{location}", &path[..folder])
     };
     fetchable(&target)
 }

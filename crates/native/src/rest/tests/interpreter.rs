@@ -3,7 +3,9 @@
 use serde_json::json;
 
 use super::*;
-use crate::rest::{base_url, html};
+use crate::rest::file::{FileAsk, redirected, wanted};
+use crate::rest::{FileFrom, base_url, html};
+use crate::tools::Values;
 
 #[test]
 fn base_urls_are_checked() {
@@ -91,4 +93,43 @@ fn the_fake_answers() {
     fake.pass(Duration::from_secs(1));
     assert_eq!(fake.now(), Duration::from_secs(1));
     assert_eq!(fault(HttpFaultKind::Late).to_string(), "as the test wants it");
+}
+
+#[test]
+fn files_are_bounded_and_known_by_how_they_begin() {
+    let asked = |text: &str, most| {
+        let mut values = Values::default();
+        values.set("file", Value::from(text));
+        wanted(FileFrom::Either("file"), &values, most)
+    };
+    assert!(asked(&"A".repeat(40), 20).is_err_and(|trouble| trouble.message.contains("more than 20 bytes")));
+    assert!(asked(&"A".repeat(400), 20).is_err_and(|trouble| trouble.message.contains("more than 20 bytes")));
+    for (text, name, mime) in [
+        ("iVBORw0KGgo=", "upload.png", "image/png"),
+        ("data:text/plain;base64,YQ", "upload.txt", "text/plain"),
+        ("YWJj", "upload", "application/octet-stream"),
+    ] {
+        let Ok(FileAsk::Here(file)) = asked(text, 20) else { panic!("{text}") };
+        assert_eq!((file.name.as_str(), file.mime.as_str()), (name, mime));
+    }
+    assert!(
+        matches!(asked("https://x/\u{e4} b", 20), Ok(FileAsk::Fetch(url)) if url == "https://x/%C3%A4%20b")
+    );
+}
+
+#[test]
+fn redirects_lead_to_urls() {
+    for (url, to, leads) in [
+        ("https://a/b/c?d", "e", "https://a/b/e"),
+        ("https://a/b/c?d=/e", "/f", "https://a/f"),
+        ("https://a", "f", "https://a/f"),
+        ("https://a?b", "f", "https://a/f"),
+        ("https://a/b", "//c/d", "https://c/d"),
+        ("https://a/b", "http://c?d#e", "http://c/?d"),
+    ] {
+        assert_eq!(redirected(url, to).as_deref(), Ok(leads), "{url} {to}");
+    }
+    for to in ["javascript://x", "ftp://x/", "https://u:p@x/", "https://x y/"] {
+        assert!(redirected("https://a/b", to).is_err(), "{to}");
+    }
 }

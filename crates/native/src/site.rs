@@ -1,0 +1,190 @@
+//! A WordPress site as the place that requests go to: whose it is, who asks there, and what its errors look like.
+//!
+//! A request may carry a site and credentials of its own, where the configuration lets it; what one request carries is never
+//! used for another. It must not know any tool.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::Value;
+
+use crate::port::HttpResponse;
+use crate::rest::{Doubt, Limits, Place, Places, base_url, html};
+use crate::server::{Mapped, SiteLogin};
+use crate::tools::{Condition, Trouble, Values};
+
+/// How the sites behind a server of tools are asked.
+#[derive(Debug, Clone, Default)]
+pub struct SiteSettings {
+    /// The site and the account of requests that carry none; `None` when each must.
+    pub login: Option<SiteLogin>,
+    /// Whether a site that a request carries may have an address that is not public, and a file that a call names, too.
+    pub private_sites: bool,
+    /// For one request; 30 seconds when `None`.
+    pub patience: Option<Duration>,
+    /// Whether answers are shown as the site gave them, where tools would show a part.
+    pub raw: bool,
+    /// Whether failed calls are results with `isError` rather than errors with a condition; each server has its own usual
+    /// way.
+    pub failures_as_results: Option<bool>,
+    /// The key for the host of images, when requests carry none.
+    pub image_key: Option<SecretString>,
+    /// The URL of the host of images, up to its version; imgbb's own when `None`.
+    pub image_host: Option<String>,
+}
+
+impl SiteSettings {
+    /// What requests may cost.
+    pub(crate) fn limits(&self) -> Limits {
+        Limits {
+            patience: self.patience.unwrap_or(Limits::default().patience),
+            private_files: self.private_sites,
+            ..Limits::default()
+        }
+    }
+}
+
+/// Where the API of a namespace is, and what it is called.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Api {
+    /// The name that rows have for it.
+    pub(crate) base: &'static str,
+    /// Its path behind the site's URL.
+    pub(crate) path: &'static str,
+    /// What to find out when a route of it is missing.
+    pub(crate) doubt: Option<Doubt>,
+}
+
+/// The APIs that all sites have.
+pub(crate) const WORDPRESS: Api = Api { base: "wp", path: "/wp-json/wp/v2", doubt: None };
+/// The site's index.
+pub(crate) const INDEX: Api = Api { base: "index", path: "/wp-json", doubt: None };
+/// The name of the host of images.
+const IMAGES: &str = "images";
+
+/// A site.
+pub(crate) struct Site {
+    settings: SiteSettings,
+    images: String,
+    apis: &'static [Api],
+}
+
+impl Site {
+    /// The sites of these settings, with these APIs.
+    ///
+    /// # Errors
+    /// When a URL of the settings is none, in words.
+    pub(crate) fn new(settings: &SiteSettings, apis: &'static [Api]) -> Result<Self, String> {
+        if let Some(login) = &settings.login {
+            base_url(&login.url).map_err(|why| format!("site: {why}"))?;
+        }
+        let images = settings.image_host.as_deref().unwrap_or("https://api.imgbb.com/1");
+        let images = base_url(images).map_err(|why| format!("image host: {why}"))?;
+        Ok(Self { settings: settings.clone(), images, apis })
+    }
+
+    /// Whose site is asked, and whether the request carried it.
+    fn login<'a>(&'a self, mapped: Option<&'a Mapped>) -> Result<(&'a SiteLogin, bool), Trouble> {
+        let given = |login: &&SiteLogin| {
+            let password = login.password.expose_secret();
+            [login.url.as_str(), login.username.as_str(), password].iter().all(|text| !text.trim().is_empty())
+        };
+        if let Some(login) = mapped.and_then(|mapped| mapped.site.as_ref()).filter(given) {
+            return Ok((login, true));
+        }
+        let own = self.settings.login.as_ref().filter(given).map(|login| (login, false));
+        own.ok_or_else(|| {
+            let words =
+                "no WordPress credentials: a site's URL, a user name and an Application Password are needed";
+            Trouble::new(Condition::NoCredentials, words)
+        })
+    }
+}
+
+/// The value of `Authorization` (RFC 7617). Application Passwords are shown with spaces and checked without.
+fn basic(login: &SiteLogin) -> Result<SecretString, Trouble> {
+    let name = login.username.trim();
+    if name.contains(':') || name.chars().any(char::is_control) {
+        let words = "invalid WordPress credentials: a user name has no colon and no control characters";
+        return Err(Trouble::new(Condition::BadCredentials, words));
+    }
+    let password: String = login.password.expose_secret().split_whitespace().collect();
+    let pair = SecretString::from(format!("{name}:{password}"));
+    Ok(SecretString::from(format!("Basic {}", BASE64_STANDARD.encode(pair.expose_secret()))))
+}
+
+impl Places for Site {
+    fn place(&self, base: &str, _values: &Values, mapped: Option<&Mapped>) -> Result<Place, Trouble> {
+        if base == IMAGES {
+            return Ok(Place { url: self.images.clone(), authorization: None, public_only: false });
+        }
+        let (login, carried) = self.login(mapped)?;
+        let url = base_url(&login.url).map_err(|why| {
+            Trouble::new(Condition::BadCredentials, format!("invalid WordPress credentials: {why}"))
+        })?;
+        let path = self.apis.iter().find(|api| api.base == base).map_or("", |api| api.path);
+        Ok(Place {
+            url: format!("{url}{path}"),
+            authorization: Some(basic(login)?),
+            public_only: carried && !self.settings.private_sites,
+        })
+    }
+
+    fn secret(&self, _name: &str, values: &Values, mapped: Option<&Mapped>) -> Result<SecretString, Trouble> {
+        let carried = mapped.and_then(|mapped| mapped.image_key.clone());
+        let given = values.get("apiKey").and_then(Value::as_str).map(|key| SecretString::from(key.trim()));
+        let keys = [carried, given, self.settings.image_key.clone()];
+        keys.into_iter().flatten().find(|key| !key.expose_secret().trim().is_empty()).ok_or_else(|| {
+            let words = "an imgbb API key is needed: with the request, as the argument apiKey, or in the configuration";
+            Trouble::new(Condition::NoCredentials, words)
+        })
+    }
+
+    fn trouble(&self, _base: &str, response: &HttpResponse) -> Trouble {
+        let body: Value = serde_json::from_slice(&response.body).unwrap_or_default();
+        let status = response.status;
+        let condition = if status == 401 { Condition::BadCredentials } else { Condition::UpstreamError };
+        let mut trouble = Trouble::new(condition, words(status, &body)).with("status", status);
+        if let Some(code) = body.get("code").and_then(Value::as_str) {
+            trouble = trouble.with("code", code);
+        }
+        if body.is_object() && response.body.len() <= LONGEST_BODY {
+            trouble = trouble.with("body", body);
+        }
+        trouble
+    }
+
+    fn doubt(&self, base: &str, trouble: &Trouble) -> Option<Doubt> {
+        let no_route = trouble.detail.iter().any(|(name, value)| *name == "code" && value == "rest_no_route");
+        self.apis.iter().find(|api| api.base == base && no_route)?.doubt
+    }
+}
+
+/// Bytes of an error's body that are passed on.
+const LONGEST_BODY: usize = 16 * 1024;
+/// Characters of an error's words.
+const LONGEST_WORDS: usize = 1000;
+
+/// A site's error in words: its own, without markup, and which parameters are wrong.
+fn words(status: u16, body: &Value) -> String {
+    let said = ["/message", "/error/message"].iter().find_map(|at| body.pointer(at).and_then(Value::as_str));
+    let mut words = said.map(html::as_text).filter(|words| !words.is_empty()).unwrap_or_else(|| {
+        format!("the site answered HTTP {status} without words: is this the address of a WordPress site?")
+    });
+    if let Some(Value::Object(params)) = body.pointer("/data/params") {
+        for (name, text) in params {
+            let text = text.as_str().map(html::as_text).unwrap_or_default();
+            words = format!("{words} [{name}: {text}]");
+        }
+    }
+    let code = body.get("code").and_then(Value::as_str).unwrap_or_default();
+    if status == 403 && code.starts_with("bp_rest_") {
+        words.push_str(
+            " (BuddyBoss takes an account with an Application Password for a visitor in some places, unless it is an \
+             administrator's)",
+        );
+    }
+    words.chars().take(LONGEST_WORDS).collect()
+}

@@ -1,0 +1,132 @@
+//! Media, and the host of images.
+
+use serde_json::Value;
+
+use super::{PAGE, PER_PAGE, id};
+use crate::rest::{Encoding, Field, FileFrom, Pick, Shape, Source, Step, get, pick, post, value};
+use crate::tools::{Argument, Form, Tool, Trouble, Values, int, raw, text, tool};
+
+const TITLE: Argument = text("title", "The title.");
+const ALTERNATIVE: Argument = text("alt_text", "What the image shows, for those who do not see it.");
+const CAPTION: Argument = text("caption", "The caption.");
+
+const LINE: &[Pick] = &[
+    pick("id", "/id"),
+    pick("title", "/title/rendered"),
+    pick("link", "/link"),
+    pick("source_url", "/source_url"),
+    pick("media_type", "/media_type"),
+    pick("mime_type", "/mime_type"),
+    pick("alt_text", "/alt_text"),
+];
+
+const WHOLE: &[Pick] = &[
+    pick("id", "/id"),
+    pick("title", "/title/rendered"),
+    pick("link", "/link"),
+    pick("source_url", "/source_url"),
+    pick("media_type", "/media_type"),
+    pick("mime_type", "/mime_type"),
+    pick("alt_text", "/alt_text"),
+    pick("caption", "/caption/rendered"),
+    pick("media_details", "/media_details"),
+];
+
+const UPLOADED: &[Pick] = &[
+    pick("id", "/id"),
+    pick("title", "/title/rendered"),
+    pick("link", "/link"),
+    pick("source_url", "/source_url"),
+    pick("media_type", "/media_type"),
+    pick("mime_type", "/mime_type"),
+];
+
+const UPLOAD: Step = post("wp", "/media").encoded(Encoding::File("file")).step();
+
+pub(super) const TOOLS: &[Tool] = &[
+    tool(
+        "wp_get_media",
+        "Lists media.",
+        &[
+            PER_PAGE,
+            PAGE,
+            text("media_type", "Only those of this kind.").among(&["image", "video", "audio", "application"]),
+        ],
+        &[get("wp", "/media").step()],
+        Shape::Listed("media", LINE),
+    ),
+    tool(
+        "wp_get_media_item",
+        "One item of the media.",
+        &[id("The item's number.")],
+        &[get("wp", "/media/{id}").step()],
+        Shape::Picked(WHOLE),
+    ),
+    tool(
+        "wp_upload_media_from_url",
+        "Fetches a file from a public URL and puts it into the media.",
+        &[text("url", "The file's URL.").required().kept(), TITLE, ALTERNATIVE, CAPTION],
+        &[Step::File(FileFrom::Url("url")), UPLOAD],
+        Shape::Picked(UPLOADED),
+    ),
+    tool(
+        "wp_upload_media_from_base64",
+        "Puts a file into the media.",
+        &[
+            raw("base64", "The content in base64, or as a data URL.").required().kept(),
+            text("fileName", "The file's name.").required().kept(),
+            text("mimeType", "Its media type, such as image/png.").required().kept(),
+            TITLE,
+            ALTERNATIVE,
+            CAPTION,
+        ],
+        &[Step::File(FileFrom::Base64 { data: "base64", name: "fileName", mime: "mimeType" }), UPLOAD],
+        Shape::Picked(UPLOADED),
+    ),
+    tool(
+        "upload_to_imgbb",
+        "Puts an image on imgbb, a public host of images. Whoever has its address can see it.",
+        &[
+            raw("base64", "The image in base64, or as a data URL.").required().kept(),
+            text("name", "The image's name."),
+            int("expiration", "Seconds after which it is removed; never when left out.")
+                .least(60)
+                .most(15_552_000),
+            raw("apiKey", "The key for imgbb; left out where one is configured.").kept(),
+        ],
+        &[
+            Step::Make("image", image),
+            post("images", "/upload")
+                .encoded(Encoding::Form)
+                .with(&[
+                    Field { name: "key", source: Source::Secret("image key"), form: Form::Plain },
+                    value("image", "image", Form::Plain),
+                ])
+                .step(),
+        ],
+        Shape::Picked(&[
+            pick("originalContentUrl", "/data/url"),
+            pick("previewImageUrl", "/data/thumb/url"),
+            pick("displayUrl", "/data/display_url"),
+            pick("deleteUrl", "/data/delete_url"),
+        ]),
+    ),
+];
+
+/// Bytes of base64 that the host of images takes.
+const LARGEST: usize = 44 << 20;
+
+/// The image without the head of a data URL.
+fn image(values: &Values) -> Result<Option<Value>, Trouble> {
+    let text = values.text("base64").trim();
+    let data =
+        if text.starts_with("data:") { text.split_once(',').map_or("", |(_, data)| data) } else { text };
+    let data: String = data.split_ascii_whitespace().collect();
+    let fits = !data.is_empty()
+        && data.len() <= LARGEST
+        && data.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
+    if fits {
+        return Ok(Some(Value::from(data)));
+    }
+    Err(Trouble::arguments("the argument \"base64\" is no base64, is empty, or is larger than 32 MiB"))
+}

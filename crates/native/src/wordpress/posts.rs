@@ -1,0 +1,137 @@
+//! Posts and pages.
+
+use super::{FORCE, PAGE, PER_PAGE, SEARCH, id};
+use crate::rest::{From, Pick, Shape, delete, get, pick, post};
+use crate::tools::{Argument, Effect, Literal, Tool, html, int, text, tool};
+
+const WRITTEN: &[&str] = &["draft", "publish", "pending", "private"];
+
+const TITLE: Argument = text("title", "The title.");
+const CONTENT: Argument = html("content", "The content, in HTML.");
+const EXCERPT: Argument = text("excerpt", "The excerpt.");
+const IMAGE: Argument = int("featured_media", "The number of the featured image.").least(0);
+const STATUS: Argument = text("status", "The status.").among(WRITTEN);
+
+const LINE: &[Pick] = &[
+    pick("id", "/id"),
+    pick("title", "/title/rendered"),
+    pick("link", "/link"),
+    pick("status", "/status"),
+    pick("date", "/date"),
+];
+
+const LINE_WITH_EXCERPT: &[Pick] = &[
+    pick("id", "/id"),
+    pick("title", "/title/rendered"),
+    pick("link", "/link"),
+    pick("status", "/status"),
+    pick("date", "/date"),
+    pick("excerpt", "/excerpt/rendered"),
+];
+
+const WHOLE: &[Pick] = &[
+    pick("id", "/id"),
+    pick("title", "/title/rendered"),
+    pick("content", "/content/rendered"),
+    pick("link", "/link"),
+    pick("status", "/status"),
+    pick("date", "/date"),
+    pick("modified", "/modified"),
+    pick("author", "/author"),
+    pick("featured_media", "/featured_media"),
+    pick("excerpt", "/excerpt/rendered"),
+];
+
+const UPDATED: &[Pick] = &[
+    pick("id", "/id"),
+    pick("title", "/title/rendered"),
+    pick("link", "/link"),
+    pick("status", "/status"),
+    pick("modified", "/modified"),
+];
+
+/// Removed for good the answer has `deleted` and `previous`; put into the bin it is the post itself.
+const DELETED: &[Pick] = &[
+    Pick { name: "success", from: From::Fixed(Literal::Flag(true)) },
+    Pick { name: "id", from: From::Value("id") },
+    Pick { name: "deleted", from: From::Or("/deleted", Literal::Flag(false)) },
+    Pick { name: "status", from: From::At("/status") },
+    Pick {
+        name: "previous",
+        from: From::Object("/previous", &[pick("title", "/title/rendered"), pick("status", "/status")]),
+    },
+];
+
+pub(super) const TOOLS: &[Tool] = &[
+    tool(
+        "wp_get_posts",
+        "Lists posts.",
+        &[
+            PER_PAGE,
+            PAGE,
+            text("status", "Only those of this status; published ones when left out.")
+                .among(&["publish", "draft", "pending", "private", "trash"]),
+            SEARCH,
+        ],
+        &[get("wp", "/posts").step()],
+        Shape::Listed("posts", LINE_WITH_EXCERPT),
+    ),
+    tool(
+        "wp_get_post",
+        "A post with its content.",
+        &[id("The post's number.")],
+        &[get("wp", "/posts/{id}").step()],
+        Shape::Picked(WHOLE),
+    ),
+    tool(
+        "wp_create_post",
+        "Writes a new post.",
+        &[TITLE.required(), CONTENT.required(), STATUS.or_text("draft"), EXCERPT, IMAGE],
+        &[post("wp", "/posts").step()],
+        Shape::Picked(LINE),
+    ),
+    tool(
+        "wp_update_post",
+        "Changes a post; what is left out stays.",
+        &[id("The post's number."), TITLE, CONTENT, STATUS, EXCERPT, IMAGE],
+        &[post("wp", "/posts/{id}").step()],
+        Shape::Picked(UPDATED),
+    )
+    .effect(Effect::Changes),
+    tool(
+        "wp_delete_post",
+        "Puts a post into the bin, or removes it.",
+        &[id("The post's number."), FORCE],
+        &[delete("wp", "/posts/{id}").step()],
+        Shape::Picked(DELETED),
+    ),
+    tool(
+        "wp_get_pages",
+        "Lists pages.",
+        &[PER_PAGE, PAGE, SEARCH],
+        &[get("wp", "/pages").step()],
+        Shape::Listed("pages", LINE),
+    ),
+    tool(
+        "wp_create_page",
+        "Writes a new page.",
+        &[TITLE.required(), CONTENT.required(), STATUS.or_text("draft")],
+        &[post("wp", "/pages").step()],
+        Shape::Picked(LINE),
+    ),
+    tool(
+        "wp_update_page",
+        "Changes a page; what is left out stays.",
+        &[id("The page's number."), TITLE, CONTENT, STATUS],
+        &[post("wp", "/pages/{id}").step()],
+        Shape::Picked(UPDATED),
+    )
+    .effect(Effect::Changes),
+    tool(
+        "wp_delete_page",
+        "Puts a page into the bin, or removes it.",
+        &[id("The page's number."), FORCE],
+        &[delete("wp", "/pages/{id}").step()],
+        Shape::Picked(DELETED),
+    ),
+];

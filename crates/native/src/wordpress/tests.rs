@@ -1,0 +1,396 @@
+//! The WordPress tools: what each asks, what is shown of the answer, whose site it is, and what goes wrong.
+
+use std::sync::Arc;
+
+use secrecy::SecretString;
+use serde_json::{Value, json};
+
+use super::server;
+use crate::port::{HttpFaultKind, HttpRequest, HttpResponse, Verb};
+use crate::rest::tests::{
+    Fake, asked, asked_with, authorization, check_lines, content, fault, login, refused, reply, request,
+    shown,
+};
+use crate::server::Mapped;
+use crate::site::SiteSettings;
+use crate::{HttpFault, ToolServer};
+
+fn settings() -> SiteSettings {
+    SiteSettings {
+        login: Some(login("https://wp.example.com/blog/", "admin", "abcd EFGH ijkl")),
+        image_key: Some(SecretString::from("configured")),
+        ..SiteSettings::default()
+    }
+}
+
+fn over(fake: Arc<Fake>) -> ToolServer {
+    server(&settings(), fake).unwrap()
+}
+
+fn site(request: &HttpRequest) -> Result<HttpResponse, HttpFault> {
+    if request.url.starts_with("https://files.example.com/") {
+        let headers = vec![("Content-Type".to_owned(), "image/png; x=y".to_owned())];
+        return Ok(HttpResponse { status: 200, headers, body: "PNG".into() });
+    }
+    Ok(reply(200, &json!({"id": 7, "title": {"rendered": "T"}})))
+}
+
+#[test]
+fn each_tool_asks_exactly_this() {
+    const API: &str = "https://wp.example.com/blog/wp-json/wp/v2";
+    let line = |method: &str, rest: &str| format!("{method} {API}{rest}");
+    let media = line(
+        "POST",
+        "/media [name=\"file\" filename=\"a b.png\" Content-Type: image/png: PNG] [name=\"title\": T]",
+    );
+    let coded = line(
+        "POST",
+        "/media [name=\"file\" filename=\"x.gif\" Content-Type: image/gif: abc] [name=\"alt_text\": \"]",
+    );
+    let table: &[(&str, Value, &[&str])] = &[
+        ("wp_get_posts", json!({}), &[&line("GET", "/posts?per_page=10&page=1")]),
+        (
+            "wp_get_posts",
+            json!({"per_page": 500, "page": 2, "status": "trash", "search": "a&status=x"}),
+            &[&line("GET", "/posts?per_page=100&page=2&status=trash&search=a%26status%3Dx")],
+        ),
+        ("wp_get_post", json!({"id": 7, "context": "edit"}), &[&line("GET", "/posts/7")]),
+        (
+            "wp_create_post",
+            json!({"title": "T", "content": "<p>\"</p>"}),
+            &[&line("POST", r#"/posts {"title":"T","content":"<p>\"</p>","status":"draft"}"#)],
+        ),
+        (
+            "wp_create_post",
+            json!({"title": "T", "content": "C", "status": "publish", "excerpt": "E", "featured_media": 3}),
+            &[&line(
+                "POST",
+                r#"/posts {"title":"T","content":"C","status":"publish","excerpt":"E","featured_media":3}"#,
+            )],
+        ),
+        (
+            "wp_update_post",
+            json!({"id": 7, "status": "private"}),
+            &[&line("POST", r#"/posts/7 {"status":"private"}"#)],
+        ),
+        ("wp_delete_post", json!({"id": 7}), &[&line("DELETE", "/posts/7?force=false")]),
+        ("wp_get_pages", json!({"search": "x"}), &[&line("GET", "/pages?per_page=10&page=1&search=x")]),
+        (
+            "wp_create_page",
+            json!({"title": "T", "content": "C"}),
+            &[&line("POST", r#"/pages {"title":"T","content":"C","status":"draft"}"#)],
+        ),
+        ("wp_update_page", json!({"id": 7, "title": "N"}), &[&line("POST", r#"/pages/7 {"title":"N"}"#)]),
+        ("wp_delete_page", json!({"id": 7, "force": true}), &[&line("DELETE", "/pages/7?force=true")]),
+        (
+            "wp_get_media",
+            json!({"media_type": "image"}),
+            &[&line("GET", "/media?per_page=10&page=1&media_type=image")],
+        ),
+        ("wp_get_media_item", json!({"id": 7}), &[&line("GET", "/media/7")]),
+        (
+            "wp_upload_media_from_url",
+            json!({"url": "https://files.example.com/x/a%20b.png?y", "title": "T"}),
+            &["GET https://files.example.com/x/a%20b.png?y", &media],
+        ),
+        (
+            "wp_upload_media_from_base64",
+            json!({"base64": "data:image/gif;base64,YWJj", "fileName": "../x.gif",
+            "mimeType": "image/gif", "alt_text": "\""}),
+            &[&coded],
+        ),
+        (
+            "upload_to_imgbb",
+            json!({"base64": "data:image/png;base64,YW\nJj", "name": "n", "expiration": 5}),
+            &[
+                "POST https://api.imgbb.com/1/upload [name=\"key\": configured] [name=\"image\": YWJj] [name=\"name\": n] \
+             [name=\"expiration\": 60]",
+            ],
+        ),
+        ("wp_get_categories", json!({}), &[&line("GET", "/categories?per_page=10&page=1")]),
+        ("wp_get_category", json!({"id": 7}), &[&line("GET", "/categories/7")]),
+        (
+            "wp_create_category",
+            json!({"name": "N", "parent": 2}),
+            &[&line("POST", r#"/categories {"name":"N","parent":2}"#)],
+        ),
+        ("wp_delete_category", json!({"id": 7}), &[&line("DELETE", "/categories/7?force=true")]),
+        ("wp_get_tags", json!({"page": 3}), &[&line("GET", "/tags?per_page=10&page=3")]),
+        (
+            "wp_create_tag",
+            json!({"name": "N", "slug": "n", "description": "D"}),
+            &[&line("POST", r#"/tags {"name":"N","description":"D","slug":"n"}"#)],
+        ),
+        (
+            "wp_get_comments",
+            json!({"post": 5, "status": "pending"}),
+            &[&line("GET", "/comments?per_page=10&page=1&post=5&status=hold")],
+        ),
+        (
+            "wp_get_comments",
+            json!({"status": "approved"}),
+            &[&line("GET", "/comments?per_page=10&page=1&status=approve")],
+        ),
+        ("wp_approve_comment", json!({"id": 7}), &[&line("POST", r#"/comments/7 {"status":"approved"}"#)]),
+        ("wp_spam_comment", json!({"id": 7}), &[&line("POST", r#"/comments/7 {"status":"spam"}"#)]),
+        ("wp_delete_comment", json!({"id": 7}), &[&line("DELETE", "/comments/7?force=false")]),
+    ];
+    check_lines(&over, &site, table);
+}
+
+#[test]
+fn answers_are_shown_in_part_or_whole() {
+    let post = json!({"id": 7, "title": {"rendered": "T"}, "content": {"rendered": "C"}, "excerpt": {"rendered": "E"},
+        "link": "L", "status": "publish", "date": "D", "modified": "M", "author": 1, "featured_media": 0, "guid": "G"});
+    let listed = shown(&asked(&over(Fake::json(json!([post]))), "wp_get_posts", &json!({})));
+    let line = json!({"id": 7, "title": "T", "link": "L", "status": "publish", "date": "D", "excerpt": "E"});
+    assert_eq!(listed, json!({"count": 1, "posts": [line]}));
+    let whole = shown(&asked(&over(Fake::json(post.clone())), "wp_get_post", &json!({"id": 7})));
+    assert_eq!(whole["content"], "C");
+    assert!(whole.get("guid").is_none());
+    let bin = shown(&asked(
+        &over(Fake::json(json!({"id": 7, "status": "trash"}))),
+        "wp_delete_post",
+        &json!({"id": 7}),
+    ));
+    assert_eq!(bin, json!({"success": true, "id": 7, "deleted": false, "status": "trash"}));
+    let gone = json!({"deleted": true, "previous": post});
+    let gone = shown(&asked(&over(Fake::json(gone)), "wp_delete_post", &json!({"id": 7, "force": true})));
+    assert_eq!(
+        gone,
+        json!({"success": true, "id": 7, "deleted": true, "previous": {"title": "T", "status": "publish"}})
+    );
+    let comment = shown(&asked(
+        &over(Fake::json(json!({"id": 7, "author_name": "A"}))),
+        "wp_delete_comment",
+        &json!({"id": 7}),
+    ));
+    assert_eq!(comment, json!({"success": true, "id": 7, "deleted": false, "author_name": "A"}));
+    let image = json!({"data": {"url": "u", "display_url": "d", "delete_url": "x", "thumb": {"url": "t"}}});
+    let image = shown(&asked(&over(Fake::json(image)), "upload_to_imgbb", &json!({"base64": "YWJj"})));
+    assert_eq!(
+        image,
+        json!({"originalContentUrl": "u", "previewImageUrl": "t", "displayUrl": "d", "deleteUrl": "x"})
+    );
+    let raw = server(&SiteSettings { raw: true, ..settings() }, Fake::json(post.clone())).unwrap();
+    assert_eq!(shown(&asked(&raw, "wp_get_post", &json!({"id": 7}))), post);
+}
+
+#[test]
+fn each_request_goes_to_its_own_site() {
+    let fake = Fake::json(json!([]));
+    let server = server(&settings(), fake.clone()).unwrap();
+    let ann = Mapped { site: Some(login(" https://ann.example.com/ ", " ann ", " p1 p2 ")), image_key: None };
+    let ben = Mapped { site: Some(login("https://ben.example.com", "ben", "q")), image_key: None };
+    let blank = Mapped { site: Some(login("https://x.example.com", " ", "q")), image_key: None };
+    for mapped in [Some(&ann), Some(&ben), None, Some(&blank)] {
+        shown(&asked_with(&server, "wp_get_tags", &json!({}), mapped));
+    }
+    let seen: Vec<(String, String, bool)> = fake
+        .asked
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|request| {
+            let host = request.url.split('/').nth(2).unwrap().to_owned();
+            (host, authorization(request).unwrap(), request.public_only)
+        })
+        .collect();
+    let said = |host: &str, coded: &str, public| (host.to_owned(), format!("Basic {coded}"), public);
+    assert_eq!(
+        seen,
+        [
+            said("ann.example.com", "YW5uOnAxcDI=", true),
+            said("ben.example.com", "YmVuOnE=", true),
+            said("wp.example.com", "YWRtaW46YWJjZEVGR0hpamts", false),
+            said("wp.example.com", "YWRtaW46YWJjZEVGR0hpamts", false),
+        ]
+    );
+    let open = SiteSettings { private_sites: true, ..settings() };
+    let fake = Fake::json(json!([]));
+    asked_with(&super::server(&open, fake.clone()).unwrap(), "wp_get_tags", &json!({}), Some(&ann));
+    assert!(!fake.asked.lock().unwrap()[0].public_only);
+}
+
+#[test]
+fn credentials_that_are_missing_or_wrong_are_told_apart() {
+    let bare = || SiteSettings::default();
+    let fake = Fake::json(json!([]));
+    let (code, words, condition) =
+        refused(&asked(&server(&bare(), fake.clone()).unwrap(), "wp_get_tags", &json!({})));
+    assert_eq!((code, condition.as_str()), (-32000, "noCredentials"));
+    assert!(words.contains("Application Password"));
+    let server_of = |fake: &Arc<Fake>| server(&bare(), fake.clone()).unwrap();
+    for (url, user) in
+        [("ftp://x", "a"), ("x.example.com", "a"), ("https://a@b", "a"), ("https://x.example.com", "a:b")]
+    {
+        let mapped = Mapped { site: Some(login(url, user, "p")), image_key: None };
+        let answer = asked_with(&server_of(&fake), "wp_get_tags", &json!({}), Some(&mapped));
+        assert_eq!(refused(&answer).2, "badCredentials", "{url} {user}");
+    }
+    let list = request(&server_of(&fake), "tools/list", &json!({}), None);
+    assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 24, "a list needs no credentials");
+    assert!(fake.lines().is_empty());
+    let no = json!({"code": "rest_not_logged_in", "message": "You are not currently logged in.", "data": {"status": 401}});
+    let fake = Fake::new(move |_| Ok(reply(401, &no)));
+    let (_, words, condition) = refused(&asked(&over(fake), "wp_get_tags", &json!({})));
+    assert_eq!((words.as_str(), condition.as_str()), ("You are not currently logged in.", "badCredentials"));
+    let fake = Fake::new(|_| Err(fault(HttpFaultKind::Refused)));
+    assert_eq!(refused(&asked(&over(fake), "wp_get_tags", &json!({}))).2, "badCredentials");
+    let nameless = SiteSettings { login: Some(login("nowhere", "a", "b")), ..bare() };
+    assert!(server(&nameless, Fake::json(json!({}))).unwrap_err().starts_with("site: "));
+}
+
+#[test]
+fn errors_of_the_site_carry_its_words_and_its_body() {
+    let body = json!({"code": "rest_invalid_param", "message": "Invalid parameter(s): <b>status</b> &amp; x",
+        "data": {"status": 400, "params": {"status": "Not <i>allowed</i>."}}});
+    let said = body.clone();
+    let answer = asked(&over(Fake::new(move |_| Ok(reply(400, &said)))), "wp_get_post", &json!({"id": 9}));
+    let (_, words, condition) = refused(&answer);
+    assert_eq!(condition, "upstreamError");
+    assert_eq!(words, "Invalid parameter(s): status & x [status: Not allowed.]");
+    assert_eq!(answer["error"]["data"]["status"], 400);
+    assert_eq!(answer["error"]["data"]["body"], body);
+    let plain = HttpResponse { status: 503, headers: Vec::new(), body: "<html>".into() };
+    let answer = asked(&over(Fake::new(move |_| Ok(plain.clone()))), "wp_get_tags", &json!({}));
+    assert!(refused(&answer).1.contains("HTTP 503"));
+    let answer = asked(&over(Fake::new(|_| Err(fault(HttpFaultKind::Late)))), "wp_get_tags", &json!({}));
+    assert_eq!(refused(&answer).2, "upstreamDown");
+    let results = SiteSettings { failures_as_results: Some(true), ..settings() };
+    let gone = Fake::new(|_| Ok(reply(404, &json!({"message": "Invalid post ID."}))));
+    let answer = asked(&server(&results, gone).unwrap(), "wp_get_post", &json!({"id": 9}));
+    assert_eq!(content(&answer), ("Error: Invalid post ID.".to_owned(), true));
+}
+
+#[test]
+fn arguments_that_do_not_fit_ask_nothing() {
+    for (tool, arguments, says) in [
+        ("wp_create_post", json!({"content": "C"}), "\"title\" is missing"),
+        ("wp_create_post", json!({"title": " ", "content": "C"}), "must not be empty"),
+        (
+            "wp_create_post",
+            json!({"title": "T", "content": "C", "status": "trash"}),
+            "one of: draft, publish",
+        ),
+        ("wp_get_post", json!({}), "\"id\" is missing"),
+        ("wp_get_post", json!({"id": "../users"}), "whole number"),
+        ("wp_delete_post", json!({"id": 1, "force": "maybe"}), "true or false"),
+        ("wp_get_posts", json!([]), "must be an object"),
+        ("wp_upload_media_from_url", json!({"url": "file:///etc/passwd"}), "http and https"),
+        ("wp_upload_media_from_url", json!({"url": "https://a@b/"}), "names no host"),
+        (
+            "wp_upload_media_from_base64",
+            json!({"base64": "%%%", "fileName": "a", "mimeType": "a/b"}),
+            "no base64",
+        ),
+        (
+            "wp_upload_media_from_base64",
+            json!({"base64": "YQ==", "fileName": "a", "mimeType": "a\r\nb"}),
+            "media type",
+        ),
+        (
+            "wp_upload_media_from_base64",
+            json!({"base64": "data:,", "fileName": "a", "mimeType": "a/b"}),
+            "is empty",
+        ),
+        ("upload_to_imgbb", json!({"base64": "<>"}), "no base64"),
+    ] {
+        let fake = Fake::json(json!({}));
+        let (code, words, condition) = refused(&asked(&over(fake.clone()), tool, &arguments));
+        assert_eq!((code, condition.as_str()), (-32602, "invalidArguments"), "{tool} {arguments}");
+        assert!(words.contains(says), "{tool} {arguments}: {words}");
+        assert!(fake.lines().is_empty(), "{tool} {arguments}");
+    }
+}
+
+#[test]
+fn files_are_fetched_from_public_addresses_without_credentials() {
+    let fake = Fake::new(|request| {
+        if request.url == "https://files.example.com/a" {
+            let to = vec![("location".to_owned(), "/b.jpg?x=1".to_owned())];
+            return Ok(HttpResponse { status: 302, headers: to, body: "".into() });
+        }
+        site(request)
+    });
+    let answer = asked(
+        &over(fake.clone()),
+        "wp_upload_media_from_url",
+        &json!({"url": "https://files.example.com/a"}),
+    );
+    shown(&answer);
+    let asked_for = fake.asked.lock().unwrap();
+    assert_eq!(asked_for.len(), 3);
+    for fetch in &asked_for[..2] {
+        assert!(fetch.public_only && authorization(fetch).is_none());
+    }
+    assert_eq!(asked_for[1].url, "https://files.example.com/b.jpg?x=1");
+    assert!(asked_for[2].method == Verb::Post && authorization(&asked_for[2]).is_some());
+    drop(asked_for);
+    for (to, says) in
+        [("file:///etc/passwd", "http and https"), ("https://files.example.com/a", "redirects too often")]
+    {
+        let fake = Fake::new(move |_| {
+            Ok(HttpResponse { status: 307, headers: vec![("Location".into(), to.into())], body: "".into() })
+        });
+        let answer = asked(
+            &over(fake.clone()),
+            "wp_upload_media_from_url",
+            &json!({"url": "https://files.example.com/a"}),
+        );
+        assert!(refused(&answer).1.contains(says), "{to}");
+        assert!(fake.lines().len() <= 4);
+    }
+    let inner = Fake::new(|_| Err(fault(HttpFaultKind::Refused)));
+    let answer = asked(&over(inner), "wp_upload_media_from_url", &json!({"url": "http://169.254.169.254/"}));
+    assert_eq!(refused(&answer).2, "invalidArguments");
+    let missing = Fake::new(|_| Ok(reply(404, &json!({}))));
+    let answer =
+        asked(&over(missing), "wp_upload_media_from_url", &json!({"url": "https://files.example.com/x"}));
+    assert_eq!(refused(&answer).2, "toolFailed");
+}
+
+#[test]
+fn a_part_of_a_form_ends_where_it_is_meant_to() {
+    let fake = Fake::new(site);
+    let file = "YS0tcGFydC1vZi1hLWZvcm0tMDAwMDAwMDANCg==";
+    let arguments =
+        json!({"base64": file, "fileName": "a\"\r\nX: y.png", "mimeType": "image/png", "title": "--part"});
+    shown(&asked(&over(fake.clone()), "wp_upload_media_from_base64", &arguments));
+    let line = fake.lines().remove(0);
+    assert!(line.contains("filename=\"aX y.png\""), "{line}");
+    assert!(
+        line.contains("a--part-of-a-form-00000000") && line.ends_with("[name=\"title\": --part]"),
+        "{line}"
+    );
+}
+
+#[test]
+fn keys_of_the_image_host_have_their_order() {
+    let key = |mapped: Option<&Mapped>, arguments: Value, settings: &SiteSettings| {
+        let fake = Fake::json(json!({}));
+        let answer =
+            asked_with(&server(settings, fake.clone()).unwrap(), "upload_to_imgbb", &arguments, mapped);
+        let found = fake
+            .lines()
+            .first()
+            .map(|line| line.split("[name=\"key\": ").nth(1).unwrap().split(']').next().unwrap().to_owned());
+        found.unwrap_or_else(|| refused(&answer).2)
+    };
+    let carried = Mapped { site: None, image_key: Some(SecretString::from("carried")) };
+    let (with, without) = (json!({"base64": "YQ==", "apiKey": "given"}), json!({"base64": "YQ=="}));
+    assert_eq!(key(Some(&carried), with.clone(), &settings()), "carried");
+    assert_eq!(key(None, with, &settings()), "given");
+    assert_eq!(key(None, without.clone(), &settings()), "configured");
+    assert_eq!(key(None, without, &SiteSettings::default()), "noCredentials");
+}
+
+#[test]
+fn nothing_secret_is_printed() {
+    let fake = Fake::json(json!([]));
+    asked(&over(fake.clone()), "wp_get_tags", &json!({}));
+    let printed = format!("{:?} {:?}", fake.asked.lock().unwrap(), settings());
+    for secret in ["abcd", "abcdEFGHijkl", "YWRtaW46", "configured"] {
+        assert!(!printed.contains(secret), "{secret} in {printed}");
+    }
+}
