@@ -10,7 +10,7 @@
 //! | [`dialect`] | how an endpoint behaves where systems disagree: rows of data, one interpreter |
 //! | [`exchange`] | one client request from its arrival to its answer |
 //! | [`tasks`] | upstreams' tasks under ids of ours |
-//! | [`snapshot`] | the configuration compiled |
+//! | [`snapshot`], [`places`] | the configuration compiled; what is served at which path |
 //! | [`session`] | what a handshake era keeps for a client: open questions, events to replay |
 //! | [`fault`] | an error as a client gets it |
 
@@ -20,6 +20,7 @@ pub mod config;
 pub mod dialect;
 pub mod exchange;
 pub mod fault;
+pub mod places;
 pub mod session;
 pub mod snapshot;
 pub mod tasks;

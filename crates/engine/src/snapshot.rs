@@ -7,8 +7,10 @@ use std::time::Duration;
 use proto::json::quote;
 
 use crate::catalogue::UpstreamId;
-use crate::config::{Affinity, Config, DEFAULT_PROFILE, Limits, Link, Profile};
+use crate::config::{Affinity, Config, Limits, Link, Profile};
+use crate::dialect::Dialect;
 use crate::exchange::Timeouts;
+use crate::places::{Place, Places};
 
 /// A configured server behind the gateway.
 #[derive(Debug, Clone)]
@@ -36,6 +38,8 @@ pub struct ProfileSpec {
     pub upstreams: Vec<UpstreamId>,
     /// What the gateway says of itself there, a JSON object.
     pub server_info: String,
+    /// How it behaves; `None` as the protocol says.
+    pub dialect: Option<Arc<Dialect>>,
 }
 
 /// Everything that is configured, ready for use.
@@ -47,8 +51,7 @@ pub struct Snapshot {
     pub profiles: Vec<ProfileSpec>,
     /// The caps.
     pub limits: Limits,
-    /// Few: comparing finds one sooner than hashing.
-    paths: Vec<(Box<str>, usize)>,
+    places: Places,
 }
 
 impl Snapshot {
@@ -64,36 +67,28 @@ impl Snapshot {
             upstreams.push(UpstreamSpec { id, name: name.as_str().into(), link, affinity, timeouts });
             ids.insert(name.as_str(), id);
         }
+        let places = Places::compile(config);
         let mut profiles = Vec::new();
-        let mut paths = HashMap::new();
         for (slug, rules) in &config.profiles {
-            paths.insert(format!("/mcp/{slug}"), profiles.len());
-            if slug == DEFAULT_PROFILE {
-                paths.insert("/mcp".to_owned(), profiles.len());
-            }
             profiles.push(ProfileSpec {
                 slug: slug.clone(),
                 upstreams: rules.servers.iter().filter_map(|name| ids.get(name.as_str()).copied()).collect(),
                 server_info: server_info(rules, version),
+                dialect: places.at(&format!("/mcp/{slug}")).and_then(|place| place.dialect.clone()),
                 rules: rules.clone(),
             });
         }
-        for endpoint in &config.endpoints {
-            if let Some(at) = profiles.iter().position(|p| p.slug == endpoint.profile) {
-                paths.insert(endpoint.path.clone(), at);
-            }
-        }
-        let mut paths: Vec<(Box<str>, usize)> =
-            paths.into_iter().map(|(path, at)| (path.into_boxed_str(), at)).collect();
-        paths.sort_unstable();
-        Self { upstreams, profiles, limits: config.limits.clone(), paths }
+        Self { upstreams, profiles, limits: config.limits.clone(), places }
     }
 
-    /// The profile that is served at a path; a trailing slash does not matter.
-    pub fn profile_at(&self, path: &str) -> Option<usize> {
-        let bare = path.strip_suffix('/').unwrap_or(path);
-        let is_it = |known: &str| known == path || known == bare;
-        self.paths.iter().find(|(known, _)| is_it(known)).map(|(_, at)| *at)
+    /// What is served at a path; a trailing slash does not matter.
+    pub fn at(&self, path: &str) -> Option<&Place> {
+        self.places.at(path)
+    }
+
+    /// How profiles behave that are not there; `None` as the protocol says.
+    pub fn stranger(&self) -> Option<&Arc<Dialect>> {
+        self.places.stranger()
     }
 
     /// The profile with this name.
@@ -103,7 +98,7 @@ impl Snapshot {
 
     /// The paths that are served, in order.
     pub fn paths(&self) -> Vec<&str> {
-        self.paths.iter().map(|(path, _)| &**path).collect()
+        self.places.paths()
     }
 
     /// A configured server.
@@ -143,11 +138,9 @@ mod tests {
              profiles:\n  one: { servers: [a, b], title: 'T' }\nendpoints:\n  - { path: /x/mcp, profile: one }\n",
         );
         let one = s.profile_named("one").unwrap();
-        assert_eq!(
-            [s.profile_at("/x/mcp"), s.profile_at("/mcp/one/"), s.profile_at("/nope")],
-            [Some(one), Some(one), None]
-        );
-        assert!(s.profile_at("/mcp").is_some());
+        let at = |path| s.at(path).map(|place| place.profile);
+        assert_eq!([at("/x/mcp"), at("/mcp/one/"), at("/nope")], [Some(one), Some(one), None]);
+        assert!(at("/mcp").is_some());
         assert_eq!(s.profiles[one].upstreams.len(), 1);
         assert_eq!(s.profiles[one].server_info, r#"{"name":"dragoman","title":"T","version":"1.2.3"}"#);
         assert_eq!(&*s.upstream(s.profiles[one].upstreams[0]).name, "a");

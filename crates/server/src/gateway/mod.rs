@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `run`, `farewell` | starting and ending it all |
 //! | `http/` | clients over Streamable HTTP and HTTP+SSE |
+//! | `dialect/` | clients of endpoints that behave as another system does |
 //! | `stdio` | the one client over stdin and stdout |
 //! | `lines`, `lines_stateless` | a client whose messages come in order one way and go out another: of `stdio`, or of HTTP+SSE |
 //! | `in_session`, `stateless` | what a message comes to, whichever of the two brought it |
@@ -27,6 +28,7 @@
 mod call;
 mod caller;
 mod deliver;
+mod dialect;
 mod farewell;
 mod follower;
 mod http;
@@ -102,6 +104,8 @@ pub(crate) struct Gateway {
     held: parking_lot::Mutex<engine::tasks::Held>,
     keys: AtomicU64,
     listens: AtomicU64,
+    dialect_sessions: dialect::Sessions,
+    dialect_lists: dialect::Lists,
     tidying: Tidying,
     stop: Stop,
 }
@@ -142,6 +146,8 @@ impl Gateway {
             // Keys are also progress tokens, which some servers take for missing when they are 0.
             keys: AtomicU64::new(1),
             listens: AtomicU64::new(0),
+            dialect_sessions: dialect::Sessions::new(snapshot.limits.sessions),
+            dialect_lists: dialect::Lists::default(),
             tidying: Tidying::default(),
             stop,
             snapshot: Arc::new(snapshot),

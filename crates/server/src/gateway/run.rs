@@ -190,6 +190,7 @@ fn tick(shard: &Shard) {
     shard.gateway.tidying.tick();
     shard.gateway.parked.sweep();
     shard.gateway.homes.sweep();
+    shard.gateway.dialect_sessions.sweep();
     shard.gateway.held.lock().sweep(std::time::Instant::now());
 }
 

@@ -38,48 +38,65 @@ pub(crate) async fn decide(
     frame: Frame,
     headers: Option<&(dyn Headers + Sync)>,
 ) -> Decision {
-    let kind = Kind { era: envelope.era, capabilities: Bytes::from_static(b"{}") };
-    let era = kind.era;
+    let (era, id) = (envelope.era, frame.id().cloned());
+    let cell = view(shard, profile, era).await;
+    let asking = Asking { cell, identity, headers };
+    match decide_for(shard, asking, frame).await {
+        Ok(decision) => decision,
+        Err(fault) => Decision::Done(fault.http_status(era), fault.response(id.as_ref())),
+    }
+}
+
+/// What clients without a session see that speak this era and cannot be asked.
+pub(crate) async fn view(shard: &Shard, profile: usize, era: &'static Era) -> Arc<ViewCell> {
+    let kind = Kind { era, capabilities: Bytes::from_static(b"{}") };
     let views = &shard.gateway.views;
-    let cell = views.get(shard, profile, &kind, |upstream| upstream.shared_link(&kind)).await;
+    views.get(shard, profile, &kind, |upstream| upstream.shared_link(&kind)).await
+}
+
+/// Who asks without a session, and what that client sees.
+pub(crate) struct Asking<'a> {
+    pub(crate) cell: Arc<ViewCell>,
+    pub(crate) identity: &'a Identity,
+    pub(crate) headers: Option<&'a (dyn Headers + Sync)>,
+}
+
+/// Decides what a request without a session comes to.
+///
+/// # Errors
+/// The fault to answer with.
+pub(crate) async fn decide_for(shard: &Shard, asking: Asking<'_>, frame: Frame) -> Result<Decision, Fault> {
+    let Asking { cell, identity, headers } = asking;
+    let era = cell.kind.era;
     let view = cell.view();
-    let info = &shard.gateway.snapshot.profiles[profile].server_info;
-    let id = frame.id().cloned();
-    let refuse = |fault: &Fault| Decision::Done(fault.http_status(era), fault.response(id.as_ref()));
+    let info = &shard.gateway.snapshot.profiles[cell.profile].server_info;
     let ids = TaskIds::new(&*shard.gateway, identity.id(), era);
-    match dispatch(&frame, &view, info, ids) {
-        Err(fault) => refuse(&fault),
-        Ok(Dispatch::Local(result)) => match &id {
-            Some(id) if result.len() > LONG => Decision::Long(result_pieces(id, result)),
-            Some(id) => Decision::Done(200, result_response(id, &result)),
-            None => refuse(&Fault::gateway("a request without an id")),
+    match dispatch(&frame, &view, info, ids)? {
+        Dispatch::Local(result) => match frame.id() {
+            Some(id) if result.len() > LONG => Ok(Decision::Long(result_pieces(id, result))),
+            Some(id) => Ok(Decision::Done(200, result_response(id, &result))),
+            None => Err(Fault::gateway("a request without an id")),
         },
-        Ok(Dispatch::Listen) => Decision::Listen(cell, Box::new(frame)),
-        Ok(Dispatch::SetLevel(_)) => refuse(&Fault::unknown_method(&frame.method(), "needs a session")),
-        Ok(Dispatch::Kept(method, route)) => {
+        Dispatch::Listen => Ok(Decision::Listen(cell, Box::new(frame))),
+        Dispatch::SetLevel(_) => Err(Fault::unknown_method(&frame.method(), "needs a session")),
+        Dispatch::Kept(method, route) => {
             let asked = tasks::Asked { frame: &frame, method, route, era, server_info: info, identity };
-            match Box::pin(tasks::serve(shard, asked)).await {
-                Ok((status, text)) => Decision::Done(status, text),
-                Err(fault) => refuse(&fault),
-            }
+            let (status, text) = Box::pin(tasks::serve(shard, asked)).await?;
+            Ok(Decision::Done(status, text))
         }
-        Ok(Dispatch::Forward(mut route)) => {
+        Dispatch::Forward(mut route) => {
             route.keeps_tasks = shard.gateway.homes.has_room();
             let server = view.upstream_era(route.upstream).unwrap_or(era);
             if server.asks != era.asks {
                 let name = shard.gateway.upstream(route.upstream).name();
-                match resumed(shard, identity, &frame, era, name).await {
-                    Ok(None) => {}
-                    Ok(Some(parked)) => return Decision::Call(parked),
-                    Err(fault) => return refuse(&fault),
+                if let Some(parked) = resumed(shard, identity, &frame, era, name).await? {
+                    return Ok(Decision::Call(parked));
                 }
             }
             let headers = headers.map(|h| h as &dyn Headers);
             let request = CallRequest { frame, route, server, headers, server_info: info };
-            match Call::begin(shard, Caller::Stateless(cell, identity.clone()), request) {
-                Ok(begun) => Decision::Call(Box::new(begun)),
-                Err(fault) => refuse(&fault),
-            }
+            let call = Call::begin(shard, Caller::Stateless(cell.clone(), identity.clone()), request)?;
+            Ok(Decision::Call(Box::new(call)))
         }
     }
 }

@@ -11,6 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+use super::dialect::{Front, serve_pipe};
 use super::identity::Identity;
 use super::lines::{Client, LINES, Way};
 use super::{Shard, frame_limits};
@@ -24,13 +25,44 @@ type BoxError = Box<dyn Error + Send + Sync>;
 pub(super) async fn serve(shard: &Shard, profile: usize) -> Result<(), BoxError> {
     let (lines, queue) = mpsc::channel(LINES);
     let writer = tokio::spawn(write(queue));
+    let limits = &shard.gateway.snapshot.limits;
+    let mut stdin = Stdin::new(limits.line);
+    let row = shard.gateway.snapshot.profiles[profile].dialect.clone();
+    let outcome = match row {
+        None => standard(shard, profile, &mut stdin, None, &lines).await,
+        Some(row) => {
+            let front = Front { row, profile };
+            let begun = tokio::select! {
+                begun = serve_pipe(shard, &front, &mut stdin, &lines) => begun,
+                () = shard.gateway.stop.stopped() => Ok(None),
+            };
+            match begun {
+                Ok(Some(first)) => standard(shard, profile, &mut stdin, Some(first), &lines).await,
+                Ok(None) => Ok(()),
+                Err(e) => Err(e),
+            }
+        }
+    };
+    drop(lines);
+    let _ = tokio::time::timeout(std::time::Duration::from_secs(1), writer).await;
+    Ok(outcome?)
+}
+
+/// Serves as the protocol says, `first` before what stdin has.
+async fn standard(
+    shard: &Shard,
+    profile: usize,
+    stdin: &mut Stdin,
+    first: Option<Bytes>,
+    lines: &mpsc::Sender<Bytes>,
+) -> std::io::Result<()> {
     let client = Client::new(
         shard,
         Way {
             id: "stdio".into(),
             profile,
             identity: Identity::anyone(None),
-            out: lines,
+            out: lines.clone(),
             behind: None,
             stateless: true,
             stranger: "send an initialize request first, or the metadata of a stateless version in params._meta",
@@ -38,8 +70,14 @@ pub(super) async fn serve(shard: &Shard, profile: usize) -> Result<(), BoxError>
     );
     let limits = &shard.gateway.snapshot.limits;
     let mut tasks = JoinSet::new();
+    let reading = async {
+        if let Some(first) = first {
+            client.take(Message::parse(first, frame_limits(limits)), &mut tasks).await;
+        }
+        read(&client, stdin, limits, &mut tasks).await
+    };
     let outcome = tokio::select! {
-        outcome = read(&client, limits, &mut tasks) => outcome,
+        outcome = reading => outcome,
         () = shard.gateway.stop.stopped() => Ok(()),
     };
     // What was asked before stdin ended is still answered, within the time that a stop gives.
@@ -47,33 +85,52 @@ pub(super) async fn serve(shard: &Shard, profile: usize) -> Result<(), BoxError>
     let _ = tokio::time::timeout(limits.drain_timeout, drain).await;
     tasks.shutdown().await;
     client.end().await;
-    drop(client);
-    let _ = tokio::time::timeout(std::time::Duration::from_secs(1), writer).await;
-    Ok(outcome?)
+    outcome
 }
 
-async fn read(client: &Arc<Client>, limits: &Limits, tasks: &mut JoinSet<()>) -> std::io::Result<()> {
+async fn read(
+    client: &Arc<Client>,
+    stdin: &mut Stdin,
+    limits: &Limits,
+    tasks: &mut JoinSet<()>,
+) -> std::io::Result<()> {
     let frames = frame_limits(limits);
-    let mut decoder = LineDecoder::new(limits.line);
-    let mut stdin = tokio::io::stdin();
-    loop {
-        let mut chunk = BytesMut::with_capacity(CHUNK);
-        let ended = stdin.read_buf(&mut chunk).await? == 0;
-        decoder.push(chunk.freeze());
-        loop {
-            let line = decoder.next_line().or_else(|| if ended { decoder.finish() } else { None });
-            match line {
-                None => break,
-                Some(Ok(line)) => client.take(Message::parse(line, frames), tasks).await,
-                Some(Err(e)) => {
-                    let message = format!("{e} (`limits.line` in the configuration)");
-                    client.say(error_response(None, code::INVALID_REQUEST, &message, None)).await;
-                }
-            }
+    while let Some(line) = stdin.next().await? {
+        match line {
+            Ok(line) => client.take(Message::parse(line, frames), tasks).await,
+            Err(message) => client.say(error_response(None, code::INVALID_REQUEST, &message, None)).await,
         }
         while tasks.try_join_next().is_some() {}
-        if ended {
-            return Ok(());
+    }
+    Ok(())
+}
+
+/// The lines of stdin.
+pub(super) struct Stdin {
+    stdin: tokio::io::Stdin,
+    decoder: LineDecoder,
+    ended: bool,
+}
+
+impl Stdin {
+    fn new(most: usize) -> Self {
+        Self { stdin: tokio::io::stdin(), decoder: LineDecoder::new(most), ended: false }
+    }
+
+    /// The next line, or why it is none; `None` after the last one.
+    pub(super) async fn next(&mut self) -> std::io::Result<Option<Result<Bytes, String>>> {
+        loop {
+            let line = self.decoder.next_line();
+            let line = line.or_else(|| if self.ended { self.decoder.finish() } else { None });
+            if let Some(line) = line {
+                return Ok(Some(line.map_err(|e| format!("{e} (`limits.line` in the configuration)"))));
+            }
+            if self.ended {
+                return Ok(None);
+            }
+            let mut chunk = BytesMut::with_capacity(CHUNK);
+            self.ended = self.stdin.read_buf(&mut chunk).await? == 0;
+            self.decoder.push(chunk.freeze());
         }
     }
 }

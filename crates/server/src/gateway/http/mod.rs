@@ -1,6 +1,7 @@
 //! Clients over Streamable HTTP, and over HTTP+SSE as older ones speak it: what is checked before anything is read, and where each request goes.
 
 mod answer;
+mod dialect;
 mod get;
 mod guard;
 mod media;
@@ -16,6 +17,7 @@ use http::{Method, Request, Response, StatusCode};
 use transport::net::{Body, Handler, Incoming};
 
 use super::Shard;
+use super::dialect::Front;
 use super::identity::Identity;
 pub(crate) use guard::Guard;
 
@@ -53,14 +55,20 @@ impl Service {
     async fn route(&self, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
         let identity = Identity::anyone(Some(peer.ip()));
         let path = request.uri().path();
-        let Some(profile) = self.shard.gateway.snapshot.profile_at(path) else {
+        let Some(place) = self.shard.gateway.snapshot.at(path) else {
             return match path.strip_suffix('/').unwrap_or(path) {
                 sse::STREAM => sse::stream(&self.shard, identity, &request),
                 sse::MESSAGES => Box::pin(sse::messages(&self.shard, &identity, request)).await,
                 _ => self.other(path),
             };
         };
+        let profile = place.profile;
         let entry = Entry { profile, identity };
+        if let Some(row) = &place.dialect {
+            let front = Front { row: row.clone(), profile };
+            let visit = dialect::Visit { shard: &self.shard, place, front, entry };
+            return Box::pin(visit.respond(request)).await;
+        }
         match *request.method() {
             Method::POST if sse::session_named(&request).is_some() => {
                 Box::pin(sse::post(&self.shard, Some(profile), &entry.identity, request)).await

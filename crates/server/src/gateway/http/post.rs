@@ -30,12 +30,22 @@ pub(super) async fn post(shard: &Shard, entry: &Entry, request: Request<Incoming
         return *refusal;
     }
     let (head, body) = request.into_parts();
+    match read(shard, body).await {
+        Ok(text) => take(shard, entry, &head.headers, text).await,
+        Err(refusal) => *refusal,
+    }
+}
+
+/// Reads a body under its cap and in its time.
+pub(super) async fn read(shard: &Shard, body: Incoming) -> Result<Bytes, Box<Response<Body>>> {
     let cap = shard.gateway.snapshot.limits.request_body;
-    let text = match collect(body, cap, Instant::now() + BODY_TIME).await {
-        Ok(text) => text,
-        Err(e) => return unreadable(&e),
-    };
-    let version = match head.headers.get(names::PROTOCOL_VERSION).map(HeaderValue::to_str) {
+    let read = collect(body, cap, Instant::now() + BODY_TIME).await;
+    read.map_err(|e| Box::new(unreadable(&e)))
+}
+
+/// Takes a message that was read.
+pub(super) async fn take(shard: &Shard, entry: &Entry, headers: &HeaderMap, text: Bytes) -> Response<Body> {
+    let version = match headers.get(names::PROTOCOL_VERSION).map(HeaderValue::to_str) {
         None => None,
         Some(Ok(version)) => Some(version.trim()),
         Some(Err(_)) => {
@@ -47,10 +57,10 @@ pub(super) async fn post(shard: &Shard, entry: &Entry, request: Request<Incoming
         Err(e) => return answer::message(400, Fault::from(&e).response(e.id.as_ref())),
     };
     match message {
-        Message::Single(frame) => single(shard, entry, &head.headers, version, frame).await,
+        Message::Single(frame) => single(shard, entry, headers, version, frame).await,
         Message::Batch(batch) => match version.and_then(by_version) {
             Some(era) if era.lifecycle == Lifecycle::Stateless => no_batches(era),
-            _ => Box::pin(self::batch(shard, entry, &head.headers, batch)).await,
+            _ => Box::pin(self::batch(shard, entry, headers, batch)).await,
         },
     }
 }

@@ -1,0 +1,88 @@
+//! A client's event stream: its first event says where to post, the answers follow, and what keeps it open in between.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use engine::Condition;
+use engine::dialect::{Dialect, endpoint_event, error_event, opening, ping_event};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+use transport::net::{Body, BodySender};
+
+use super::serve::Front;
+use super::sessions::Session;
+use crate::gateway::identity::Identity;
+use crate::gateway::{Shard, seal};
+
+/// How many events may wait for a client that reads slowly.
+const BEHIND: usize = 256;
+
+/// How many are on their way to its connection, besides.
+const ON_THE_WAY: usize = 4;
+
+/// How often it is looked whether a session's time is over.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
+
+/// Opens a session with a stream; `messages` is the path that it posts to. `None` when there are too many.
+pub(crate) fn open(shard: &Shard, front: &Front, identity: &Identity, messages: &str) -> Option<Body> {
+    let id = seal::random_id().ok()?;
+    let row = front.row.clone();
+    let (events, queue) = mpsc::channel(BEHIND);
+    let idle =
+        (row.events.session_seconds > 0).then(|| Duration::from_secs(row.events.session_seconds.into()));
+    let session = Session::new(identity.principal.clone(), front.profile, Some(events), idle);
+    let session = shard.gateway.dialect_sessions.add(&id, session)?;
+    let (sender, body) = Body::channel(ON_THE_WAY);
+    let profile = &shard.gateway.snapshot.profiles[front.profile].slug;
+    let first = [opening(&row), endpoint_event(&row, messages, &id, profile)].concat();
+    // The first piece always finds room.
+    let _ = sender.try_send(Bytes::from(first));
+    let opened = Opened { shard: shard.clone(), id: id.into() };
+    tokio::spawn(serve(opened, row, session, queue, sender));
+    Some(body)
+}
+
+/// A session that goes with its stream.
+struct Opened {
+    shard: Shard,
+    id: Box<str>,
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        self.shard.gateway.dialect_sessions.remove(&self.id);
+    }
+}
+
+async fn serve(
+    opened: Opened,
+    row: Arc<Dialect>,
+    session: Arc<Session>,
+    mut queue: mpsc::Receiver<Bytes>,
+    sender: BodySender,
+) {
+    let every = Duration::from_secs(row.events.ping_seconds.max(1).into());
+    let mut due = Instant::now() + every;
+    let mut look = Instant::now() + LOOK_EVERY;
+    loop {
+        let piece = tokio::select! {
+            event = queue.recv() => event,
+            () = sleep_until(due) => Some(ping_event(&row)),
+            () = sleep_until(look) => {
+                look = Instant::now() + LOOK_EVERY;
+                if session.is_over() { None } else { continue }
+            }
+            () = opened.shard.gateway.stop.stopped() => {
+                let _ = sender.try_send(error_event(&row, Condition::Internal));
+                return;
+            }
+            () = sender.gone() => return,
+        };
+        let Some(piece) = piece else { return };
+        due = Instant::now() + every;
+        if sender.send(piece).await.is_err() {
+            return;
+        }
+    }
+}

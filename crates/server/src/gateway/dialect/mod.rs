@@ -1,0 +1,22 @@
+//! Clients of endpoints with a dialect: the loop around `engine::dialect`, whatever the transport.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `serve` | one message, from its bytes to its reply |
+//! | `outcome` | a forwarded request, run to its end |
+//! | `sessions` | what is kept of clients: whether they have introduced themselves, where their events go |
+//! | `events` | a client's event stream |
+//! | `pipe` | the one client over stdin and stdout |
+//!
+//! It must not know which dialect it is, nor what differs between versions.
+
+mod events;
+mod outcome;
+mod pipe;
+mod serve;
+mod sessions;
+
+pub(super) use events::open;
+pub(super) use pipe::serve as serve_pipe;
+pub(super) use serve::{Front, Lists, Taken, refuse, take};
+pub(super) use sessions::{Session, Sessions};

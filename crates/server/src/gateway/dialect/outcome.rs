@@ -1,0 +1,62 @@
+//! A request of a dialect's client, run to its end as that of a client without a session that nobody can ask. What is said
+//! on the way has nowhere to go.
+
+use bytes::Bytes;
+use engine::dialect::{Outcome, Trouble};
+use engine::exchange::Answer;
+use engine::{Condition, Fault};
+use proto::rpc::{Frame, Kind};
+
+use super::serve::Front;
+use crate::gateway::Shard;
+use crate::gateway::call::{Call, Progress};
+use crate::gateway::identity::Identity;
+use crate::gateway::stateless::{self, Asking, Decision, decide_for};
+
+/// What becomes of a request.
+pub(super) async fn forward(shard: &Shard, front: &Front, identity: &Identity, frame: Frame) -> Outcome {
+    let cell = stateless::view(shard, front.profile, front.row.era).await;
+    let asking = Asking { cell, identity, headers: None };
+    match decide_for(shard, asking, frame).await {
+        Err(fault) => Outcome::Trouble(Trouble::from(&fault)),
+        Ok(Decision::Done(_, text)) => read(shard, text, None),
+        Ok(Decision::Long(pieces)) => read(shard, Bytes::from(pieces.concat()), None),
+        Ok(Decision::Listen(..)) => {
+            let fault = Fault::unknown_method("subscriptions/listen", "has no stream to answer on here");
+            Outcome::Trouble(Trouble::from(&fault))
+        }
+        Ok(Decision::Call(call)) => run(shard, call).await,
+    }
+}
+
+async fn run(shard: &Shard, mut call: Box<Call>) -> Outcome {
+    let server = call.server_name().clone();
+    loop {
+        let (running, progress) = call.run().await;
+        match progress {
+            Progress::Answer(Answer { fault: Some(fault), .. }) => {
+                return Outcome::Trouble(Trouble::from(&*fault));
+            }
+            Progress::Answer(answer) => return read(shard, answer.body, Some(&server)),
+            Progress::Relay(_) | Progress::Paused(_) => call = running,
+            Progress::Park(..) | Progress::Pass(_) | Progress::End => {
+                let message = format!("server {server:?} wants something that this client cannot give");
+                return Outcome::Trouble(Trouble::new(Condition::UpstreamError, message).of(&*server));
+            }
+        }
+    }
+}
+
+/// A response as an outcome.
+fn read(shard: &Shard, text: Bytes, server: Option<&str>) -> Outcome {
+    let unreadable = |why: String| Outcome::Trouble(Trouble::new(Condition::Internal, why));
+    let frame = match Frame::parse(text, shard.gateway.frame_limits()) {
+        Ok(frame) => frame,
+        Err(e) => return unreadable(format!("the answer cannot be read: {e}")),
+    };
+    match (Trouble::of_answer(&frame, server), frame.payload()) {
+        (Some(trouble), _) => Outcome::Trouble(trouble),
+        (None, Some(result)) if frame.kind() == Kind::Response => Outcome::Result(result.share(frame.text())),
+        _ => unreadable("the answer is no response".to_owned()),
+    }
+}

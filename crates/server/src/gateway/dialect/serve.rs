@@ -1,0 +1,158 @@
+//! One message of a client at an endpoint with a dialect, from its bytes to its reply.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use engine::Condition;
+use engine::catalogue::View;
+use engine::dialect::{Ask, Begun, Dialect, Facts, Outcome, Reading, Reply, Trouble};
+use engine::dialect::{begin, finish, gather, read, tools};
+use parking_lot::Mutex;
+use proto::mcp::Method;
+
+use super::outcome::forward;
+use super::sessions::Session;
+use crate::gateway::Shard;
+use crate::gateway::identity::Identity;
+use crate::gateway::stateless;
+use crate::gateway::views::ViewCell;
+
+/// What an endpoint shows: a profile, in a dialect.
+#[derive(Clone)]
+pub(crate) struct Front {
+    pub(crate) row: Arc<Dialect>,
+    pub(crate) profile: usize,
+}
+
+/// What became of a message.
+pub(crate) enum Taken {
+    /// Its reply; `true` when it begins a session.
+    Reply(Reply, bool),
+    /// Its client is served as the protocol says.
+    Standard,
+}
+
+/// The reply to somebody who was not let in.
+pub(crate) fn refuse(row: &Dialect, trouble: &Trouble) -> Reply {
+    engine::dialect::refuse(row, None, trouble)
+}
+
+/// Takes a message, or an array of them.
+pub(crate) async fn take(
+    shard: &Shard,
+    front: &Front,
+    identity: &Identity,
+    session: Option<&Session>,
+    text: &Bytes,
+) -> Taken {
+    let asking = Asking { shard, front, identity, session };
+    match read(&front.row, text, shard.gateway.frame_limits()) {
+        Reading::Batch(all) => {
+            let mut replies = Vec::with_capacity(all.len());
+            for one in all {
+                // An array is not split between two ways of serving.
+                if let Taken::Reply(reply, _) = Box::pin(asking.one(one)).await {
+                    replies.push(reply);
+                }
+            }
+            Taken::Reply(gather(&front.row, replies), false)
+        }
+        one => asking.one(one).await,
+    }
+}
+
+struct Asking<'a> {
+    shard: &'a Shard,
+    front: &'a Front,
+    identity: &'a Identity,
+    session: Option<&'a Session>,
+}
+
+impl Asking<'_> {
+    async fn one(&self, reading: Reading) -> Taken {
+        match reading {
+            Reading::Done(reply) | Reading::Notified(reply, None) => Taken::Reply(reply, false),
+            Reading::Notified(reply, Some(ask)) if ask.is_notice() => Taken::Reply(reply, false),
+            Reading::Notified(reply, Some(ask)) => {
+                let _ = self.answer(&ask).await;
+                Taken::Reply(reply, false)
+            }
+            Reading::Ask(ask) => self.answer(&ask).await,
+            // An array within an array is no message.
+            Reading::Batch(_) => {
+                let trouble = Trouble::new(Condition::InvalidRequest, "an array holds messages, not arrays");
+                Taken::Reply(refuse(&self.front.row, &trouble), false)
+            }
+        }
+    }
+
+    async fn answer(&self, ask: &Ask) -> Taken {
+        let row = &self.front.row;
+        let profile = &self.shard.gateway.snapshot.profiles[self.front.profile].slug;
+        let initialized = self.session.is_some_and(Session::is_initialized);
+        let facts = Facts { initialized, profile, ..Facts::default() };
+        let mut begun = begin(row, ask, facts);
+        if matches!(begun, Begun::NeedsView) {
+            let cell = stateless::view(self.shard, self.front.profile, row.era).await;
+            let view = cell.view();
+            let lists = ask.method() == Method::ToolsList.name();
+            let ready = lists.then(|| self.shard.gateway.dialect_lists.tools(row, &cell, &view));
+            begun = begin(row, ask, Facts { view: Some(&view), tools: ready.as_ref(), ..facts });
+        }
+        match begun {
+            Begun::Done(reply) => Taken::Reply(reply, false),
+            Begun::Introduced(reply) => {
+                if let Some(session) = self.session {
+                    session.initialize();
+                }
+                Taken::Reply(reply, true)
+            }
+            Begun::Standard => Taken::Standard,
+            Begun::Forward(frame) => {
+                let outcome = forward(self.shard, self.front, self.identity, frame).await;
+                Taken::Reply(finish(row, ask, outcome), false)
+            }
+            Begun::NeedsView => {
+                let trouble = Trouble::new(Condition::Internal, "what this profile offers is not known yet");
+                Taken::Reply(finish(row, ask, Outcome::Trouble(trouble)), false)
+            }
+        }
+    }
+}
+
+/// How many lists are kept ready.
+const MAX_LISTS: usize = 64;
+
+/// The tools of views as rows list them, made once for as long as a view is the same.
+#[derive(Default)]
+pub(crate) struct Lists(Mutex<Vec<Kept>>);
+
+struct Kept {
+    row: Arc<Dialect>,
+    cell: std::sync::Weak<ViewCell>,
+    view: Arc<View>,
+    list: Bytes,
+}
+
+impl Lists {
+    fn tools(&self, row: &Arc<Dialect>, cell: &Arc<ViewCell>, view: &Arc<View>) -> Bytes {
+        let is_it =
+            |kept: &Kept| Arc::ptr_eq(&kept.row, row) && std::ptr::eq(kept.cell.as_ptr(), Arc::as_ptr(cell));
+        let mut lists = self.0.lock();
+        if let Some(kept) = lists.iter().find(|kept| is_it(kept) && Arc::ptr_eq(&kept.view, view)) {
+            return kept.list.clone();
+        }
+        let list = tools(row, view);
+        lists.retain(|kept| !is_it(kept) && kept.cell.strong_count() > 0);
+        if lists.len() >= MAX_LISTS {
+            lists.remove(0);
+        }
+        lists.push(Kept {
+            row: row.clone(),
+            cell: Arc::downgrade(cell),
+            view: view.clone(),
+            list: list.clone(),
+        });
+        list
+    }
+}

@@ -1,0 +1,146 @@
+//! What is kept of a dialect's clients: whether they have introduced themselves, and where their events go. It must not know
+//! messages.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use engine::access::Principal;
+use parking_lot::Mutex;
+use tokio::sync::mpsc;
+
+/// One client.
+pub(crate) struct Session {
+    /// Who opened it; nobody else may use it.
+    principal: Arc<Principal>,
+    profile: usize,
+    initialized: AtomicBool,
+    /// Where its events go, if it has a stream.
+    events: Option<mpsc::Sender<Bytes>>,
+    born: Instant,
+    /// Milliseconds after `born` at which it was last used.
+    used: AtomicU64,
+    /// After how long without a message it is over; never for `None`.
+    idle: Option<Duration>,
+}
+
+impl Session {
+    /// A client of `profile`, with its stream if it has one.
+    pub(crate) fn new(
+        principal: Arc<Principal>,
+        profile: usize,
+        events: Option<mpsc::Sender<Bytes>>,
+        idle: Option<Duration>,
+    ) -> Self {
+        let initialized = AtomicBool::new(false);
+        Self { principal, profile, initialized, events, born: Instant::now(), used: AtomicU64::new(0), idle }
+    }
+
+    pub(crate) fn is_initialized(&self) -> bool {
+        self.initialized.load(Ordering::Acquire)
+    }
+
+    /// It has introduced itself.
+    pub(crate) fn initialize(&self) {
+        self.initialized.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn has_stream(&self) -> bool {
+        self.events.is_some()
+    }
+
+    /// Sends an event on its stream; `false` when it has none, or is too far behind.
+    pub(crate) fn send(&self, event: Bytes) -> bool {
+        self.events.as_ref().is_some_and(|events| events.try_send(event).is_ok())
+    }
+
+    fn touch(&self) {
+        let now = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.used.store(now, Ordering::Relaxed);
+    }
+
+    /// Whether its time is over.
+    pub(super) fn is_over(&self) -> bool {
+        let used = Duration::from_millis(self.used.load(Ordering::Relaxed));
+        self.idle.is_some_and(|idle| self.born.elapsed().saturating_sub(used) > idle)
+    }
+}
+
+/// All of them, by id; at most so many.
+pub(crate) struct Sessions {
+    max: usize,
+    open: Mutex<HashMap<Box<str>, Arc<Session>>>,
+}
+
+impl Sessions {
+    pub(crate) fn new(max: usize) -> Self {
+        Self { max, open: Mutex::default() }
+    }
+
+    /// Adds a session; `None` when there are too many.
+    pub(crate) fn add(&self, id: &str, session: Session) -> Option<Arc<Session>> {
+        let mut open = self.open.lock();
+        if open.len() >= self.max {
+            open.retain(|_, session| !session.is_over());
+        }
+        if open.len() >= self.max {
+            return None;
+        }
+        let session = Arc::new(session);
+        open.insert(id.into(), session.clone());
+        Some(session)
+    }
+
+    /// The session of this name, for the one who opened it.
+    pub(crate) fn get(&self, id: &str, principal: &Principal, profile: usize) -> Option<Arc<Session>> {
+        let session = self.open.lock().get(id).cloned()?;
+        let is_own = session.principal.id == principal.id && session.profile == profile;
+        (is_own && !session.is_over()).then(|| {
+            session.touch();
+            session
+        })
+    }
+
+    pub(crate) fn remove(&self, id: &str) -> bool {
+        self.open.lock().remove(id).is_some()
+    }
+
+    /// Lets go of those whose time is over.
+    pub(crate) fn sweep(&self) {
+        self.open.lock().retain(|_, session| !session.is_over());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::access::Scheme;
+
+    #[test]
+    fn sessions_are_their_openers_alone_and_few() {
+        let (ann, bob) =
+            (Principal::new("user:ann", Scheme::Basic), Principal::new("user:bob", Scheme::Basic));
+        let sessions = Sessions::new(1);
+        let of_ann = || Session::new(Arc::new(ann.clone()), 0, None, None);
+        assert!(sessions.add("s", of_ann()).is_some());
+        assert!(sessions.add("t", of_ann()).is_none(), "one too many");
+        assert!(sessions.get("s", &ann, 0).is_some());
+        assert!(sessions.get("s", &bob, 0).is_none() && sessions.get("s", &ann, 1).is_none());
+        assert!(sessions.remove("s") && sessions.get("s", &ann, 0).is_none());
+    }
+
+    #[test]
+    fn an_idle_session_makes_room() {
+        let anyone = Arc::new(Principal::anyone());
+        let sessions = Sessions::new(1);
+        let over = Session::new(anyone.clone(), 0, None, Some(Duration::ZERO));
+        assert!(sessions.add("s", over).is_some());
+        while !sessions.open.lock()["s"].is_over() {
+            std::hint::spin_loop();
+        }
+        assert!(sessions.get("s", &anyone, 0).is_none());
+        assert!(sessions.add("t", Session::new(anyone, 0, None, None)).is_some());
+    }
+}

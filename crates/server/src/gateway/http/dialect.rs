@@ -1,0 +1,190 @@
+//! Endpoints with a dialect over HTTP: bodies and headers to messages and back. What a message comes to is decided in
+//! `gateway::dialect`.
+
+use std::sync::Arc;
+
+use engine::Condition;
+use engine::dialect::{
+    Cross, GetAnswer, Reply, Sessions as Issued, Streams, Trouble, UnknownSession, cross_origin, not_served,
+    shown_info,
+};
+use engine::places::Place;
+use http::header::{HeaderName, HeaderValue, ORIGIN};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+use proto::codec::headers as names;
+use proto::era::by_version;
+use transport::net::{Body, Incoming};
+
+use super::{Entry, answer, get, media, post};
+use crate::gateway::dialect::{Front, Session, Taken, open, refuse, take};
+use crate::gateway::streams::event;
+use crate::gateway::{Shard, seal};
+
+/// One endpoint, and who is at it.
+pub(super) struct Visit<'a> {
+    pub(super) shard: &'a Shard,
+    pub(super) place: &'a Place,
+    pub(super) front: Front,
+    pub(super) entry: Entry,
+}
+
+impl Visit<'_> {
+    /// Answers a request.
+    pub(super) async fn respond(self, request: Request<Incoming>) -> Response<Body> {
+        let row = &self.front.row;
+        let origin = request.headers().get(ORIGIN).and_then(|origin| origin.to_str().ok()).map(str::to_owned);
+        let preflight = *request.method() == Method::OPTIONS;
+        let mut response = match *request.method() {
+            Method::OPTIONS => answer::empty(StatusCode::NO_CONTENT),
+            Method::POST if self.is_posted_to() => self.post(request).await,
+            Method::GET => self.get(&request),
+            Method::DELETE if self.is_standard(request.headers()) => {
+                get::delete(self.shard, &self.entry, &request)
+            }
+            _ => said(not_served(row)),
+        };
+        if let Some(origin) = origin {
+            // Foreign ones were refused at the door.
+            let cross = Cross { origin: &origin, allowed: true, preflight };
+            tell(response.headers_mut(), cross_origin(row, cross));
+        }
+        response
+    }
+
+    /// Whether messages are posted to this path: to all but those whose messages go elsewhere.
+    fn is_posted_to(&self) -> bool {
+        self.place.messages.as_ref().is_none_or(|messages| messages.only)
+    }
+
+    fn get(&self, request: &Request<Incoming>) -> Response<Body> {
+        let row = &self.front.row;
+        let streams = match row.events.streams {
+            Streams::None => false,
+            Streams::Beside => self.place.messages.as_ref().is_some_and(|messages| !messages.only),
+            // The same path may show something else to who wants no events.
+            Streams::Same => media::names_events(request.headers()),
+        };
+        if streams {
+            let messages = self.place.messages.as_ref().map(|messages| &*messages.path);
+            let path = messages.unwrap_or(request.uri().path());
+            return match open(self.shard, &self.front, &self.entry.identity, path) {
+                Some(body) => answer::events(body),
+                None => self.refuse(Condition::Internal, TOO_MANY),
+            };
+        }
+        let profile = &self.shard.gateway.snapshot.profiles[self.front.profile].slug;
+        let info = (row.web.get == GetAnswer::Info).then(|| shown_info(row, profile)).flatten();
+        said(info.unwrap_or_else(|| not_served(row)))
+    }
+
+    async fn post(&self, request: Request<Incoming>) -> Response<Body> {
+        if self.is_standard(request.headers()) {
+            return post::post(self.shard, &self.entry, request).await;
+        }
+        let (head, body) = request.into_parts();
+        let session = match self.session(&head.headers, head.uri.query()) {
+            Ok(session) => session,
+            Err(refusal) => return *refusal,
+        };
+        let text = match post::read(self.shard, body).await {
+            Ok(text) => text,
+            Err(refusal) => return *refusal,
+        };
+        let identity = &self.entry.identity;
+        match take(self.shard, &self.front, identity, session.as_deref(), &text).await {
+            Taken::Standard => post::take(self.shard, &self.entry, &head.headers, text).await,
+            Taken::Reply(reply, begins) => self.reply(reply, begins, session.as_deref()),
+        }
+    }
+
+    /// The reply as the client gets it: in the body, on its stream, or both.
+    fn reply(&self, mut reply: Reply, begins: bool, session: Option<&Session>) -> Response<Body> {
+        let row = &self.front.row;
+        let streamed = session.is_some_and(Session::has_stream);
+        if streamed && !reply.body.is_empty() {
+            let _ = session.is_some_and(|session| session.send(event(&reply.body)));
+        }
+        if streamed && !row.events.answer_in_body {
+            return answer::text(StatusCode::ACCEPTED, "Accepted");
+        }
+        if begins && session.is_none() && row.hello.sessions == Issued::Issued {
+            match self.issue() {
+                Some(id) => reply.headers.push((names::SESSION_ID, id)),
+                None => return self.refuse(Condition::Internal, TOO_MANY),
+            }
+        }
+        said(reply)
+    }
+
+    /// Opens a session for a client that has just introduced itself.
+    fn issue(&self) -> Option<String> {
+        let id = seal::random_id().ok()?;
+        let gateway = &self.shard.gateway;
+        let idle = Some(gateway.snapshot.limits.session_idle);
+        let session = Session::new(self.entry.identity.principal.clone(), self.front.profile, None, idle);
+        session.initialize();
+        gateway.dialect_sessions.add(&id, session).map(|_| id)
+    }
+
+    /// The session that a request names, if it does and there is one.
+    fn session(
+        &self,
+        headers: &HeaderMap,
+        query: Option<&str>,
+    ) -> Result<Option<Arc<Session>>, Box<Response<Body>>> {
+        let row = &self.front.row;
+        let named = if row.events.streams == Streams::None {
+            headers.get(names::SESSION_ID).and_then(|id| id.to_str().ok())
+        } else {
+            let parameter = &*row.events.session_parameter;
+            let pairs = query.unwrap_or_default().split('&');
+            pairs.filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == parameter).map(|(_, id)| id)
+        };
+        let Some(id) = named else { return Ok(None) };
+        let principal = &self.entry.identity.principal;
+        let found = self.shard.gateway.dialect_sessions.get(id, principal, self.front.profile);
+        if found.is_none()
+            && row.events.streams != Streams::None
+            && row.events.unknown_session == UnknownSession::Refuse
+        {
+            let message = "this session is unknown or has ended with its event stream; open another";
+            return Err(Box::new(answer::refusal(StatusCode::NOT_FOUND, message)));
+        }
+        Ok(found)
+    }
+
+    /// Whether a request goes on with what was begun as the protocol says.
+    fn is_standard(&self, headers: &HeaderMap) -> bool {
+        if !self.front.row.hello.standard_clients {
+            return false;
+        }
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        text(names::SESSION_ID).is_some_and(|id| self.shard.gateway.sessions.get(id).is_some())
+            || text(names::PROTOCOL_VERSION).is_some_and(|version| by_version(version.trim()).is_some())
+    }
+
+    fn refuse(&self, condition: Condition, message: &str) -> Response<Body> {
+        said(refuse(&self.front.row, &Trouble::new(condition, message)))
+    }
+}
+
+const TOO_MANY: &str =
+    "too many sessions are open here; try again soon (`limits.sessions` in the configuration)";
+
+/// A reply as a response.
+pub(super) fn said(reply: Reply) -> Response<Body> {
+    let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response =
+        if reply.body.is_empty() { answer::empty(status) } else { answer::message(reply.status, reply.body) };
+    tell(response.headers_mut(), reply.headers);
+    response
+}
+
+/// Adds header lines; what cannot stand in one is left out.
+pub(super) fn tell(headers: &mut HeaderMap, lines: Vec<(&'static str, String)>) {
+    for (name, value) in lines {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
+}
