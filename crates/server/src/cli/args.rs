@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use super::{call, check, list, ping, prompt, read, serve, stdio};
+use super::{audit, call, check, key, list, ping, prompt, read, serve, stdio};
 
 const ABOUT: &str = "A gateway for the Model Context Protocol: any client, any server, one endpoint";
 
@@ -79,6 +79,8 @@ pub(super) enum Command {
     Read(read::Args),
     Prompt(prompt::Args),
     Ping(ping::Args),
+    Key(key::Args),
+    Audit(audit::Args),
     /// Print the JSON schema of the configuration file
     Schema,
     /// What concerns the configuration file

@@ -3,8 +3,10 @@
 //! | file | is for |
 //! |---|---|
 //! | `args` | the command line as a whole: global options, which command |
-//! | `serve`, `stdio`, `check`, `list`, `call`, `read`, `prompt`, `ping`, `schema` | one command each |
+//! | `serve`, `stdio`, `check`, `list`, `call`, `read`, `prompt`, `ping`, `key`, `audit`, `schema` | one command each |
 //! | `settings` | the configuration: where it lies, reading it, `${…}` |
+//! | `state` | where keys and the record of calls are kept |
+//! | `moment` | points in time and spans of it |
 //! | `address` | addresses to listen on, and which of them need care |
 //! | `welcome` | the first screen of `serve` |
 //! | `console` | stdout, stderr, colours |
@@ -15,18 +17,22 @@
 
 mod address;
 mod args;
+mod audit;
 mod call;
 mod check;
 pub(crate) mod console;
 pub(crate) mod failure;
+mod key;
 mod list;
 mod log;
+mod moment;
 mod ping;
 mod prompt;
 mod read;
 mod schema;
 mod serve;
 pub(crate) mod settings;
+pub(crate) mod state;
 mod stdio;
 pub(crate) mod target;
 mod welcome;
@@ -74,6 +80,8 @@ fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
         Some(Command::Read(args)) => read::run(args, &global, console),
         Some(Command::Prompt(args)) => prompt::run(args, &global, console),
         Some(Command::Ping(args)) => ping::run(args, &global, console),
+        Some(Command::Key(args)) => key::run(args, &global, console),
+        Some(Command::Audit(args)) => audit::run(&args, &global, console),
         Some(Command::Schema | Command::Config { what: args::ConfigCommand::Schema }) => schema::run(console),
     }
 }

@@ -1,0 +1,242 @@
+//! `dragoman audit`: the record of calls is shown, filtered, followed.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use store::audit::{Entry, Log, MAX_LIMIT, Outcome, Query, Recorded};
+
+use super::args::Global;
+use super::console::{Console, one_line};
+use super::failure::Failure;
+use super::moment::{self, Written, brief, rfc3339};
+use super::state::{Place, audit_file, failed};
+
+/// How often a follower looks for more.
+const LOOK: Duration = Duration::from_millis(250);
+
+const EXAMPLES: &str = "\
+Patterns: `*` stands for any characters, `?` for one.
+
+Examples:
+  dragoman audit                                  the newest calls, the newest first
+  dragoman audit --since 1h --outcome error
+  dragoman audit --tool 'files__*' --principal 'key:*' --limit 500
+  dragoman audit --follow                         calls as they are recorded
+  dragoman audit --since 7d --limit 100000 --json | jq -r .principal | sort | uniq -c";
+
+/// Show the record of calls
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Calls since then: a span such as 30m, 12h or 7d back from now, or a time in UTC
+    #[arg(long, value_name = "WHEN", value_parser = Written::parse)]
+    since: Option<Written>,
+    /// Calls until then, written in the same way
+    #[arg(long, value_name = "WHEN", value_parser = Written::parse)]
+    until: Option<Written>,
+    /// Calls of tools with such names
+    #[arg(long, value_name = "PATTERN")]
+    tool: Option<String>,
+    /// Calls by whoever has such a name, as the record shows it
+    #[arg(long, value_name = "PATTERN")]
+    principal: Option<String>,
+    /// Calls of profiles with such names
+    #[arg(long, value_name = "PATTERN")]
+    profile: Option<String>,
+    /// Calls that went to servers with such names
+    #[arg(long, value_name = "PATTERN")]
+    server: Option<String>,
+    /// Calls that ended so
+    #[arg(long, value_name = "OUTCOME", value_enum)]
+    outcome: Option<Ended>,
+    /// At most so many
+    #[arg(long, short = 'n', value_name = "NUMBER", default_value_t = 50)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_LIMIT)))]
+    limit: u32,
+    /// Then go on showing what is recorded, the newest last, until Ctrl-C
+    #[arg(long, short, conflicts_with = "until")]
+    follow: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Ended {
+    Ok,
+    Error,
+    Denied,
+}
+
+/// Shows.
+pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(), Failure> {
+    let state = args.place.find(global, console)?;
+    let file = audit_file(&state.folder, state.config.as_ref());
+    let log = Log::open_existing(&file).map_err(|e| failed(&e))?;
+    if log.is_none() {
+        nothing_yet(
+            &file,
+            state.config.as_ref().is_some_and(|config| config.audit.is_some()),
+            args,
+            console,
+        )?;
+    }
+    let query = args.query(moment::now());
+    if args.follow {
+        return follow(log, &file, query, console);
+    }
+    let Some(log) = log else { return Ok(()) };
+    for one in log.query(&query).map_err(|e| failed(&e))? {
+        console.print(&line(&one, console))?;
+    }
+    Ok(())
+}
+
+fn nothing_yet(file: &Path, is_kept: bool, args: &Args, console: &Console) -> Result<(), Failure> {
+    if args.follow || is_kept {
+        console.note(&format!("Nothing has been recorded yet: there is no {}.", file.display()));
+        return Ok(());
+    }
+    let message = format!("calls are not recorded: there is no {}", file.display());
+    Err(Failure::new(message)
+        .mend("write `audit: true` into the configuration, or name the record's folder with --state"))
+}
+
+impl Args {
+    fn query(&self, now: u64) -> Query {
+        Query {
+            since_ms: self.since.map(|when| when.before(now)),
+            until_ms: self.until.map(|when| when.before(now)),
+            principal: self.principal.clone(),
+            profile: self.profile.clone(),
+            upstream: self.server.clone(),
+            tool: self.tool.clone(),
+            outcome: self.outcome.map(|ended| match ended {
+                Ended::Ok => Outcome::Ok,
+                Ended::Error => Outcome::Error,
+                Ended::Denied => Outcome::Denied,
+            }),
+            after: None,
+            limit: self.limit,
+        }
+    }
+}
+
+/// Shows the last calls in their order, then what is recorded from then on.
+fn follow(mut log: Option<Log>, file: &Path, mut query: Query, console: &Console) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|e| Failure::new(format!("the system gives no event queue: {e}")))?;
+    if let Some(log) = &log {
+        // What comes meanwhile is shown below, once.
+        query.after = Some(log.newest().map_err(|e| failed(&e))?);
+        let last = Query { after: None, ..query.clone() };
+        let until_now = log.query(&last).map_err(|e| failed(&e))?;
+        let seen = until_now.first().map(|one| one.id);
+        query.after = query.after.max(seen);
+        for one in until_now.iter().rev() {
+            console.print(&line(one, console))?;
+        }
+    }
+    query.limit = MAX_LIMIT;
+    query.after = query.after.or(Some(0));
+    runtime.block_on(async {
+        let mut look = tokio::time::interval(LOOK);
+        look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                _ = look.tick() => {}
+                _ = tokio::signal::ctrl_c() => return Err(Failure::interrupted()),
+            }
+            if log.is_none() {
+                log = Log::open_existing(file).map_err(|e| failed(&e))?;
+            }
+            let Some(log) = &log else { continue };
+            for one in log.query(&query).map_err(|e| failed(&e))? {
+                console.print(&line(&one, console))?;
+                query.after = Some(one.id);
+            }
+        }
+    })
+}
+
+/// A call for scripts: one JSON object a line.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    id: i64,
+    at: String,
+    principal: &'a str,
+    profile: &'a str,
+    server: Option<&'a str>,
+    tool: Option<&'a str>,
+    method: &'a str,
+    outcome: &'a str,
+    code: Option<i64>,
+    duration_us: u64,
+    request_bytes: u64,
+    response_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arguments: Option<Arguments<'a>>,
+}
+
+/// Arguments as they were written, or as a text when they were cut.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Arguments<'a> {
+    Whole(&'a RawValue),
+    Cut(&'a str),
+}
+
+fn line(one: &Recorded, console: &Console) -> String {
+    if console.json { json(one) } else { row(&one.entry, console) }
+}
+
+fn json(one: &Recorded) -> String {
+    let Recorded { id, entry } = one;
+    let line = Line {
+        id: *id,
+        at: rfc3339(entry.at_ms),
+        principal: &entry.principal,
+        profile: &entry.profile,
+        server: entry.upstream.as_deref(),
+        tool: entry.tool.as_deref(),
+        method: &entry.method,
+        outcome: entry.outcome.as_str(),
+        code: entry.code,
+        duration_us: entry.duration_us,
+        request_bytes: entry.request_bytes,
+        response_bytes: entry.response_bytes,
+        arguments: entry
+            .arguments
+            .as_deref()
+            .map(|text| serde_json::from_str(text).map_or(Arguments::Cut(text), Arguments::Whole)),
+    };
+    serde_json::to_string(&line).expect("texts and numbers can be written as JSON")
+}
+
+/// A call for people. The columns have the same places in all lines, as far as names are short.
+fn row(entry: &Entry, console: &Console) -> String {
+    let paint = console.out;
+    let outcome = format!("{:6}", entry.outcome);
+    let outcome = match entry.outcome {
+        Outcome::Ok => paint.dim(&outcome),
+        Outcome::Error => paint.red(&outcome),
+        Outcome::Denied => paint.yellow(&outcome),
+    };
+    let code = entry.code.map(|code| format!("  ({code})")).unwrap_or_default();
+    let arguments =
+        entry.arguments.as_deref().map(|text| format!("  {}", one_line(text))).unwrap_or_default();
+    format!(
+        "{}  {outcome}  {:>7}  {:20}  {:12}  {}{code}{}",
+        rfc3339(entry.at_ms),
+        brief(entry.duration_us),
+        one_line(&entry.principal),
+        one_line(&entry.profile),
+        paint.cyan(&one_line(entry.tool.as_deref().unwrap_or(&entry.method))),
+        paint.dim(&arguments),
+    )
+}

@@ -1,0 +1,219 @@
+//! `dragoman key`: API keys are made, shown and revoked. Of a key itself only its owner has the text.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+use store::keys::{Key, KeyState, KeyText, Keys, NewKey, Revocation};
+
+use super::args::Global;
+use super::console::{Console, one_line};
+use super::failure::Failure;
+use super::moment::{self, Written, rfc3339, short};
+use super::state::{Place, State, failed};
+
+const EXAMPLES: &str = "\
+Examples:
+  dragoman key new ann                            a key for all profiles that never expires
+  dragoman key new ci --profile build --expires 30d
+  dragoman key list
+  dragoman key revoke ann
+
+A key is shown once, when it is made. Clients send it as `Authorization: Bearer KEY`.";
+
+/// Make, list and revoke API keys
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    #[command(subcommand)]
+    what: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Make a key; prints it, this once
+    New(New),
+    /// Show what keys there are
+    List {
+        #[command(flatten)]
+        place: Place,
+    },
+    /// Refuse a key from now on
+    Revoke {
+        /// The key's name, or how it begins (as `dragoman key list` shows it)
+        #[arg(value_name = "NAME|PREFIX")]
+        which: String,
+        #[command(flatten)]
+        place: Place,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct New {
+    /// A name for whoever uses it; no two keys in use have the same
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// A profile that it is for; may be repeated, all profiles without it
+    #[arg(long, short, value_name = "PROFILE")]
+    profile: Vec<String>,
+    /// When it ends: after a span such as 12h, 30d or 4w, or at a date in UTC; never without it
+    #[arg(long, value_name = "WHEN", value_parser = Written::parse)]
+    expires: Option<Written>,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Makes, lists or revokes.
+pub(super) fn run(args: Args, global: &Global, console: &Console) -> Result<(), Failure> {
+    match args.what {
+        Command::New(args) => new(args, global, console),
+        Command::List { place } => list(&place.find(global, console)?, console),
+        Command::Revoke { which, place } => revoke(&which, &place.find(global, console)?, console),
+    }
+}
+
+fn new(args: New, global: &Global, console: &Console) -> Result<(), Failure> {
+    let State { folder, config } = args.place.find(global, console)?;
+    let now = moment::now();
+    let expires = args.expires.map(|written| written.after(now));
+    if expires.is_some_and(|end| end <= now) {
+        return Err(
+            Failure::usage("a key cannot end before it begins").mend("name a time to come, such as 30d")
+        );
+    }
+    let mut random = [0; 32];
+    getrandom::fill(&mut random)
+        .map_err(|e| Failure::new(format!("the operating system gives no random numbers: {e}")))?;
+    let text = KeyText::generate(random);
+    let wanted = NewKey { name: args.name, profiles: args.profile, expires_ms: expires };
+    let mut keys = Keys::open(&folder).map_err(|e| failed(&e))?;
+    let key = keys.add(&wanted, &text, now).map_err(|e| failed(&e))?;
+    if let Some(config) = &config {
+        for profile in wanted.profiles.iter().filter(|name| !config.profiles.contains_key(*name)) {
+            let known = config.profiles.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+            console.note(&format!("note: the configuration has no profile {profile:?}; it has: {known}"));
+        }
+        if !config.auth.keys {
+            console.note("note: the configuration does not take keys yet: it needs `auth: { keys: true }`");
+        }
+    }
+    if console.json {
+        let mut told = described(&key, now);
+        told["key"] = json!(text.expose());
+        return console.print(&told.to_string());
+    }
+    let profiles = key.profiles.as_ref().map_or("all profiles".to_owned(), |names| names.join(", "));
+    let end = key.expires_ms.map_or("never expires".to_owned(), |end| format!("expires {} UTC", short(end)));
+    console.note(&format!(
+        "The key {} is for {profiles} and {end}. It is shown this once only:",
+        console.err.bold(&key.name)
+    ));
+    console.print(text.expose())?;
+    console.note("Clients send it as a header:  Authorization: Bearer KEY");
+    Ok(())
+}
+
+fn list(state: &State, console: &Console) -> Result<(), Failure> {
+    let keys = Keys::open_existing(&state.folder).map_err(|e| failed(&e))?;
+    let keys = keys.map_or(Ok(Vec::new()), |keys| keys.list()).map_err(|e| failed(&e))?;
+    let now = moment::now();
+    if console.json {
+        let all: Vec<Value> = keys.iter().map(|key| described(key, now)).collect();
+        return console.print(&json!({ "keys": all }).to_string());
+    }
+    if keys.is_empty() {
+        console.note("There are no keys. `dragoman key new NAME` makes one.");
+        return Ok(());
+    }
+    console.print(&table(&keys, now, console))
+}
+
+fn revoke(which: &str, state: &State, console: &Console) -> Result<(), Failure> {
+    let now = moment::now();
+    let keys = Keys::open_existing(&state.folder).map_err(|e| failed(&e))?;
+    let done = match keys {
+        Some(mut keys) => keys.revoke(which, now).map_err(|e| failed(&e))?,
+        None => Revocation::Unknown,
+    };
+    let (key, since) = match &done {
+        Revocation::Done(key) => (key, "is revoked".to_owned()),
+        Revocation::Already(key) => {
+            (key, format!("was revoked {} UTC", short(key.revoked_ms.unwrap_or(now))))
+        }
+        Revocation::Unknown => return Err(unknown(which, state)),
+    };
+    if console.json {
+        return console.print(&described(key, now).to_string());
+    }
+    console.print(&format!("The key {} ({}) {since}.", console.out.bold(&one_line(&key.name)), key.prefix))
+}
+
+/// What was typed may be a key that someone mistyped, so no more of it is repeated than may be shown.
+fn unknown(which: &str, state: &State) -> Failure {
+    let message = if KeyText::is_meant(which) {
+        format!("no key in {} begins like this", state.folder.display())
+    } else {
+        format!("no key in {} has the name {which:?}", state.folder.display())
+    };
+    Failure::new(message).mend("`dragoman key list` shows names and beginnings")
+}
+
+fn name_of(state: KeyState) -> &'static str {
+    match state {
+        KeyState::Active => "active",
+        KeyState::Expired => "expired",
+        KeyState::Revoked => "revoked",
+    }
+}
+
+/// A key for scripts.
+fn described(key: &Key, now: u64) -> Value {
+    let time = |at: Option<u64>| at.map(rfc3339);
+    json!({
+        "name": key.name,
+        "prefix": key.prefix,
+        "state": name_of(key.state(now)),
+        "profiles": key.profiles,
+        "created": rfc3339(key.created_ms),
+        "expires": time(key.expires_ms),
+        "lastUsed": time(key.last_used_ms),
+        "revoked": time(key.revoked_ms),
+    })
+}
+
+/// Keys for people, a line each.
+fn table(keys: &[Key], now: u64, console: &Console) -> String {
+    const HEAD: [&str; 7] =
+        ["NAME", "BEGINS WITH", "STATE", "PROFILES", "CREATED (UTC)", "EXPIRES", "LAST USED"];
+    let row = |key: &Key| {
+        let time = |at: Option<u64>, none: &str| at.map_or(none.to_owned(), short);
+        [
+            one_line(&key.name),
+            key.prefix.clone(),
+            name_of(key.state(now)).to_owned(),
+            key.profiles.as_ref().map_or("all".to_owned(), |names| one_line(&names.join(", "))),
+            short(key.created_ms),
+            time(key.expires_ms, "never"),
+            time(key.last_used_ms, "never"),
+        ]
+    };
+    let rows: Vec<[String; 7]> = keys.iter().map(row).collect();
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.chain([HEAD[column].len()]).max().unwrap_or(0)
+    };
+    let widths: [usize; 7] = std::array::from_fn(width);
+    let line = |cells: [&str; 7]| {
+        let mut text = String::new();
+        for (cell, width) in cells.iter().zip(widths) {
+            let _ = write!(text, "{cell:width$}  ");
+        }
+        text.trim_end().to_owned()
+    };
+    let mut text = format!("{}\n", console.out.bold(&line(HEAD)));
+    for (cells, key) in rows.iter().zip(keys) {
+        let plain = line(cells.each_ref().map(String::as_str));
+        let shown = if key.state(now) == KeyState::Active { plain } else { console.out.dim(&plain) };
+        let _ = writeln!(text, "{shown}");
+    }
+    text
+}
