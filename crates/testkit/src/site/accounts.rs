@@ -1,0 +1,92 @@
+//! Who exists on the site: names, application passwords, rights.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+/// Somebody with an application password.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Account {
+    /// The id.
+    pub id: u64,
+    /// The login name.
+    pub user: &'static str,
+    /// The name that is shown.
+    pub name: &'static str,
+    /// The application password as the site shows it, in groups of four.
+    pub password: &'static str,
+    /// The one role.
+    pub role: &'static str,
+    /// What the role may do: some of it, as WordPress names it.
+    pub capabilities: &'static [&'static str],
+}
+
+/// May everything, `manage_options` among it.
+pub const ADMIN: Account = Account {
+    id: 1,
+    user: "admin",
+    name: "Site Admin",
+    password: "abcd efgh ijkl mnop qrst uvwx",
+    role: "administrator",
+    capabilities: &["manage_options", "edit_posts", "publish_posts", "upload_files", "read"],
+};
+
+/// May write, and may not administer.
+pub const EDITOR: Account = Account {
+    id: 2,
+    user: "editor",
+    name: "Site Editor",
+    password: "edit edit edit edit edit edit",
+    role: "editor",
+    capabilities: &["edit_posts", "publish_posts", "upload_files", "read"],
+};
+
+/// May read.
+pub const SUBSCRIBER: Account = Account {
+    id: 3,
+    user: "subscriber",
+    name: "Site Subscriber",
+    password: "read read read read read read",
+    role: "subscriber",
+    capabilities: &["read"],
+};
+
+/// All of them.
+pub const ALL: &[Account] = &[ADMIN, EDITOR, SUBSCRIBER];
+
+impl Account {
+    /// The value of the `Authorization` header that this account sends, its password without spaces.
+    pub fn basic(&self) -> String {
+        format!("Basic {}", STANDARD.encode(format!("{}:{}", self.user, bare(self.password))))
+    }
+
+    /// Whether the account has this capability.
+    pub fn can(&self, capability: &str) -> bool {
+        self.capabilities.contains(&capability)
+    }
+
+    /// The account as `wp/v2/users` shows it; roles and rights only with `context=edit`.
+    pub(super) fn shown(&self, edit: bool) -> Value {
+        let mut shown = json!({"id": self.id, "name": self.name, "slug": self.user, "description": ""});
+        if edit {
+            shown["username"] = json!(self.user);
+            shown["email"] = json!(format!("{}@example.com", self.user));
+            shown["roles"] = json!([self.role]);
+            let rights: serde_json::Map<String, Value> =
+                self.capabilities.iter().map(|name| ((*name).to_owned(), json!(true))).collect();
+            shown["capabilities"] = Value::Object(rights);
+        }
+        shown
+    }
+}
+
+/// Whom an `Authorization` header proves, as WordPress does: spaces in the password do not count.
+pub(super) fn identify(header: &str) -> Option<Account> {
+    let text = String::from_utf8(STANDARD.decode(header.strip_prefix("Basic ")?).ok()?).ok()?;
+    let (user, password) = text.split_once(':')?;
+    ALL.iter().copied().find(|one| one.user == user && bare(one.password) == bare(password))
+}
+
+fn bare(password: &str) -> String {
+    password.split_whitespace().collect()
+}

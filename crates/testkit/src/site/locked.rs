@@ -1,0 +1,32 @@
+//! A service that wants a user's consent first: it refuses everybody, and says where consent is given, as OAuth 2.1 has
+//! it (RFC 9728 for the resource, RFC 8414 for the server).
+
+use serde_json::json;
+
+use super::answer::Answer;
+use super::request::Request;
+
+/// Where the service is.
+const PATH: &str = "/locked";
+
+/// Answers if the path belongs to the service on the site at `base`.
+pub(super) fn answer(request: &Request, base: &str) -> Option<Answer> {
+    let resource = format!("{base}{PATH}");
+    match request.path.as_str() {
+        PATH => {
+            let metadata = format!("{base}/.well-known/oauth-protected-resource{PATH}");
+            let challenge = format!("Bearer resource_metadata=\"{metadata}\"");
+            let body = json!({"error": "invalid_token", "error_description": "Authorization is required"});
+            Some(Answer::json(401, &body).with("WWW-Authenticate", challenge))
+        }
+        "/.well-known/oauth-protected-resource" | "/.well-known/oauth-protected-resource/locked" => {
+            Some(Answer::ok(&json!({"resource": resource, "authorization_servers": [base]})))
+        }
+        "/.well-known/oauth-authorization-server" => Some(Answer::ok(&json!({
+            "issuer": base, "authorization_endpoint": format!("{base}/authorize"),
+            "token_endpoint": format!("{base}/token"), "response_types_supported": ["code"],
+            "code_challenge_methods_supported": ["S256"],
+        }))),
+        _ => None,
+    }
+}

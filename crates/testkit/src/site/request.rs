@@ -1,0 +1,81 @@
+//! One request to the site, whole.
+
+use serde_json::Value;
+
+use super::accounts::{Account, identify};
+use super::record::Received;
+
+/// A request, taken apart.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) method: String,
+    /// Without the query.
+    pub(super) path: String,
+    query: Vec<(String, String)>,
+    /// Null when there is none, or none in JSON.
+    pub(super) body: Value,
+    /// Who asks; nobody when the credentials are wrong, as WordPress has it.
+    pub(super) account: Option<Account>,
+}
+
+impl Request {
+    pub(super) fn of(received: &Received) -> Self {
+        let (path, query) = received.path.split_once('?').unwrap_or((&received.path, ""));
+        Self {
+            method: received.method.clone(),
+            path: path.trim_end_matches('/').to_owned(),
+            query: pairs(query),
+            body: serde_json::from_str(&received.body).unwrap_or(Value::Null),
+            account: identify(received.header("authorization")),
+        }
+    }
+
+    /// The path's parts below `prefix`, which it begins with.
+    pub(super) fn below(&self, prefix: &str) -> Option<Vec<&str>> {
+        let rest = self.path.strip_prefix(prefix)?;
+        (rest.is_empty() || rest.starts_with('/')).then(|| rest.split('/').skip(1).collect())
+    }
+
+    /// A parameter, of the query or of the body.
+    pub(super) fn param(&self, name: &str) -> Option<String> {
+        let known = self.query.iter().find(|(one, _)| one == name || one.strip_suffix("[]") == Some(name));
+        if let Some((_, value)) = known {
+            return Some(value.clone());
+        }
+        match self.body.get(name)? {
+            Value::String(text) => Some(text.clone()),
+            other => Some(other.to_string()),
+        }
+    }
+
+    /// Whether a parameter is set to something true.
+    pub(super) fn flag(&self, name: &str) -> bool {
+        self.param(name).is_some_and(|value| matches!(value.as_str(), "1" | "true"))
+    }
+}
+
+/// The names and values of a query.
+fn pairs(query: &str) -> Vec<(String, String)> {
+    let parts = query.split('&').filter(|part| !part.is_empty());
+    parts.map(|part| part.split_once('=').unwrap_or((part, ""))).map(|(k, v)| (plain(k), plain(v))).collect()
+}
+
+/// A name or a value without percent signs and pluses.
+fn plain(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut plain = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let code = text.get(at + 1..at + 3).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match (byte, code) {
+            (b'%', Some(code)) => {
+                plain.push(code);
+                at += 2;
+            }
+            (b'+', _) => plain.push(b' '),
+            _ => plain.push(*byte),
+        }
+        at += 1;
+    }
+    String::from_utf8_lossy(&plain).into_owned()
+}
