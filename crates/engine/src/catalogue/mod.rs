@@ -12,6 +12,7 @@
 mod arguments;
 mod assemble;
 mod capabilities;
+mod effort;
 mod gather;
 mod item;
 mod mirrored;

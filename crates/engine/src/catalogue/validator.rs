@@ -3,15 +3,23 @@
 use std::sync::OnceLock;
 
 use bytes::Bytes;
+use jsonschema::PatternOptions;
 use proto::json::{Members, Splice};
 
 use super::arguments::{Argument, Borrowed};
+use super::effort::Effort;
 
 /// A tool's input schema, compiled at its first use.
 #[derive(Debug)]
 pub(super) struct LazyValidator {
     schema: Option<Bytes>,
-    compiled: OnceLock<Option<jsonschema::Validator<Borrowed>>>,
+    compiled: OnceLock<Option<Compiled>>,
+}
+
+#[derive(Debug)]
+struct Compiled {
+    validator: jsonschema::Validator<Borrowed>,
+    effort: Effort,
 }
 
 /// What does not fit, in words for the model or person that called.
@@ -22,6 +30,18 @@ pub struct Invalid(String);
 /// How many misfits are told at once.
 const MAX_TOLD: usize = 5;
 
+/// How long a misfit's words may be: they quote what does not fit.
+const MAX_WORDS: usize = 1000;
+
+/// How many steps a check may take: some ten milliseconds.
+const STEPS: u64 = 1 << 18;
+
+/// How many steps it may take for what does not fit to be told: a misfit costs a piece of memory for each step.
+const STEPS_TOLD: u64 = 1 << 12;
+
+/// How often a pattern may go back and try again on one text, and how large it may be, in bytes.
+const PATTERN: (usize, usize) = (4000, 1 << 20);
+
 impl LazyValidator {
     /// A validator for a schema as its server wrote it. A schema above `max_bytes` is not compiled, and arguments are
     /// then left to the server to check.
@@ -29,37 +49,48 @@ impl LazyValidator {
         Self { schema: schema.filter(|s| s.len() <= max_bytes), compiled: OnceLock::new() }
     }
 
-    /// Checks arguments, JSON text; none count as an empty object. A schema that cannot be compiled (it refers to the
-    /// network, or is no schema) checks nothing: the server that wrote it still does.
+    /// Checks arguments, JSON text; none count as an empty object. The server that wrote the schema is left to check what
+    /// is not checked here: against a schema that cannot be compiled (it refers to the network, or is no schema), whose
+    /// work cannot be told beforehand, or which asks for too much of it with these arguments.
     ///
     /// # Errors
     /// [`Invalid`] with the first few misfits and where they are.
     pub(super) fn check(&self, arguments: Option<&[u8]>) -> Result<(), Invalid> {
-        let Some(validator) = self.compiled.get_or_init(|| compile(self.schema.as_deref()?)) else {
+        let Some(compiled) = self.compiled.get_or_init(|| compile(self.schema.as_deref()?)) else {
             return Ok(());
         };
         // Numbers that no f64 holds are valid JSON, but not checkable: the server decides.
         let text = arguments.unwrap_or(b"{}");
         let Some(value) = Argument::read(text) else { return Ok(()) };
-        if validator.is_valid(&value) {
+        if !compiled.effort.is_within(STEPS, text, &value) || compiled.validator.is_valid(&value) {
             return Ok(());
         }
         // Clients write null for optional arguments that they leave out.
         if let Some(text) = without_nulls(text)
-            && Argument::read(&text).is_some_and(|value| validator.is_valid(&value))
+            && Argument::read(&text).is_some_and(|value| compiled.validator.is_valid(&value))
         {
             return Ok(());
         }
-        let told: Vec<String> = validator
-            .iter_errors(&value)
-            .take(MAX_TOLD)
-            .map(|e| {
-                let path = e.instance_path().to_string();
-                let place = if path.is_empty() { "/" } else { &path };
-                format!("at {place}: {e}")
-            })
-            .collect();
-        Err(Invalid(told.join("; ")))
+        Err(compiled.misfits(text, &value))
+    }
+}
+
+impl Compiled {
+    fn misfits(&self, text: &[u8], value: &Argument<'_>) -> Invalid {
+        if !self.effort.is_within(STEPS_TOLD, text, value) {
+            return Invalid("they are too many, or it is too large, to tell where".to_owned());
+        }
+        let told = self.validator.iter_errors(value).take(MAX_TOLD).map(|e| {
+            let path = e.instance_path().to_string();
+            let place = if path.is_empty() { "/" } else { &path };
+            let mut words = format!("at {place}: {e}");
+            if words.len() > MAX_WORDS {
+                words.truncate(words.floor_char_boundary(MAX_WORDS));
+                words.push('…');
+            }
+            words
+        });
+        Invalid(told.collect::<Vec<_>>().join("; "))
     }
 }
 
@@ -73,9 +104,15 @@ fn without_nulls(text: &[u8]) -> Option<Bytes> {
     (!splice.is_empty()).then(|| splice.finish())
 }
 
-fn compile(schema: &[u8]) -> Option<jsonschema::Validator<Borrowed>> {
+fn compile(schema: &[u8]) -> Option<Compiled> {
     let schema: serde_json::Value = serde_json::from_slice(schema).ok()?;
-    jsonschema::options_for::<Borrowed>().build(&schema).ok()
+    let effort = Effort::of(&schema)?;
+    let patterns = PatternOptions::fancy_regex()
+        .backtrack_limit(PATTERN.0)
+        .size_limit(PATTERN.1)
+        .dfa_size_limit(PATTERN.1);
+    let options = jsonschema::options_for::<Borrowed>().with_pattern_options(patterns);
+    Some(Compiled { validator: options.build(&schema).ok()?, effort })
 }
 
 #[cfg(test)]
@@ -107,6 +144,101 @@ mod tests {
     fn remote_references_are_never_fetched() {
         assert_eq!(check(r#"{"$ref":"http://127.0.0.1:9/x"}"#, Some("{}")), Ok(()));
         assert_eq!(check(r#"{"$ref":"file:///etc/passwd"}"#, Some("{}")), Ok(()));
+    }
+
+    /// Alternatives that refer to alternatives: each of `levels` doubles the ways to go.
+    fn doubling(levels: usize) -> String {
+        let defs: Vec<String> = (1..=levels)
+            .map(|n| {
+                let below = format!(r##"{{"$ref":"#/$defs/a{}"}}"##, n - 1);
+                format!(r#","a{n}":{{"anyOf":[{below},{below}]}}"#)
+            })
+            .collect();
+        let defs = defs.concat();
+        format!(
+            r##"{{"properties":{{"x":{{"$ref":"#/$defs/a{levels}"}}}},"$defs":{{"a0":{{"type":"string"}}{defs}}}}}"##
+        )
+    }
+
+    #[test]
+    fn a_schema_that_asks_for_too_much_work_is_left_to_its_server() {
+        for levels in [40, 200, 1000] {
+            let schema = doubling(levels);
+            let lazy = LazyValidator::new(Some(Bytes::from(schema)), 1 << 20);
+            assert_eq!(lazy.check(Some(br#"{"x":1}"#)), Ok(()), "{levels}");
+        }
+        // What can be checked is, even where not all can be told.
+        assert!(check(&doubling(5), Some(r#"{"x":1}"#)).unwrap_err().to_string().contains("at /x"));
+        let much = check(&doubling(14), Some(r#"{"x":1}"#)).unwrap_err().to_string();
+        assert!(much.contains("too large"), "{much}");
+        assert_eq!(check(&doubling(14), Some(r#"{"x":"s"}"#)), Ok(()));
+    }
+
+    #[test]
+    fn alternatives_that_hold_themselves_have_a_budget() {
+        let schema = r##"{"properties":{"x":{"$ref":"#/$defs/n"}},"$defs":{"n":{"anyOf":[{"type":"string"},
+            {"type":"array","items":{"$ref":"#/$defs/n"}},
+            {"type":"array","items":{"$ref":"#/$defs/n"}},{"type":"array","items":{"$ref":"#/$defs/n"}}]}}}"##;
+        let nested = |depth: usize| format!("{{\"x\":{}1{}}}", "[".repeat(depth), "]".repeat(depth));
+        assert!(check(schema, Some(&nested(3))).unwrap_err().to_string().contains("at /x"));
+        assert_eq!(check(schema, Some(&nested(100))), Ok(()));
+    }
+
+    #[test]
+    fn what_holds_itself_without_alternatives_is_checked_whole() {
+        let schema = r##"{"$defs":{"tree":{"type":"object","properties":{"v":{"type":"integer"},
+            "below":{"type":"array","items":{"$ref":"#/$defs/tree"}}}}},"$ref":"#/$defs/tree"}"##;
+        let tree = |leaf: &str| format!("{}{{\"v\":{leaf}}}{}", "{\"below\":[".repeat(40), "]}".repeat(40));
+        assert_eq!(check(schema, Some(&tree("1"))), Ok(()));
+        assert!(check(schema, Some(&tree("\"x\""))).unwrap_err().to_string().contains("/below/0/v"));
+    }
+
+    #[test]
+    fn a_long_chain_of_references_is_left_to_its_server() {
+        let chain = |length: usize| {
+            let below = |n: usize| format!(r##"{{"$ref":"#/$defs/a{}"}}"##, n - 1);
+            let chain: Vec<String> =
+                (1..=length).map(|n| format!(r#","a{n}":{{"anyOf":[{}]}}"#, below(n))).collect();
+            let chain = chain.concat();
+            let schema = format!(
+                r##"{{"properties":{{"x":{{"$ref":"#/$defs/a{length}"}}}},"$defs":{{"a0":{{"type":"string"}}{chain}}}}}"##
+            );
+            LazyValidator::new(Some(Bytes::from(schema)), 1 << 20).check(Some(br#"{"x":1}"#))
+        };
+        assert!(chain(120).is_err());
+        assert_eq!(chain(3000), Ok(()));
+    }
+
+    #[test]
+    fn large_arguments_are_checked_as_far_as_there_is_time() {
+        let schema = r#"{"properties":{"rows":{"anyOf":[{"items":{"type":"string"}},{"type":"null"}]}}}"#;
+        let rows = |count: usize| format!("{{\"rows\":[1{}]}}", ",1".repeat(count));
+        let long = format!("{{\"rows\":[{:?}]}}", "x".repeat(1 << 20));
+        assert_eq!(check(schema, Some(&long)), Ok(()));
+        assert!(check(schema, Some(&rows(100))).unwrap_err().to_string().contains("at /rows"));
+        assert!(check(schema, Some(&rows(50_000))).unwrap_err().to_string().contains("too large"));
+        assert_eq!(check(schema, Some(&rows(2_000_000))), Ok(()));
+    }
+
+    #[test]
+    fn patterns_that_try_again_and_again_are_bounded() {
+        let schema = r#"{"properties":{"x":{"pattern":"^(?=x)(x+x+)+y$"}}}"#;
+        let text = |length: usize| format!("{{\"x\":{:?}}}", "x".repeat(length));
+        assert!(check(schema, Some(&text(3))).is_err());
+        // Whether such a text fits is not found out.
+        let _ = check(schema, Some(&text(100)));
+        let many = format!("{{\"allOf\":[{}{{}}]}}", "{\"pattern\":\"(?=x)x\"},".repeat(100));
+        assert_eq!(check(&many, Some("\"y\"")), Ok(()));
+    }
+
+    #[test]
+    fn references_are_found_as_they_are_written() {
+        let schema = r##"{"properties":{"x":{"$ref":"#/definitions/a%20b~1c"}},
+            "definitions":{"a b/c":{"type":"string"}}}"##;
+        assert!(check(schema, Some(r#"{"x":1}"#)).is_err());
+        // Where a part is a document of its own, references in it count from there.
+        let own = schema.replace("\"type\":\"string\"", "\"$id\":\"http://a/b\",\"type\":\"string\"");
+        assert_eq!(check(&own, Some(r#"{"x":1}"#)), Ok(()));
     }
 
     #[test]

@@ -1,0 +1,336 @@
+//! How much work it is at most to hold arguments against a schema, counted without doing it. Schemas come from servers: a
+//! page of alternatives that refer to each other can ask for more steps than there is time or memory for, and the library
+//! that checks has no budget of its own. It must not know what fits.
+
+use std::collections::{HashMap, VecDeque};
+
+use serde_json::{Map, Value};
+
+use super::arguments::Argument;
+
+/// How many subschemas may be reached from a schema.
+const MAX_PLACES: usize = 10_000;
+
+/// How many subschemas may lie within each other on the way of one value; the library calls itself for each.
+const MAX_DEPTH: u32 = 256;
+
+/// How many elements of an `enum`, names of required members and the like count as one step.
+const WORDS_A_STEP: u64 = 4;
+
+/// How many bytes of a text that a pattern is held against count as one step.
+const BYTES_A_STEP: u64 = 16;
+
+/// What a pattern costs that may go back and try again.
+const TRYING: u64 = 8192;
+
+/// A subschema: which others apply to what.
+#[derive(Debug, Default)]
+struct Place {
+    /// Steps for what it says itself.
+    own: u64,
+    /// Steps for each [`BYTES_A_STEP`] bytes of a text.
+    reads: u64,
+    /// Steps for each member's name.
+    a_name: u64,
+    /// Whether all elements of an array are copied, to be compared with each other.
+    copies: bool,
+    same: Vec<usize>,
+    named: HashMap<String, usize>,
+    members: Vec<usize>,
+    names: Vec<usize>,
+    elements: Vec<usize>,
+}
+
+impl Place {
+    fn all(&self) -> impl Iterator<Item = usize> {
+        let rest = [&self.same, &self.members, &self.names, &self.elements];
+        self.named.values().chain(rest.into_iter().flatten()).copied()
+    }
+}
+
+/// The work that a schema makes.
+#[derive(Debug)]
+pub(super) struct Effort {
+    places: Vec<Place>,
+    /// The steps for each value of the arguments at most; `None` where that depends on how deep they are.
+    most: Option<u64>,
+}
+
+impl Effort {
+    /// Reads a schema; `None` when its work cannot be told: it has too many parts, or refers to what is not plainly one
+    /// of them.
+    pub(super) fn of(schema: &Value) -> Option<Self> {
+        let mut reader =
+            Reader { root: schema, known: HashMap::new(), queue: VecDeque::new(), refers: false };
+        reader.place(schema)?;
+        let mut places = Vec::new();
+        while let Some(schema) = reader.queue.pop_front() {
+            places.push(reader.read(schema)?);
+        }
+        if reader.refers && has_resources(schema, true) {
+            return None;
+        }
+        let mut measured = Measured { places: &places, done: vec![None; places.len()] };
+        let most = measured.of(0, &mut vec![false; places.len()], 0).map(|(steps, _)| steps);
+        Some(Self { places, most })
+    }
+
+    /// Whether arguments, their text and what it says, can be checked in `budget` steps.
+    pub(super) fn is_within(&self, budget: u64, text: &[u8], value: &Argument<'_>) -> bool {
+        // Nearly all schemas and arguments are so small that nothing has to be counted.
+        let values = text.len() as u64 + 1;
+        self.most.is_some_and(|most| most.saturating_mul(values) <= budget) || self.count(budget, value)
+    }
+
+    /// Goes every way that a check could go.
+    fn count(&self, budget: u64, value: &Argument<'_>) -> bool {
+        let mut walk = Walk { places: &self.places, left: budget, open: Vec::new() };
+        if !walk.go(0, Seen::Value(value), 0) {
+            return false;
+        }
+        while let Some((at, seen, depth)) = walk.open.pop() {
+            if !walk.below(&self.places[at], seen, depth + 1) {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// What a subschema is held against.
+#[derive(Clone, Copy)]
+enum Seen<'a> {
+    Value(&'a Argument<'a>),
+    Name(&'a str),
+}
+
+/// What is still to be looked at, and the steps that are left for it.
+struct Walk<'a> {
+    places: &'a [Place],
+    left: u64,
+    open: Vec<(usize, Seen<'a>, u32)>,
+}
+
+impl<'a> Walk<'a> {
+    fn spend(&mut self, steps: u64) -> bool {
+        let left = self.left.checked_sub(steps);
+        self.left = left.unwrap_or(0);
+        left.is_some()
+    }
+
+    fn go(&mut self, at: usize, seen: Seen<'a>, depth: u32) -> bool {
+        let place = &self.places[at];
+        let text = match seen {
+            Seen::Value(Argument::String(text)) => text.len(),
+            Seen::Name(text) => text.len(),
+            Seen::Value(_) => 0,
+        };
+        let reading = place.reads.saturating_mul(text as u64 / BYTES_A_STEP);
+        self.open.push((at, seen, depth));
+        depth <= MAX_DEPTH && self.spend(place.own.saturating_add(reading))
+    }
+
+    fn below(&mut self, place: &Place, seen: Seen<'a>, depth: u32) -> bool {
+        if !place.same.iter().all(|at| self.go(*at, seen, depth)) {
+            return false;
+        }
+        match seen {
+            Seen::Value(Argument::Array(items)) => {
+                let all = |at: &usize| items.iter().all(|item| self.go(*at, Seen::Value(item), depth));
+                place.elements.iter().all(all) && (!place.copies || self.spend(size(seen)))
+            }
+            Seen::Value(Argument::Object(members)) => members.iter().all(|(name, value)| {
+                let to_value = place.named.get(name.as_ref()).into_iter().chain(&place.members);
+                self.spend(place.a_name)
+                    && to_value.into_iter().all(|at| self.go(*at, Seen::Value(value), depth))
+                    && place.names.iter().all(|at| self.go(*at, Seen::Name(name), depth))
+            }),
+            Seen::Value(_) | Seen::Name(_) => true,
+        }
+    }
+}
+
+/// How many steps there are for one value at most below each subschema, with every reference written out, and how deep
+/// they go.
+struct Measured<'a> {
+    places: &'a [Place],
+    done: Vec<Option<(u64, u32)>>,
+}
+
+impl Measured<'_> {
+    /// `None` where references go in circles, or too deep.
+    fn of(&mut self, at: usize, open: &mut Vec<bool>, depth: u32) -> Option<(u64, u32)> {
+        if let Some((steps, height)) = self.done[at] {
+            return (depth + height <= MAX_DEPTH).then_some((steps, height));
+        }
+        if open[at] || depth > MAX_DEPTH {
+            return None;
+        }
+        open[at] = true;
+        let place = &self.places[at];
+        let mut steps = place.own.saturating_add(place.reads).saturating_add(place.a_name);
+        if place.copies {
+            // Once for each array that it lies in.
+            steps = steps.saturating_add(proto::json::MAX_DEPTH.into());
+        }
+        let mut height = 0;
+        for below in place.all() {
+            let (more, deep) = self.of(below, open, depth + 1)?;
+            steps = steps.saturating_add(more);
+            height = height.max(deep + 1);
+        }
+        open[at] = false;
+        self.done[at] = Some((steps, height));
+        Some((steps, height))
+    }
+}
+
+/// Finds the subschemas.
+struct Reader<'s> {
+    root: &'s Value,
+    known: HashMap<*const Value, usize>,
+    queue: VecDeque<&'s Value>,
+    refers: bool,
+}
+
+impl<'s> Reader<'s> {
+    fn place(&mut self, schema: &'s Value) -> Option<usize> {
+        let next = self.known.len();
+        let at = *self.known.entry(std::ptr::from_ref(schema)).or_insert(next);
+        if at == next {
+            self.queue.push_back(schema);
+        }
+        (at < MAX_PLACES).then_some(at)
+    }
+
+    /// The subschemas in an array, in an object, or in the value itself. The lists of names in `dependencies` are none.
+    fn places(&mut self, among: impl IntoIterator<Item = &'s Value>) -> Option<Vec<usize>> {
+        among.into_iter().filter(|schema| schema.is_object()).map(|schema| self.place(schema)).collect()
+    }
+
+    fn read(&mut self, schema: &'s Value) -> Option<Place> {
+        let mut place = Place { own: 1, ..Place::default() };
+        for (keyword, value) in schema.as_object().into_iter().flatten() {
+            self.applies(keyword, value, &mut place)?;
+        }
+        // What nobody looked at is found out by going through the alternatives once more.
+        let again = ["unevaluatedProperties", "unevaluatedItems"];
+        if again.iter().any(|keyword| schema.get(keyword).is_some()) {
+            place.same.extend_from_within(..);
+        }
+        Some(place)
+    }
+
+    fn applies(&mut self, keyword: &str, value: &'s Value, place: &mut Place) -> Option<()> {
+        let listed = || value.as_array().into_iter().flatten();
+        let members = || value.as_object().into_iter().flat_map(Map::values);
+        match keyword {
+            "title" | "description" | "default" | "examples" | "$comment" | "$defs" | "definitions" => {}
+            "$ref" => {
+                self.refers = true;
+                let target = self.root.pointer(&pointer(value.as_str()?)?)?;
+                place.same.push(self.place(target)?);
+            }
+            // Where these lead depends on the way that a check has come.
+            "$dynamicRef" | "$recursiveRef" => return None,
+            "allOf" | "anyOf" | "oneOf" => place.same.extend(self.places(listed())?),
+            "not" | "if" | "then" | "else" => place.same.extend(self.places([value])?),
+            "dependentSchemas" | "dependencies" => {
+                place.own = place.own.saturating_add(words(value));
+                place.same.extend(self.places(members())?);
+            }
+            "properties" => {
+                for (name, schema) in value.as_object()? {
+                    place.named.insert(name.clone(), self.place(schema)?);
+                }
+                place.own += place.named.len() as u64 / WORDS_A_STEP;
+            }
+            "patternProperties" => {
+                for (text, schema) in value.as_object()? {
+                    place.a_name = place.a_name.saturating_add(of_pattern(text));
+                    place.members.push(self.place(schema)?);
+                }
+            }
+            "additionalProperties" | "unevaluatedProperties" => place.members.extend(self.places([value])?),
+            "propertyNames" => place.names.extend(self.places([value])?),
+            "items" | "prefixItems" | "additionalItems" | "unevaluatedItems" | "contains" => {
+                place.elements.extend(self.places([value])?);
+                place.elements.extend(self.places(listed())?);
+            }
+            "pattern" => {
+                place.own = place.own.saturating_add(of_pattern(value.as_str()?));
+                place.reads += 1;
+            }
+            "format" => place.reads += 1,
+            "uniqueItems" => place.copies = value.as_bool() == Some(true),
+            _ => place.own = place.own.saturating_add(words(value)),
+        }
+        Some(())
+    }
+}
+
+/// The JSON pointer of a reference within its own document.
+fn pointer(reference: &str) -> Option<String> {
+    let fragment = reference.strip_prefix('#')?;
+    let mut bytes = Vec::with_capacity(fragment.len());
+    let mut rest = fragment.as_bytes();
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        bytes.push(match byte {
+            b'%' => {
+                let (hex, after) = rest.split_at_checked(2)?;
+                rest = after;
+                u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok()?
+            }
+            byte => *byte,
+        });
+    }
+    String::from_utf8(bytes).ok().filter(|pointer| pointer.is_empty() || pointer.starts_with('/'))
+}
+
+/// Whether parts of a schema are documents of their own, in which references count from there.
+fn has_resources(schema: &Value, is_root: bool) -> bool {
+    match schema {
+        Value::Object(members) => members.iter().any(|(key, value)| {
+            let names = matches!(key.as_str(), "$id" | "id" | "$schema") && value.is_string();
+            (names && !is_root) || has_resources(value, false)
+        }),
+        Value::Array(items) => items.iter().any(|item| has_resources(item, false)),
+        _ => false,
+    }
+}
+
+/// The steps for one match of a pattern.
+fn of_pattern(pattern: &str) -> u64 {
+    let goes_back = ["(?=", "(?!", "(?<", "(?>"].iter().any(|look| pattern.contains(look))
+        || pattern
+            .as_bytes()
+            .windows(2)
+            .any(|pair| pair[0] == b'\\' && matches!(pair[1], b'0'..=b'9' | b'k'));
+    if goes_back { TRYING } else { 1 }
+}
+
+/// How many values a value consists of.
+fn size(seen: Seen<'_>) -> u64 {
+    match seen {
+        Seen::Value(Argument::Array(items)) => {
+            items.iter().map(|item| size(Seen::Value(item))).sum::<u64>() + 1
+        }
+        Seen::Value(Argument::Object(members)) => {
+            members.iter().map(|(_, value)| size(Seen::Value(value))).sum::<u64>() + 1
+        }
+        Seen::Value(_) | Seen::Name(_) => 1,
+    }
+}
+
+/// The steps for comparing with what a keyword lists.
+fn words(value: &Value) -> u64 {
+    fn count(value: &Value) -> u64 {
+        match value {
+            Value::Array(items) => items.iter().map(count).sum::<u64>() + 1,
+            Value::Object(members) => members.values().map(count).sum::<u64>() + 1,
+            _ => 1,
+        }
+    }
+    count(value) / WORDS_A_STEP
+}
