@@ -33,7 +33,7 @@ impl Answer {
     }
 
     /// The same answer with one more header.
-    pub(super) fn with(mut self, name: &'static str, value: impl ToString) -> Self {
+    pub(super) fn with(mut self, name: &'static str, value: &impl ToString) -> Self {
         self.headers.push((name, value.to_string()));
         self
     }

@@ -52,12 +52,12 @@ fn list(request: &Request) -> Answer {
     };
     let shown: Vec<&Value> = found.iter().skip((page - 1) * per_page).take(per_page).collect();
     Answer::ok(&json!(shown))
-        .with("X-WP-Total", found.len())
-        .with("X-WP-TotalPages", found.len().div_ceil(per_page))
+        .with("X-WP-Total", &found.len())
+        .with("X-WP-TotalPages", &found.len().div_ceil(per_page))
 }
 
 fn one(id: &str) -> Answer {
-    let known = members().into_iter().find(|member| member["id"].to_string() == id);
+    let known = members().into_iter().find(|member| id.parse::<u64>().is_ok_and(|id| member["id"] == id));
     known.map_or_else(
         || Answer::error(404, "bp_rest_member_invalid_id", &format!("Member with ID {id} not found")),
         |member| Answer::ok(&member),

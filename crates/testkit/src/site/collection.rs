@@ -110,7 +110,7 @@ impl Collection {
             return Answer::error(400, "rest_post_invalid_page_number", message);
         }
         let shown: Vec<&&Value> = found.iter().skip((page - 1) * per_page).take(per_page).collect();
-        Answer::ok(&json!(shown)).with("X-WP-Total", found.len()).with("X-WP-TotalPages", pages)
+        Answer::ok(&json!(shown)).with("X-WP-Total", &found.len()).with("X-WP-TotalPages", &pages)
     }
 
     fn create(&self, all: &mut Vec<Value>, request: &Request, base: &str) -> Answer {
@@ -135,7 +135,7 @@ impl Collection {
         }
         self.write(&mut thing, request);
         all.push(thing.clone());
-        Answer::json(201, &thing).with("Location", format!("{base}/wp-json/wp/v2/{}/{id}", self.kind.name))
+        Answer::json(201, &thing).with("Location", &format!("{base}/wp-json/wp/v2/{}/{id}", self.kind.name))
     }
 
     /// Takes the members of the request's body over.
@@ -174,5 +174,6 @@ impl Collection {
 }
 
 fn find(all: &[Value], id: &str) -> Option<usize> {
-    all.iter().position(|thing| thing["id"].to_string() == id)
+    let id = id.parse::<u64>().ok()?;
+    all.iter().position(|thing| thing["id"] == id)
 }

@@ -17,7 +17,7 @@ pub(super) fn answer(request: &Request, base: &str) -> Option<Answer> {
             let metadata = format!("{base}/.well-known/oauth-protected-resource{PATH}");
             let challenge = format!("Bearer resource_metadata=\"{metadata}\"");
             let body = json!({"error": "invalid_token", "error_description": "Authorization is required"});
-            Some(Answer::json(401, &body).with("WWW-Authenticate", challenge))
+            Some(Answer::json(401, &body).with("WWW-Authenticate", &challenge))
         }
         "/.well-known/oauth-protected-resource" | "/.well-known/oauth-protected-resource/locked" => {
             Some(Answer::ok(&json!({"resource": resource, "authorization_servers": [base]})))

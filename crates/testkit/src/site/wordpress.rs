@@ -58,7 +58,7 @@ fn users(request: &Request, rest: &[&str]) -> Answer {
         ("GET", ["me"], Some(account)) => Answer::ok(&account.shown(edit)),
         ("GET", [], Some(account)) if account.can("edit_posts") => {
             let all: Vec<Value> = ALL.iter().map(|one: &Account| one.shown(edit)).collect();
-            Answer::ok(&json!(all)).with("X-WP-Total", ALL.len()).with("X-WP-TotalPages", 1)
+            Answer::ok(&json!(all)).with("X-WP-Total", &ALL.len()).with("X-WP-TotalPages", &1)
         }
         ("GET", [], account) => {
             let status = if account.is_some() { 403 } else { 401 };
