@@ -25,6 +25,8 @@ pub struct Facts<'a> {
     pub tools: Option<&'a Bytes>,
     /// The name of the profile.
     pub profile: &'a str,
+    /// Servers that want a user's consent first, each with the page where it is given.
+    pub consents: &'a [(String, String)],
 }
 
 /// What is to be done with a request.
@@ -81,9 +83,11 @@ fn answer(row: &Dialect, ask: &Ask, facts: Facts<'_>) -> Result<Begun, Stop> {
     let among = |list: &[super::Text]| list.contains(&name);
     let empty = among(&row.lists.empty_methods);
     let known = empty || among(&row.lists.methods);
+    // What the protocol has and the row does not is not tried: it may need a session.
+    let tried = row.lists.forward_unknown && Method::from_name(&name).is_none();
     for check in &row.reading.checks {
         match check {
-            Check::Known if !known && !row.lists.forward_unknown => {
+            Check::Known if !known && !tried => {
                 let why = format!("method {name:?} is not known here");
                 return Err(Trouble::new(Condition::UnknownMethod, why).about(name).into());
             }

@@ -25,7 +25,9 @@ pub(super) fn call(row: &Dialect, ask: &Ask, facts: Facts<'_>) -> Result<Frame, 
     })?;
     let arguments = arguments(row, ask)?;
     let view = facts.view()?;
-    let Some(tool) = view.tool(&name) else { return Err(absent(view, Condition::UnknownTool, &name).into()) };
+    let Some(tool) = view.tool(&name) else {
+        return Err(absent(facts, view, Condition::UnknownTool, &name).into());
+    };
     let text = ask.frame().text();
     let written: Cow<'_, [u8]> = arguments.map_or(Cow::Borrowed(b"{}"), |span| Cow::Borrowed(span.of(text)));
     let mended = if mends(row) { mend(row, &written, schema_of(view, &name).as_deref()) } else { None };
@@ -96,12 +98,14 @@ fn parsed(text: Bytes) -> Result<Frame, Stop> {
 }
 
 /// Why there is no such thing: nobody has it, or who has it is not there.
-fn absent(view: &View, condition: Condition, name: &str) -> Trouble {
+fn absent(facts: Facts<'_>, view: &View, condition: Condition, name: &str) -> Trouble {
     match view.absence_behind(name) {
         None => Trouble::new(condition, format!("there is no {name:?} here")).about(name),
         Some((server, absence)) => {
             let why = format!("server {server:?} {}", absence.reason);
-            Trouble::new(Condition::UpstreamDown, why).about(name).of(server)
+            let consent = facts.consents.iter().find(|(wanting, _)| wanting == server);
+            let consent = consent.map(|(_, page)| page.clone());
+            Trouble { consent, ..Trouble::new(Condition::UpstreamDown, why).about(name).of(server) }
         }
     }
 }
@@ -123,7 +127,7 @@ pub(super) fn get_prompt(ask: &Ask, facts: Facts<'_>) -> Result<Frame, Stop> {
     if view.prompt(&name).is_some() {
         return Ok(ask.frame().clone());
     }
-    Err(absent(view, Condition::UnknownPrompt, &name).into())
+    Err(absent(facts, view, Condition::UnknownPrompt, &name).into())
 }
 
 fn required<'a>(ask: &'a Ask, key: &str) -> Result<Cow<'a, str>, Stop> {

@@ -90,10 +90,15 @@ pub fn gather(row: &Dialect, replies: Vec<Reply>) -> Reply {
 fn tell(row: &Dialect, ask: Option<&Ask>, id: Option<&[u8]>, trouble: &Trouble) -> Reply {
     let say = chosen(row, ask, trouble);
     let mut words = words(row, ask, say, trouble);
-    let text = words.fill(&say.message);
+    let failed = trouble.condition == Condition::ToolFailed;
+    let as_result = say.channel == Channel::Result && ask.is_some_and(Ask::is_call);
+    let text = if as_result && failed && !trouble.message.is_empty() {
+        format!("{}{}", row.calls.failure_prefix, trouble.message)
+    } else {
+        words.fill(&say.message)
+    };
     words.text("text", text.clone());
     let id = id.unwrap_or(b"null");
-    let as_result = say.channel == Channel::Result && ask.is_some_and(Ask::is_call);
     let mut reply = match &say.body {
         Some(body) => Reply::raw(say.status, words.render(body).unwrap_or_default()),
         None if as_result => Reply::result(id, failure(row, &text).as_bytes()),
@@ -149,11 +154,22 @@ fn words<'t>(row: &Dialect, ask: Option<&'t Ask>, say: &Say, trouble: &'t Troubl
         {
             words.json("originalData", data.of(text));
         }
+        if let Some(body) = trouble.body() {
+            words.json("body", body);
+        }
     }
-    if let Some(stack) = trouble.stack.as_deref().filter(|_| row.errors.debug) {
-        words.text("stack", stack);
+    if row.errors.debug {
+        words.text("stack", trouble.stack.as_deref().map_or_else(|| place(ask, trouble), Cow::Borrowed));
     }
     words
+}
+
+/// Where it happened, as far as the gateway can tell.
+fn place(ask: Option<&Ask>, trouble: &Trouble) -> Cow<'static, str> {
+    let mut lines = vec![format!("{:?}", trouble.condition)];
+    lines.extend(ask.and_then(Ask::tool).map(|tool| format!("in tool {tool}")));
+    lines.extend(trouble.server.as_ref().map(|server| format!("of server {server}")));
+    Cow::Owned(lines.join("\n"))
 }
 
 /// A result that tells of a failure.

@@ -8,6 +8,7 @@
 //! | `{tool}`, `{method}` | those of the request |
 //! | `{server}` | the server behind the gateway |
 //! | `{original}`, `{originalData}` | that server's error object, and the `data` in it |
+//! | `{body}` | what a site or service behind that server answered |
 //! | `{stack}` | where it happened, where the row tells it |
 //! | `{url}` | where a user can give consent |
 //! | `{code}`, `{status}`, `{seconds}` | numbers: the code, the HTTP status, how long to wait |

@@ -90,8 +90,12 @@ impl Endpoint {
     }
 
     fn begin(&self, text: &str) -> Begun {
-        let facts =
-            Facts { initialized: self.initialized, view: Some(&self.view), tools: None, profile: "team" };
+        let facts = Facts {
+            initialized: self.initialized,
+            view: Some(&self.view),
+            profile: "team",
+            ..Facts::default()
+        };
         begin(&self.row, &self.ask(text), facts)
     }
 
@@ -149,6 +153,14 @@ fn upstream_error(server: &str) -> Trouble {
     let text = br#"{"jsonrpc":"2.0","id":7,"error":{"code":-32042,"message":"no rights","data":{"a":1e2}}}"#;
     let frame = Frame::parse(Bytes::from_static(text), FrameLimits::default()).unwrap();
     Trouble::of_answer(&frame, Some(server)).unwrap()
+}
+
+/// The error of a server in the binary, which names the condition.
+fn own_error(condition: &str) -> Trouble {
+    let text = json!({"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"in words",
+        "data":{"condition":condition,"status":404,"body":{"code":"rest_x"}}}});
+    let frame = Frame::parse(Bytes::from(text.to_string()), FrameLimits::default()).unwrap();
+    Trouble::of_own_answer(&frame, Some("site")).unwrap()
 }
 
 /// A call of the tool `hello` whose id is 3.

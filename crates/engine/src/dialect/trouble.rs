@@ -1,7 +1,7 @@
 //! What went wrong, before any dialect has words for it. It must not know rows beyond how they say a condition.
 
 use bytes::Bytes;
-use proto::json::unquote;
+use proto::json::{Members, unquote};
 use proto::rpc::{Frame, Kind, RpcError};
 
 use super::row::Errors;
@@ -85,12 +85,54 @@ impl Trouble {
         })
     }
 
-    /// A member of the server's error object: its place in it.
+    /// The same of a server in the gateway's own binary, which names the condition in the error's `data`.
+    pub fn of_own_answer(answer: &Frame, server: Option<&str>) -> Option<Self> {
+        let trouble = Self::of_answer(answer, server)?;
+        let word = trouble
+            .original_member("condition")
+            .and_then(|word| string_at(word).map(std::borrow::Cow::into_owned));
+        let condition = word.and_then(|word| named(&word));
+        Some(Self { condition: condition.unwrap_or(trouble.condition), ..trouble })
+    }
+
+    /// What a site or service behind the server answered, JSON.
+    pub(super) fn body(&self) -> Option<&[u8]> {
+        let (error, text) = self.original_error()?;
+        // A server of the gateway's own tells more than the body.
+        self.original_member("body").or_else(|| {
+            let own = self.original_member("condition").is_some();
+            error.data.filter(|_| !own).map(|data| data.of(text))
+        })
+    }
+
+    /// A member of the error's `data`, as written.
+    fn original_member(&self, key: &str) -> Option<&[u8]> {
+        let (error, text) = self.original_error()?;
+        let data = Members::of_value(text, error.data?)?;
+        data.get(text, key).map(|span| span.of(text))
+    }
+
+    /// The server's error object, and the text that its places are in.
     pub(super) fn original_error(&self) -> Option<(RpcError, &Bytes)> {
         let text = self.original.as_ref()?;
         let whole = proto::json::Span::new(0, text.len());
         RpcError::of_value(text, whole).map(|error| (error, text))
     }
+}
+
+/// The condition with this name, which is that of its column.
+fn named(word: &str) -> Option<Condition> {
+    Some(match word {
+        "unknownTool" => Condition::UnknownTool,
+        "invalidArguments" => Condition::InvalidArguments,
+        "toolFailed" => Condition::ToolFailed,
+        "upstreamError" => Condition::UpstreamError,
+        "upstreamDown" => Condition::UpstreamDown,
+        "noCredentials" => Condition::NoCredentials,
+        "badCredentials" => Condition::BadCredentials,
+        "platformMissing" => Condition::PlatformMissing,
+        _ => return None,
+    })
 }
 
 impl From<&Fault> for Trouble {

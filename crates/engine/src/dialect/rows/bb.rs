@@ -4,7 +4,7 @@
 use proto::era::{V1_DECIMAL, V2025_03_26};
 use proto::mcp::Method;
 
-use super::{object, text, texts};
+use super::{object, text, texts, tools_only};
 use crate::dialect::cell::Text;
 use crate::dialect::row::{Calls, Dialect, Errors, Events, Grammar, Hello, Lists, Variant, Web};
 use crate::dialect::say::Say;
@@ -16,7 +16,6 @@ use crate::dialect::words::{
 /// What the first page about it says.
 pub(super) fn first() -> Dialect {
     Dialect {
-        name: text("bb-1.0"),
         about: text(
             "A tool server over lines or POST: initialize first, boolean capabilities, its own codes",
         ),
@@ -41,16 +40,7 @@ pub(super) fn first() -> Dialect {
             params_shape: ParamsShape::Request,
             ..Grammar::default()
         },
-        lists: Lists {
-            methods: methods(),
-            empty_methods: vec![],
-            forward_unknown: false,
-            tool_members: Some(texts(&["name", "description", "inputSchema"])),
-            description_always: true,
-            tool_order: ToolOrder::Name,
-            pages: false,
-            ..Lists::default()
-        },
+        lists: Lists { empty_methods: vec![], tool_order: ToolOrder::Name, ..tools_only() },
         calls: Calls {
             arguments_missing: ArgumentsMissing::Refuse,
             result_members: Some(texts(&["content"])),
@@ -64,11 +54,15 @@ pub(super) fn first() -> Dialect {
     }
 }
 
+/// The name of the successor, after the version that it speaks.
+pub(super) fn later_name() -> Text {
+    format!("bb-{}", V2025_03_26.version).into()
+}
+
 /// The same some days later.
 pub(super) fn later() -> Dialect {
     let first = first();
     Dialect {
-        name: format!("bb-{}", V2025_03_26.version).into(),
         about: text("The same server later: a published version, notifications, capabilities as objects"),
         variants: &[],
         hello: Hello {
@@ -83,10 +77,6 @@ pub(super) fn later() -> Dialect {
         lists: Lists { empty_methods: texts(&[Method::Ping.name()]), ..first.lists },
         ..first
     }
-}
-
-fn methods() -> Vec<Text> {
-    texts(&[Method::Initialize.name(), Method::ToolsList.name(), Method::ToolsCall.name()])
 }
 
 const FIRST_VARIANTS: &[Variant] = &[

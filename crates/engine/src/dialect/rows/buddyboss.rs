@@ -2,9 +2,8 @@
 //! site's own.
 
 use proto::era::V2025_11_25;
-use proto::mcp::Method;
 
-use super::{object, template, text, texts, versions};
+use super::{object, template, text, texts, tools_only, versions};
 use crate::dialect::row::{Calls, Dialect, Errors, Grammar, Hello, Lists, Variant, Web};
 use crate::dialect::say::Say;
 use crate::dialect::words::{
@@ -14,7 +13,6 @@ use crate::dialect::words::{
 
 pub(super) fn row() -> Dialect {
     Dialect {
-        name: text("buddyboss"),
         about: text(
             "A community site's tools behind one POST path, without sessions; refusals as its site words them",
         ),
@@ -37,15 +35,7 @@ pub(super) fn row() -> Dialect {
             params_shape: ParamsShape::Ignore,
             ..Grammar::default()
         },
-        lists: Lists {
-            methods: texts(&[Method::Initialize.name(), Method::ToolsList.name(), Method::ToolsCall.name()]),
-            forward_unknown: false,
-            tool_members: Some(texts(&["name", "description", "inputSchema"])),
-            description_always: true,
-            schema_always: vec![SchemaPart::Properties],
-            pages: false,
-            ..Lists::default()
-        },
+        lists: Lists { schema_always: vec![SchemaPart::Properties], ..tools_only() },
         calls: Calls {
             arguments_missing: ArgumentsMissing::Empty,
             mend_arguments: vec![

@@ -14,7 +14,6 @@ use crate::dialect::words::{
 
 pub(super) fn row() -> Dialect {
     Dialect {
-        name: text("gateway"),
         about: text(
             "Profiles of many servers, each at a path by POST and by events; servers' errors keep their names",
         ),
@@ -67,8 +66,11 @@ fn methods() -> Vec<Text> {
         Method::ResourcesList.name(),
         Method::TemplatesList.name(),
         Method::ResourcesRead.name(),
+        Method::Subscribe.name(),
+        Method::Unsubscribe.name(),
         Method::PromptsList.name(),
         Method::PromptsGet.name(),
+        Method::Complete.name(),
     ])
 }
 

@@ -1,9 +1,8 @@
 //! `kulturarv`: heritage tools behind a stream of events and a POST path beside it; a tool that fails is a result, always.
 
 use proto::era::V2024_11_05;
-use proto::mcp::Method;
 
-use super::{object, template, text, texts, versions};
+use super::{object, template, text, texts, tools_only, versions};
 use crate::dialect::row::{Calls, Dialect, Errors, Events, Grammar, Hello, Lists, Variant, Web};
 use crate::dialect::say::Say;
 use crate::dialect::words::{
@@ -13,7 +12,6 @@ use crate::dialect::words::{
 
 pub(super) fn row() -> Dialect {
     Dialect {
-        name: text("kulturarv"),
         about: text("Tools behind a stream of events with a POST path beside it; a failed tool is a result"),
         variants: VARIANTS,
         hello: Hello {
@@ -33,15 +31,7 @@ pub(super) fn row() -> Dialect {
             no_id: NoId::Execute,
             ..Grammar::default()
         },
-        lists: Lists {
-            methods: texts(&[Method::Initialize.name(), Method::ToolsList.name(), Method::ToolsCall.name()]),
-            forward_unknown: false,
-            tool_members: Some(texts(&["name", "description", "inputSchema"])),
-            description_always: true,
-            schema_always: vec![SchemaPart::Properties, SchemaPart::Required],
-            pages: false,
-            ..Lists::default()
-        },
+        lists: Lists { schema_always: vec![SchemaPart::Properties, SchemaPart::Required], ..tools_only() },
         calls: Calls {
             arguments_missing: ArgumentsMissing::Empty,
             result_members: Some(texts(&["content", "isError"])),

@@ -10,61 +10,74 @@ mod wordpress;
 use std::borrow::Cow;
 
 use proto::era::Era;
+use proto::mcp::Method;
 
 use super::cell::{Object, Text};
-use super::row::Dialect;
+use super::row::{Dialect, Lists};
 use super::say::Template;
 
-/// A built-in dialect: its names, the usual one first, and its row.
-type Row = (&'static [&'static str], fn() -> Dialect);
+/// A built-in dialect.
+struct Row {
+    name: fn() -> Text,
+    aliases: &'static [&'static str],
+    make: fn() -> Dialect,
+}
 
 const ROWS: &[Row] = &[
-    (&["standard"], standard),
-    (&["bb-1.0", "bb"], bb::first),
-    // Its other name has the protocol version in it, which is not written here.
-    (&["bb-later"], bb::later),
-    (&["buddyboss"], buddyboss::row),
-    (&["wordpress-v1", "wordpress"], wordpress::first),
-    (&["wordpress-saas"], wordpress::hosted),
-    (&["gateway"], gateway::row),
-    (&["kulturarv"], kulturarv::row),
+    Row { name: || text("standard"), aliases: &[], make: standard },
+    Row { name: || text("bb-1.0"), aliases: &["bb"], make: bb::first },
+    Row { name: bb::later_name, aliases: &["bb-later"], make: bb::later },
+    Row { name: || text("buddyboss"), aliases: &[], make: buddyboss::row },
+    Row { name: || text("wordpress-v1"), aliases: &["wordpress"], make: wordpress::first },
+    Row { name: || text("wordpress-saas"), aliases: &[], make: wordpress::hosted },
+    Row { name: || text("gateway"), aliases: &[], make: gateway::row },
+    Row { name: || text("kulturarv"), aliases: &[], make: kulturarv::row },
 ];
+
+impl Row {
+    /// The row under its name.
+    fn built(&self) -> Dialect {
+        Dialect { name: (self.name)(), ..(self.make)() }
+    }
+}
 
 impl Dialect {
     /// The built-in dialect of this name.
     pub fn base(name: &str) -> Option<Self> {
-        let named = |(names, row): &Row| names.contains(&name).then(row);
-        ROWS.iter().find_map(named).or_else(|| Self::all().find(|row| row.name == name))
+        let row = ROWS.iter().find(|row| row.aliases.contains(&name) || (row.name)() == name)?;
+        Some(row.built())
     }
 
     /// All built-in dialects, in the order of the documentation.
     pub fn all() -> impl Iterator<Item = Self> {
-        ROWS.iter().map(|(_, row)| row())
+        ROWS.iter().map(Row::built)
     }
 
-    /// All names of built-in dialects, other names included.
+    /// All names of built-in dialects, each with its other names behind it.
     pub fn names() -> Vec<Text> {
-        Self::all()
-            .flat_map(|row| row.aliases().map(text).chain([row.name.clone()]).collect::<Vec<_>>())
-            .collect()
-    }
-
-    /// Other names of a built-in dialect.
-    pub fn aliases(&self) -> impl Iterator<Item = &'static str> {
-        let own = self.name.clone();
-        let row = ROWS.iter().find(move |(_, row)| row().name == own);
-        let own = self.name.clone();
-        row.into_iter().flat_map(|(names, _)| names.iter().copied()).filter(move |name| *name != own)
+        let of = |row: &Row| std::iter::once((row.name)()).chain(row.aliases.iter().copied().map(text));
+        ROWS.iter().flat_map(of).collect()
     }
 }
 
 /// The endpoint does what the protocol says, in each of its versions.
 fn standard() -> Dialect {
     Dialect {
-        name: text("standard"),
         about: text("The protocol as it is published, each version in its own way"),
         interpreted: false,
         ..Dialect::plain()
+    }
+}
+
+/// The lists of a system that has tools and nothing else, and lists them all at once.
+fn tools_only() -> Lists {
+    Lists {
+        methods: texts(&[Method::Initialize.name(), Method::ToolsList.name(), Method::ToolsCall.name()]),
+        forward_unknown: false,
+        tool_members: Some(texts(&["name", "description", "inputSchema"])),
+        description_always: true,
+        pages: false,
+        ..Lists::default()
     }
 }
 

@@ -4,7 +4,7 @@
 use proto::era::V2024_11_05;
 use proto::mcp::{Method, Notice};
 
-use super::{object, template, text, texts, versions};
+use super::{object, template, text, texts, tools_only, versions};
 use crate::dialect::row::{Calls, Dialect, Errors, Grammar, Hello, Lists, Variant, Web};
 use crate::dialect::say::Say;
 use crate::dialect::words::{
@@ -13,7 +13,6 @@ use crate::dialect::words::{
 
 pub(super) fn first() -> Dialect {
     Dialect {
-        name: text("wordpress-v1"),
         about: text(
             "A site's content behind POST, the site named in each request; every failure is an error",
         ),
@@ -35,15 +34,7 @@ pub(super) fn first() -> Dialect {
             params_shape: ParamsShape::Ignore,
             ..Grammar::default()
         },
-        lists: Lists {
-            methods: texts(&[Method::Initialize.name(), Method::ToolsList.name(), Method::ToolsCall.name()]),
-            empty_methods: vec![],
-            forward_unknown: false,
-            tool_members: Some(texts(&["name", "description", "inputSchema"])),
-            description_always: true,
-            pages: false,
-            ..Lists::default()
-        },
+        lists: Lists { empty_methods: vec![], ..tools_only() },
         calls: Calls {
             arguments_missing: ArgumentsMissing::Empty,
             argument_caps: Some(object(r#"{"per_page":100}"#)),
@@ -71,7 +62,6 @@ pub(super) fn first() -> Dialect {
 pub(super) fn hosted() -> Dialect {
     let first = first();
     Dialect {
-        name: text("wordpress-saas"),
         about: text(
             "Its hosted successor: API keys, HTTP statuses for errors, a failed tool is a plain result",
         ),
@@ -100,7 +90,7 @@ pub(super) fn hosted() -> Dialect {
 }
 
 fn errors() -> Errors {
-    let site = || Say::new(-32003, "WordPress API error: {message}").data(r#""{originalData}""#);
+    let site = || Say::new(-32003, "WordPress API error: {message}").data(r#""{body}""#);
     Errors {
         parse_error: Say::new(-32700, "Parse error: {detail}"),
         invalid_request: Say::new(-32600, "Invalid request: {detail}"),

@@ -192,6 +192,8 @@ fn s1_24_a_failed_tool_is_an_error() {
     );
     let debug = &endpoint().set("debug", &json!(true)).result(CALL, failed)["error"]["data"];
     assert_eq!(debug["stacktrace"], "at f");
+    let place = &endpoint().set("debug", &json!(true)).result(CALL, FAILED)["error"]["data"]["stacktrace"];
+    assert!(place.as_str().unwrap().contains("in tool hello"));
     let said = endpoint().trouble(CALL, upstream_error("u"));
     assert_eq!(said["error"]["data"], json!({"tool":"hello","error":"no rights"}));
 }

@@ -142,6 +142,8 @@ fn s0_18_a_failed_tool_is_a_result() {
     assert_eq!(already["result"]["content"][0]["text"], "Error: Member \"x\" not found");
     let silent = endpoint().result(CALL, r#"{"content":[],"isError":true}"#);
     assert!(silent["result"]["content"][0]["text"].as_str().unwrap().starts_with("Error: "));
+    let own = endpoint().trouble(CALL, own_error("toolFailed"));
+    assert_eq!(own["result"]["content"][0]["text"], "Error: in words");
     let upstream = endpoint().trouble(CALL, upstream_error("site"));
     assert_eq!(upstream["result"]["content"][0]["text"], "Error: no rights");
     assert_eq!(upstream["result"]["isError"], true);
@@ -201,7 +203,7 @@ fn s0_25_by_a_switch_a_failed_tool_is_an_error() {
 
 #[test]
 fn s0_26_the_platform_is_missing() {
-    let said = endpoint().trouble(CALL, Trouble::new(Condition::PlatformMissing, "inactive"));
+    let said = endpoint().trouble(CALL, own_error("platformMissing"));
     assert_eq!(said["error"], json!({"code":-32002,"message":"BuddyBoss not available"}));
 }
 

@@ -205,6 +205,13 @@ fn s3_21_a_server_that_wants_consent() {
     assert_eq!(said["error"], json!({"code":-32003,"message":"OAuth authorization required","data":data}));
     let reference = endpoint().set("variant", &json!("reference")).trouble(&call("github__hello"), trouble);
     assert_eq!(reference["error"]["code"], -32004);
+    let e = endpoint();
+    let consents = [("down".to_owned(), url.to_owned())];
+    let facts = Facts { view: Some(&e.view), consents: &consents, ..Facts::default() };
+    let Begun::Done(reply) = begin(&e.row, &e.ask(&call("down__read")), facts) else {
+        panic!("not answered")
+    };
+    assert_eq!(json(&reply)["error"]["data"], json!({"serverId":"down","authorizationUrl":url}));
 }
 
 #[test]
@@ -226,6 +233,7 @@ fn s3_23_a_stream_is_kept_open() {
 fn s3_24_unknown_methods_are_tried_at_the_servers() {
     let text = request("acme/do", &json!({"a":1}));
     assert_eq!(endpoint().forwarded(&text)["method"], "acme/do");
+    assert_eq!(endpoint().error(&request("logging/setLevel", &json!({"level":"info"}))).0, -32601);
     let refused = Trouble::new(Condition::UnknownMethod, "x").about("acme/do");
     assert_eq!(endpoint().trouble(&text, refused)["error"]["message"], "Method not found: acme/do");
     let one =

@@ -120,6 +120,7 @@ fn s4_17_a_failed_tool_is_a_result_always() {
     };
     assert_eq!(failed(&endpoint().result(CALL, FAILED)), "Error: it broke");
     assert_eq!(failed(&endpoint().trouble(CALL, upstream_error("u"))), "Error: no rights");
+    assert_eq!(failed(&endpoint().trouble(CALL, own_error("toolFailed"))), "Error: in words");
     assert_eq!(
         failed(&endpoint().trouble(CALL, Trouble::new(Condition::UpstreamDown, "away"))),
         "Error: away"

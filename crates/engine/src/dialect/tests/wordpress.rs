@@ -55,6 +55,10 @@ fn s2_09_and_10_credentials() {
         assert_eq!((&said["error"]["code"], &said["error"]["message"]), (&json!(code), &json!(message)));
         assert_eq!(said["id"], 3);
     }
+    assert_eq!(endpoint().trouble(CALL, own_error("noCredentials"))["error"]["code"], -32001);
+    assert_eq!(endpoint().trouble(CALL, own_error("badCredentials"))["error"]["code"], -32002);
+    assert_eq!(endpoint().trouble(CALL, own_error("invalidArguments"))["error"]["code"], -32005);
+    assert_eq!(endpoint().trouble(CALL, own_error("whatever"))["error"]["code"], -32003);
 }
 
 #[test]
@@ -64,6 +68,9 @@ fn s2_11_the_sites_error_with_its_message_and_body() {
     assert_eq!(said["error"]["code"], -32003);
     assert_eq!(said["error"]["message"], "WordPress API error: Invalid post ID.");
     assert_eq!(said["error"]["data"]["code"], "rest_post_invalid_id");
+    let own = endpoint().trouble(CALL, own_error("upstreamError"));
+    assert_eq!(own["error"]["message"], "WordPress API error: in words");
+    assert_eq!(own["error"]["data"], json!({"code":"rest_x"}));
     let upstream = endpoint().trouble(CALL, upstream_error("site"));
     assert_eq!(upstream["error"]["data"], json!({"a":1e2}));
 }
