@@ -13,8 +13,10 @@
 //! | [`plain`] | a greeting, an echo, sums, joined texts, a calculator |
 //! | [`site`] | a WordPress site as the place that requests go to |
 //! | [`wordpress`] | tools for any WordPress site |
+//! | [`community`] | tools for BuddyBoss and BuddyPress |
 //! | [`heritage`] | encyclopaedias and registers of cultural heritage in Norway |
 
+pub mod community;
 pub mod demo;
 pub mod heritage;
 pub mod plain;

@@ -145,9 +145,13 @@ impl Places for Site {
     fn trouble(&self, _base: &str, response: &HttpResponse) -> Trouble {
         let body: Value = serde_json::from_slice(&response.body).unwrap_or_default();
         let status = response.status;
-        let condition = if status == 401 { Condition::BadCredentials } else { Condition::UpstreamError };
+        let code = body.get("code").and_then(Value::as_str).unwrap_or_default();
+        // What these say is that the account may not, whatever their status.
+        let may_not = code.starts_with("bp_rest_");
+        let unknown = status == 401 && !may_not;
+        let condition = if unknown { Condition::BadCredentials } else { Condition::UpstreamError };
         let mut trouble = Trouble::new(condition, words(status, &body)).with("status", status);
-        if let Some(code) = body.get("code").and_then(Value::as_str) {
+        if !code.is_empty() {
             trouble = trouble.with("code", code);
         }
         if body.is_object() && response.body.len() <= LONGEST_BODY {

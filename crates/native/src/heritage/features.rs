@@ -97,9 +97,10 @@ fn told(answer: &Value, none: &str, center: Option<(f64, f64)>, values: &Values)
         let _ = write!(out, "\n{}. {}\n", at + 1, described(place, center));
     }
     let by_people = values.text("dataset") == "brukerminner";
-    out.push_str(match by_people {
-        true => "\n*Source: Riksantikvaren, brukerminner (contributed by people, not verified)*",
-        false => "\n*Source: Riksantikvaren*",
+    out.push_str(if by_people {
+        "\n*Source: Riksantikvaren, brukerminner (contributed by people, not verified)*"
+    } else {
+        "\n*Source: Riksantikvaren*"
     });
     out
 }
@@ -149,9 +150,10 @@ fn described(place: &Value, center: Option<(f64, f64)>) -> String {
         let _ = write!(out, "\n   Koordinater: {latitude:.5}, {longitude:.5}");
         if let Some(center) = center {
             let away = distance(center, (latitude, longitude));
-            let _ = match away < 1000.0 {
-                true => write!(out, "\n   Avstand: {away:.0} m"),
-                false => write!(out, "\n   Avstand: {:.1} km", away / 1000.0),
+            let _ = if away < 1000.0 {
+                write!(out, "\n   Avstand: {away:.0} m")
+            } else {
+                write!(out, "\n   Avstand: {:.1} km", away / 1000.0)
             };
         }
     }

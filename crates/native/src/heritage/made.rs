@@ -26,7 +26,7 @@ pub(super) fn wikipedia_point(values: &Values) -> Made {
     Ok(Some(Value::from(format!("{latitude}|{longitude}"))))
 }
 
-/// The point as ArcGIS wants it.
+/// The point as the map server wants it.
 pub(super) fn arcgis_point(values: &Values) -> Made {
     let (latitude, longitude) = point(values)?;
     Ok(Some(Value::from(json!({"x": longitude, "y": latitude}).to_string())))
@@ -74,7 +74,7 @@ pub(super) fn ogc_box(values: &Values) -> Made {
     Ok(corners(values)?.map(text))
 }
 
-/// The box as ArcGIS wants it.
+/// The box as the map server wants it.
 pub(super) fn arcgis_box(values: &Values) -> Made {
     Ok(corners(values)?.map(|[west, south, east, north]| {
         Value::from(json!({"xmin": west, "ymin": south, "xmax": east, "ymax": north}).to_string())
@@ -82,24 +82,12 @@ pub(super) fn arcgis_box(values: &Values) -> Made {
 }
 
 /// A word that goes along only with a box.
-fn with_box(values: &Values, word: &str) -> Made {
-    Ok(values.has("geometry").then(|| Value::from(word)))
-}
-
-pub(super) fn box_kind(values: &Values) -> Made {
-    with_box(values, "esriGeometryEnvelope")
-}
-
-pub(super) fn box_relation(values: &Values) -> Made {
-    with_box(values, "esriSpatialRelIntersects")
-}
-
-pub(super) fn box_reference(values: &Values) -> Made {
-    with_box(values, "4326")
+pub(super) fn with_box(values: &Values, word: &str) -> Option<Value> {
+    values.has("geometry").then(|| Value::from(word))
 }
 
 /// The collection of a dataset, where a dataset has one that matters.
-pub(super) fn collection(values: &Values) -> Made {
+pub(super) fn collection(values: &Values) -> Value {
     let dataset = values.text("dataset");
     let known = [
         ("KulturminnerFredaBygninger", "fredabygninger"),
@@ -107,13 +95,13 @@ pub(super) fn collection(values: &Values) -> Made {
     ];
     let found =
         known.iter().find(|(name, _)| *name == dataset).map_or(dataset, |(_, collection)| *collection);
-    Ok(Some(Value::from(found)))
+    Value::from(found)
 }
 
 /// The slug of an encyclopaedia's article, also when it is given as a path.
-pub(super) fn slug(values: &Values) -> Made {
+pub(super) fn slug(values: &Values) -> Value {
     let slug = values.text("identifier").trim().trim_matches('/').trim_end_matches(".json");
-    Ok(Some(Value::from(slug.replace(' ', "_"))))
+    Value::from(slug.replace(' ', "_"))
 }
 
 /// The longest text that is searched for, in characters.

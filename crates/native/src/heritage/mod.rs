@@ -47,7 +47,7 @@ pub struct Settings {
     pub snl: Option<String>,
     /// The URL of Riksantikvaren's OGC API.
     pub riksantikvaren: Option<String>,
-    /// The URL of Riksantikvaren's ArcGIS server, up to `/arcgis`.
+    /// The URL of Riksantikvaren's map server, up to `/arcgis`.
     pub arcgis: Option<String>,
     /// Whether lists of datasets and services, which seldom change, and single places are asked for each time.
     pub no_cache: bool,

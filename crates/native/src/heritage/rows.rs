@@ -97,7 +97,7 @@ const SNL: &[Tool] = &[
         "An article of Store norske leksikon.",
         &[text("identifier", "The article's number, or the name in its address.").required().kept()],
         &[
-            Step::Make("slug", made::slug),
+            Step::Make("slug", |values| Ok(Some(made::slug(values)))),
             get("snl", "/api/v1/article/{identifier}").when(When::Digits("identifier")).step(),
             get("snl", "/{slug}.json").when(When::Words("identifier")).step(),
         ],
@@ -153,7 +153,7 @@ const RIKSANTIKVAREN: &[Tool] = &[
             limit(20, 100),
         ],
         &[
-            Step::Make("collection", made::collection),
+            Step::Make("collection", |values| Ok(Some(made::collection(values)))),
             Step::Make("box", made::surrounding_box),
             get("riksantikvaren", "/{dataset}/collections/{collection}/items")
                 .with(&[word("f", "json"), value("bbox", "box", Form::Plain)])
@@ -195,9 +195,9 @@ const ARCGIS: &[Tool] = &[
         ],
         &[
             Step::Make("geometry", made::arcgis_box),
-            Step::Make("geometryType", made::box_kind),
-            Step::Make("spatialRel", made::box_relation),
-            Step::Make("inSR", made::box_reference),
+            Step::Make("geometryType", |values| Ok(made::with_box(values, "esriGeometryEnvelope"))),
+            Step::Make("spatialRel", |values| Ok(made::with_box(values, "esriSpatialRelIntersects"))),
+            Step::Make("inSR", |values| Ok(made::with_box(values, "4326"))),
             Step::Make("condition", made::condition),
             get("arcgis", "/rest/services/Distribusjon/{service}/MapServer/{layer_id}/query")
                 .with(&[

@@ -41,10 +41,8 @@ impl Places for Sources {
     fn place(&self, base: &str, values: &Values, _mapped: Option<&Mapped>) -> Result<Place, Trouble> {
         let found = self.0.iter().find(|(name, _)| *name == base).map(|(_, url)| url.as_str());
         let url = found.unwrap_or_default();
-        let url = match url.contains(LANGUAGE) {
-            true => url.replace(LANGUAGE, language(values)?),
-            false => url.to_owned(),
-        };
+        let url =
+            if url.contains(LANGUAGE) { url.replace(LANGUAGE, language(values)?) } else { url.to_owned() };
         Ok(Place { url, authorization: None, public_only: false })
     }
 

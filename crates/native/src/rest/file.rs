@@ -101,9 +101,10 @@ fn content(text: &str, argument: &str, most: usize) -> Result<(Bytes, Option<Str
     if data.len() / 4 > most / 3 + most / 30 + 1 {
         return Err(large());
     }
-    let data: Cow<'_, str> = match data.contains(|c: char| c.is_ascii_whitespace()) {
-        true => data.split_ascii_whitespace().collect::<String>().into(),
-        false => data.into(),
+    let data: Cow<'_, str> = if data.contains(|c: char| c.is_ascii_whitespace()) {
+        data.split_ascii_whitespace().collect::<String>().into()
+    } else {
+        data.into()
     };
     let no = |_| Trouble::arguments(format!("the argument {argument:?} is no base64"));
     let bytes = BASE64.decode(data.as_bytes()).map_err(no)?;

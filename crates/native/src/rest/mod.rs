@@ -35,6 +35,6 @@ pub(crate) use file::FileFrom;
 pub(crate) use place::{Doubt, Place, Places, base_url};
 pub(crate) use shape::{From, Pick, Shape, pick, told};
 pub(crate) use step::{
-    Ask, Bind, Encoding, Field, Missing, Source, Step, When, delete, fixed, get, patch, post, put, value,
+    Bind, Encoding, Field, Missing, Source, Step, When, delete, fixed, get, patch, post, put, value,
 };
 pub(crate) use world::{Limits, World};

@@ -50,8 +50,8 @@ pub(crate) struct Doubt {
     pub(crate) ask: (&'static str, &'static str),
     /// The namespaces, one of which must be there.
     pub(crate) namespaces: &'static [&'static str],
-    /// What it means when none is.
-    pub(crate) missing: &'static str,
+    /// What it means when none is: of what kind, and in words.
+    pub(crate) missing: (Condition, &'static str),
     /// What it means when one is.
     pub(crate) there: &'static str,
 }

@@ -216,10 +216,7 @@ impl Run<'_> {
         let answer: Value = serde_json::from_slice(&response.body).unwrap_or_default();
         let Some(there) = answer.get("namespaces").and_then(Value::as_array) else { return trouble };
         let has = there.iter().filter_map(Value::as_str).any(|name| doubt.namespaces.contains(&name));
-        let (condition, message) = match has {
-            true => (trouble.condition, doubt.there),
-            false => (Condition::PlatformMissing, doubt.missing),
-        };
+        let (condition, message) = if has { (trouble.condition, doubt.there) } else { doubt.missing };
         Trouble { condition, message: message.to_owned(), detail: trouble.detail }
     }
 

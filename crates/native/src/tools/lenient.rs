@@ -11,6 +11,9 @@ const LONGEST: usize = 1000;
 
 /// The value as the row wants it; `None` when it counts as left out.
 pub(super) fn bent(value: &Value, row: &Argument) -> Option<Value> {
+    if value.as_str().is_some_and(str::is_empty) {
+        return None;
+    }
     let value = match row.kind {
         Kind::Raw => Value::from(written(value)?),
         Kind::Html => Value::from(html::safe(&written(value)?)),

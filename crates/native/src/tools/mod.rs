@@ -25,11 +25,9 @@ mod values;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use argument::{
-    Argument, Form, Kind, Literal, flag, html, int, integers, list, number, raw, text,
-};
+pub(crate) use argument::{Argument, Form, Literal, flag, html, int, integers, list, number, raw, text};
 pub(crate) use read::Policy;
-pub(crate) use row::{Act, Effect, Tool, local, tool};
+pub(crate) use row::{Effect, Tool, local, tool};
 pub use server::ToolServer;
 pub(crate) use server::{Channel, Family};
 pub(crate) use trouble::{Condition, Trouble};

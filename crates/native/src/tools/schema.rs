@@ -79,8 +79,9 @@ fn described_limits(argument: &Argument) -> String {
     }
     limits.extend(argument.least.map(|least| format!("min: {least}")));
     limits.extend(argument.most.map(|most| format!("max: {most}")));
-    match limits.is_empty() {
-        true => argument.about.to_owned(),
-        false => format!("{} ({})", argument.about.trim_end_matches('.'), limits.join(", ")),
+    if limits.is_empty() {
+        argument.about.to_owned()
+    } else {
+        format!("{} ({})", argument.about.trim_end_matches('.'), limits.join(", "))
     }
 }

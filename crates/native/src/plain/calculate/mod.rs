@@ -61,21 +61,20 @@ fn answered(formula: &str, from_base64: bool) -> Result<String, Fault> {
     if formula.len() > LONGEST * 2 {
         return Err(too_long());
     }
-    let decoded = match from_base64 {
-        false => formula.to_owned(),
-        true => {
-            let no = || {
-                let mend = "send plain text with input-base64 false, or base64 of UTF-8 text";
-                Fault::new(Kind::Decode, "the formula is no base64 of text", mend)
-            };
-            let bytes = BASE64_STANDARD.decode(formula.trim()).map_err(|_| no())?;
-            String::from_utf8(bytes).map_err(|_| no())?
-        }
-    };
+    let decoded = if from_base64 { decoded(formula)? } else { formula.to_owned() };
     if decoded.len() > LONGEST {
         return Err(too_long());
     }
     let tree = parse::parse(&decoded)?;
     let value = eval::evaluated(&tree)?;
     Ok(value.json())
+}
+
+fn decoded(formula: &str) -> Result<String, Fault> {
+    let no = || {
+        let mend = "send plain text with input-base64 false, or base64 of UTF-8 text";
+        Fault::new(Kind::Decode, "the formula is no base64 of text", mend)
+    };
+    let bytes = BASE64_STANDARD.decode(formula.trim()).map_err(|_| no())?;
+    String::from_utf8(bytes).map_err(|_| no())
 }

@@ -10,9 +10,9 @@ pub(super) enum Node {
     /// The name of a constant.
     Name(String),
     /// A function's name, and what it is given.
-    Call(String, Vec<Node>),
+    Call(String, Vec<Self>),
     /// A vector.
-    Vector(Vec<Node>),
+    Vector(Vec<Self>),
 }
 
 /// How deep brackets may be nested.

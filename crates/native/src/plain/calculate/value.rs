@@ -16,7 +16,7 @@ pub(super) enum Value {
     /// A text.
     Text(String),
     /// Values in a row.
-    Vector(Vec<Value>),
+    Vector(Vec<Self>),
 }
 
 /// What kind of fault.

@@ -19,7 +19,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         Ok(Value::Int(i128::try_from(v[0].vector()?.len()).unwrap_or(i128::MAX)))
     }),
     exactly("mean", 1, "(mean [a ...])", |v| Value::float(mean(&some(&v[0])?))),
-    exactly("median", 1, "(median [a ...])", |v| Value::float(quantile(sorted(&v[0])?, 50.0))),
+    exactly("median", 1, "(median [a ...])", |v| Value::float(quantile(&sorted(&v[0])?, 50.0))),
     between("variance", 1, 1, "(variance [a b ...]), of a sample", |v| Value::float(variance(&v[0])?)),
     exactly("stdev", 1, "(stdev [a b ...]), of a sample", |v| Value::float(variance(&v[0])?.sqrt())),
     exactly("range", 1, "(range [a ...]): the largest less the smallest", |v| {
@@ -31,7 +31,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         if !(0.0..=100.0).contains(&percent) {
             return Err(Fault::wanted("a percentile from 0 to 100"));
         }
-        Value::float(quantile(sorted(&v[0])?, percent))
+        Value::float(quantile(&sorted(&v[0])?, percent))
     }),
     exactly("sort", 1, "(sort [a ...])", |v| {
         let mut values = v[0].vector()?.to_vec();
@@ -119,7 +119,7 @@ fn sorted(vector: &Value) -> Result<Vec<f64>, Fault> {
     clippy::cast_sign_loss,
     reason = "a place in a vector"
 )]
-fn quantile(sorted: Vec<f64>, percent: f64) -> f64 {
+fn quantile(sorted: &[f64], percent: f64) -> f64 {
     let place = percent / 100.0 * (sorted.len() - 1) as f64;
     let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
     low + (high - low) * place.fract()

@@ -1,0 +1,49 @@
+//! Tools for community sites: BuddyBoss Platform, and BuddyPress alone. Both are WordPress plugins that answer at the site's
+//! REST API; answers are shown as the site gives them.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `buddyboss` | the tools for BuddyBoss, in three phases |
+//! | `buddypress` | the tools for BuddyPress |
+
+pub mod buddyboss;
+pub mod buddypress;
+
+#[cfg(test)]
+mod tests;
+
+use crate::rest::{Bind, Doubt, Field, Missing, fixed};
+use crate::tools::{Condition, Literal};
+
+/// What to ask a site that does not know a route.
+const ASK: (&str, &str) = ("index", "/?_fields=namespaces");
+
+const fn doubt(
+    namespaces: &'static [&'static str],
+    missing: (Condition, &'static str),
+    there: &'static str,
+) -> Doubt {
+    Doubt { ask: ASK, namespaces, missing, there }
+}
+
+/// The account that asks, as the value `name`. BuddyBoss and BuddyPress take some accounts with an Application Password for
+/// visitors when they have to find out themselves.
+const fn caller(name: &'static str) -> Bind {
+    Bind { name, at: "/id", missing: Missing::Trouble("the site does not say whose account this is") }
+}
+
+/// The number alone.
+const NUMBER_ONLY: &[Field] = &[fixed("_fields", Literal::Text("id"))];
+
+/// A step that finds out who asks, when a call does not say for whom it is.
+macro_rules! caller_unless_given {
+    ($name:literal) => {
+        $crate::rest::get("wp", "/users/me")
+            .alone()
+            .with($crate::community::NUMBER_ONLY)
+            .when($crate::rest::When::Absent($name))
+            .binds(&[$crate::community::caller($name)])
+            .step()
+    };
+}
+use caller_unless_given;

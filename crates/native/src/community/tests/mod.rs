@@ -1,0 +1,40 @@
+//! The community tools: what each asks, and what happens on sites that lack something.
+
+mod buddyboss;
+mod buddypress;
+
+use crate::HttpFault;
+use crate::port::{HttpRequest, HttpResponse};
+use crate::rest::tests::{login, reply};
+use crate::site::SiteSettings;
+use serde_json::json;
+
+/// Where the sites of these tests are.
+const SITE: &str = "https://community.example.com/wp-json";
+
+fn settings() -> SiteSettings {
+    SiteSettings {
+        login: Some(login("https://community.example.com", "admin", "p q")),
+        ..SiteSettings::default()
+    }
+}
+
+/// A site on which everything goes well.
+fn site(request: &HttpRequest) -> Result<HttpResponse, HttpFault> {
+    let path = request.url.strip_prefix(SITE).unwrap_or_default();
+    let answer = match path.split('?').next().unwrap_or_default() {
+        "/wp/v2/users" => json!([{"id": 3}, {"id": 4}]),
+        "/wp/v2/users/me" => json!({"id": 9}),
+        "/buddyboss/v1/moderation" => json!([{"id": 77}]),
+        "/buddyboss/v1/media/upload" | "/buddyboss/v1/video/upload" => json!({"upload_id": 55}),
+        "/buddyboss/v1/document/upload" => json!({"id": 56}),
+        _ => json!({"id": 7}),
+    };
+    Ok(reply(200, &answer))
+}
+
+/// `METHOD route body` as the full line, `route` being behind the site's API.
+fn line(text: &str) -> String {
+    let (method, rest) = text.split_once(' ').unwrap_or((text, ""));
+    format!("{method} {SITE}{rest}")
+}
