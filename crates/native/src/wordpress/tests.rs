@@ -6,6 +6,7 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 
 use super::server;
+use crate::ToolServer;
 use crate::port::{HttpFaultKind, HttpRequest, HttpResponse, Verb};
 use crate::rest::tests::{
     Fake, asked, asked_with, authorization, check_lines, content, fault, login, refused, reply, request,
@@ -13,7 +14,6 @@ use crate::rest::tests::{
 };
 use crate::server::Mapped;
 use crate::site::SiteSettings;
-use crate::{HttpFault, ToolServer};
 
 fn settings() -> SiteSettings {
     SiteSettings {
@@ -27,115 +27,17 @@ fn over(fake: Arc<Fake>) -> ToolServer {
     server(&settings(), fake).unwrap()
 }
 
-fn site(request: &HttpRequest) -> Result<HttpResponse, HttpFault> {
+fn site(request: &HttpRequest) -> HttpResponse {
     if request.url.starts_with("https://files.example.com/") {
         let headers = vec![("Content-Type".to_owned(), "image/png; x=y".to_owned())];
-        return Ok(HttpResponse { status: 200, headers, body: "PNG".into() });
+        return HttpResponse { status: 200, headers, body: "PNG".into() };
     }
-    Ok(reply(200, &json!({"id": 7, "title": {"rendered": "T"}})))
+    reply(200, &json!({"id": 7, "title": {"rendered": "T"}}))
 }
 
 #[test]
 fn each_tool_asks_exactly_this() {
-    const API: &str = "https://wp.example.com/blog/wp-json/wp/v2";
-    let line = |method: &str, rest: &str| format!("{method} {API}{rest}");
-    let media = line(
-        "POST",
-        "/media [name=\"file\" filename=\"a b.png\" Content-Type: image/png: PNG] [name=\"title\": T]",
-    );
-    let coded = line(
-        "POST",
-        "/media [name=\"file\" filename=\"x.gif\" Content-Type: image/gif: abc] [name=\"alt_text\": \"]",
-    );
-    let table: &[(&str, Value, &[&str])] = &[
-        ("wp_get_posts", json!({}), &[&line("GET", "/posts?per_page=10&page=1")]),
-        (
-            "wp_get_posts",
-            json!({"per_page": 500, "page": 2, "status": "trash", "search": "a&status=x"}),
-            &[&line("GET", "/posts?per_page=100&page=2&status=trash&search=a%26status%3Dx")],
-        ),
-        ("wp_get_post", json!({"id": 7, "context": "edit"}), &[&line("GET", "/posts/7")]),
-        (
-            "wp_create_post",
-            json!({"title": "T", "content": "<p>\"</p>"}),
-            &[&line("POST", r#"/posts {"title":"T","content":"<p>\"</p>","status":"draft"}"#)],
-        ),
-        (
-            "wp_create_post",
-            json!({"title": "T", "content": "C", "status": "publish", "excerpt": "E", "featured_media": 3}),
-            &[&line(
-                "POST",
-                r#"/posts {"title":"T","content":"C","status":"publish","excerpt":"E","featured_media":3}"#,
-            )],
-        ),
-        (
-            "wp_update_post",
-            json!({"id": 7, "status": "private"}),
-            &[&line("POST", r#"/posts/7 {"status":"private"}"#)],
-        ),
-        ("wp_delete_post", json!({"id": 7}), &[&line("DELETE", "/posts/7?force=false")]),
-        ("wp_get_pages", json!({"search": "x"}), &[&line("GET", "/pages?per_page=10&page=1&search=x")]),
-        (
-            "wp_create_page",
-            json!({"title": "T", "content": "C"}),
-            &[&line("POST", r#"/pages {"title":"T","content":"C","status":"draft"}"#)],
-        ),
-        ("wp_update_page", json!({"id": 7, "title": "N"}), &[&line("POST", r#"/pages/7 {"title":"N"}"#)]),
-        ("wp_delete_page", json!({"id": 7, "force": true}), &[&line("DELETE", "/pages/7?force=true")]),
-        (
-            "wp_get_media",
-            json!({"media_type": "image"}),
-            &[&line("GET", "/media?per_page=10&page=1&media_type=image")],
-        ),
-        ("wp_get_media_item", json!({"id": 7}), &[&line("GET", "/media/7")]),
-        (
-            "wp_upload_media_from_url",
-            json!({"url": "https://files.example.com/x/a%20b.png?y", "title": "T"}),
-            &["GET https://files.example.com/x/a%20b.png?y", &media],
-        ),
-        (
-            "wp_upload_media_from_base64",
-            json!({"base64": "data:image/gif;base64,YWJj", "fileName": "../x.gif",
-            "mimeType": "image/gif", "alt_text": "\""}),
-            &[&coded],
-        ),
-        (
-            "upload_to_imgbb",
-            json!({"base64": "data:image/png;base64,YW\nJj", "name": "n", "expiration": 5}),
-            &[
-                "POST https://api.imgbb.com/1/upload [name=\"key\": configured] [name=\"image\": YWJj] [name=\"name\": n] \
-             [name=\"expiration\": 60]",
-            ],
-        ),
-        ("wp_get_categories", json!({}), &[&line("GET", "/categories?per_page=10&page=1")]),
-        ("wp_get_category", json!({"id": 7}), &[&line("GET", "/categories/7")]),
-        (
-            "wp_create_category",
-            json!({"name": "N", "parent": 2}),
-            &[&line("POST", r#"/categories {"name":"N","parent":2}"#)],
-        ),
-        ("wp_delete_category", json!({"id": 7}), &[&line("DELETE", "/categories/7?force=true")]),
-        ("wp_get_tags", json!({"page": 3}), &[&line("GET", "/tags?per_page=10&page=3")]),
-        (
-            "wp_create_tag",
-            json!({"name": "N", "slug": "n", "description": "D"}),
-            &[&line("POST", r#"/tags {"name":"N","description":"D","slug":"n"}"#)],
-        ),
-        (
-            "wp_get_comments",
-            json!({"post": 5, "status": "pending"}),
-            &[&line("GET", "/comments?per_page=10&page=1&post=5&status=hold")],
-        ),
-        (
-            "wp_get_comments",
-            json!({"status": "approved"}),
-            &[&line("GET", "/comments?per_page=10&page=1&status=approve")],
-        ),
-        ("wp_approve_comment", json!({"id": 7}), &[&line("POST", r#"/comments/7 {"status":"approved"}"#)]),
-        ("wp_spam_comment", json!({"id": 7}), &[&line("POST", r#"/comments/7 {"status":"spam"}"#)]),
-        ("wp_delete_comment", json!({"id": 7}), &[&line("DELETE", "/comments/7?force=false")]),
-    ];
-    check_lines(&over, &site, table);
+    check_lines(&over, site, include_str!("asked.txt"));
 }
 
 #[test]
@@ -306,10 +208,10 @@ fn arguments_that_do_not_fit_ask_nothing() {
 
 #[test]
 fn files_are_fetched_from_public_addresses_without_credentials() {
-    let fake = Fake::new(|request| {
+    let fake = Fake::replying(|request| {
         if request.url == "https://files.example.com/a" {
             let to = vec![("location".to_owned(), "/b.jpg?x=1".to_owned())];
-            return Ok(HttpResponse { status: 302, headers: to, body: "".into() });
+            return HttpResponse { status: 302, headers: to, body: "".into() };
         }
         site(request)
     });
@@ -352,7 +254,7 @@ fn files_are_fetched_from_public_addresses_without_credentials() {
 
 #[test]
 fn a_part_of_a_form_ends_where_it_is_meant_to() {
-    let fake = Fake::new(site);
+    let fake = Fake::replying(site);
     let file = "YS0tcGFydC1vZi1hLWZvcm0tMDAwMDAwMDANCg==";
     let arguments =
         json!({"base64": file, "fileName": "a\"\r\nX: y.png", "mimeType": "image/png", "title": "--part"});

@@ -32,6 +32,13 @@ impl Fake {
         Arc::new(Self { answer: Box::new(answer), asked: Mutex::default(), clock: Mutex::default() })
     }
 
+    /// One that always answers.
+    pub(crate) fn replying(
+        answer: impl Fn(&HttpRequest) -> HttpResponse + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Self::new(move |request| Ok(answer(request)))
+    }
+
     /// One that answers everything with this.
     pub(crate) fn json(answer: Value) -> Arc<Self> {
         Self::new(move |_| Ok(reply(200, &answer)))
@@ -169,22 +176,35 @@ pub(crate) fn authorization(request: &HttpRequest) -> Option<String> {
     request.authorization.as_ref().map(|secret| secret.expose_secret().to_owned())
 }
 
-/// Calls every tool with every expectation's arguments, and compares what is asked; a tool without an expectation is a
-/// failure, and so is an expectation without a tool.
+/// Calls tools as a table says, and compares what they ask. A line that is not indented is a tool and its arguments; the
+/// indented ones behind it are its requests, control characters as `\u{..}`. A tool without an expectation is a failure, and
+/// so is an expectation without a tool.
 pub(crate) fn check_lines(
     server: &dyn Fn(Arc<Fake>) -> crate::ToolServer,
-    answer: &(impl Fn(&HttpRequest) -> Result<HttpResponse, HttpFault> + Clone + Send + Sync + 'static),
-    table: &[(&str, Value, &[&str])],
+    answer: fn(&HttpRequest) -> HttpResponse,
+    table: &str,
 ) {
-    let names: Vec<&str> = server(Fake::new(answer.clone())).tools().collect();
-    for name in &names {
-        assert!(table.iter().any(|(tool, ..)| tool == name), "{name} has no expectation");
+    let names: Vec<&str> = server(Fake::replying(answer)).tools().collect();
+    let mut unseen = names.clone();
+    let mut lines = table.lines().filter(|line| !line.starts_with('#')).peekable();
+    while let Some(call) = lines.next() {
+        let (tool, arguments) = call.split_once(' ').unwrap();
+        assert!(names.contains(&tool), "{tool} is no tool");
+        unseen.retain(|name| *name != tool);
+        let mut wanted = Vec::new();
+        while let Some(line) = lines.next_if(|line| line.starts_with("  ")) {
+            wanted.push(line.trim_start().to_owned());
+        }
+        let fake = Fake::replying(answer);
+        let answer = asked(&server(fake.clone()), tool, &serde_json::from_str(arguments).unwrap());
+        let lines: Vec<String> = fake.lines().iter().map(|line| visible(line)).collect();
+        assert_eq!(lines, wanted, "{call}: {answer}");
+        assert!(answer["result"]["isError"] == false, "{call}: {answer}");
     }
-    for (tool, arguments, lines) in table {
-        assert!(names.contains(tool), "{tool} is no tool");
-        let fake = Fake::new(answer.clone());
-        let answer = asked(&server(fake.clone()), tool, arguments);
-        assert_eq!(fake.lines(), *lines, "{tool} {arguments}: {answer}");
-        assert!(answer["result"]["isError"] == false, "{tool} {arguments}: {answer}");
-    }
+    assert!(unseen.is_empty(), "without an expectation: {unseen:?}");
+}
+
+fn visible(line: &str) -> String {
+    let odd = |c: char| c.is_control() || c == char::REPLACEMENT_CHARACTER;
+    line.chars().map(|c| if odd(c) { c.escape_unicode().to_string() } else { c.to_string() }).collect()
 }
