@@ -12,6 +12,9 @@
 
 use crate::words::Names;
 
+/// How much of a value is shown, in bytes.
+const MOST_SHOWN: usize = 400;
+
 /// A value as it must come, or as it came.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Json {
@@ -64,7 +67,7 @@ impl Json {
     }
 
     fn at(&self, found: &Self, names: &mut Names, path: &str) -> Result<(), String> {
-        let unlike = || Err(format!("{path}: {self} expected, {found} found"));
+        let unlike = || Err(format!("{path}: {} expected, {} found", short(self), short(found)));
         match (self, found) {
             (Self::Any, _) => Ok(()),
             (Self::Kind(kind), _) if found.kind() == kind => Ok(()),
@@ -82,7 +85,7 @@ impl Json {
             }
             (Self::List(items), Self::List(others)) => {
                 if items.len() != others.len() {
-                    return Err(format!("{path}: {} items expected in {found}", items.len()));
+                    return Err(format!("{path}: {} items expected in {}", items.len(), short(found)));
                 }
                 let both = items.iter().zip(others).enumerate();
                 both.into_iter()
@@ -120,10 +123,19 @@ fn members_fit(
             return Err(format!("{path}/{key}: there twice"));
         }
         if !open && members.iter().all(|(one, _)| one != key) {
-            return Err(format!("{path}/{key}: nothing expected, {other} found"));
+            return Err(format!("{path}/{key}: nothing expected, {} found", short(other)));
         }
     }
     Ok(())
+}
+
+/// A value as a message shows it.
+fn short(value: &Json) -> String {
+    let text = value.to_string();
+    if text.len() <= MOST_SHOWN {
+        return text;
+    }
+    format!("{}…", &text[..text.floor_char_boundary(MOST_SHOWN)])
 }
 
 /// Items with marks that stand for any number of others.
