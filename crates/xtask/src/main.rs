@@ -1,10 +1,11 @@
-//! The repository's own commands: `cargo xtask tidy | test | conformance | peers | bench`.
+//! The repository's own commands: `cargo xtask tidy | test | conformance | peers | auth | bench`.
 //!
 //! Knows the repository and how to run its tools; knows nothing of the product's code.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command for the terminal speaks on it")]
 
 use std::process::ExitCode;
 
+mod auth;
 mod bench;
 mod conformance;
 mod peers;
@@ -24,6 +25,7 @@ cargo xtask COMMAND
   conformance          the official MCP suite through Dragoman (--help for more)
   bench                what a call costs, beside nginx (--help for more)
   peers                real SDKs, clients and servers of others through Dragoman
+  auth                 a real identity provider, and clients with its tokens
 ";
 
 fn main() -> ExitCode {
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let passed = match command.as_str() {
+        "auth" => auth::run(rest),
         "bench" => bench::run(rest),
         "conformance" => conformance::run(rest),
         "peers" => peers::run(rest),

@@ -22,6 +22,7 @@ use std::time::Duration;
 use visit::{Place, Visit};
 use worlds::Upstreams;
 
+pub(crate) use visit::cases;
 pub(crate) use worlds::World;
 
 const DEADLINE: Duration = Duration::from_mins(20);

@@ -105,7 +105,7 @@ impl Visit {
 }
 
 /// Counts `ok` and `not ok` lines; a script that fails without either failed itself.
-fn cases(said: &str, good: bool) -> Tally {
+pub(crate) fn cases(said: &str, good: bool) -> Tally {
     let count = |word: &str| said.lines().filter(|line| line.starts_with(word)).count();
     let tally = Tally { passed: count("ok "), failed: count("not ok ") };
     if tally.failed == 0 && (!good || tally.passed == 0) { Tally { failed: 1, ..tally } } else { tally }

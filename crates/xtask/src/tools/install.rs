@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Tools {
     /// Node with the pinned peers.
     pub(crate) node: Node,
+    /// The same Node with the scripts and packages of `tests/auth`.
+    pub(crate) auth: Node,
     /// The Python interpreter of each environment, by its name.
     pythons: Vec<(&'static str, PathBuf)>,
 }
@@ -20,8 +22,9 @@ impl Tools {
     pub(crate) fn install(log: &Log) -> Result<Self, String> {
         debian_packages(log)?;
         let node = Node::install(log)?;
+        let auth = node.with("auth", log)?;
         let pythons = ENVIRONMENTS.into_iter().map(|name| Ok((name, python(name, log)?)));
-        Ok(Self { node, pythons: pythons.collect::<Result<_, String>>()? })
+        Ok(Self { node, auth, pythons: pythons.collect::<Result<_, String>>()? })
     }
 
     /// The interpreter of one environment; programs of its packages stand beside it.

@@ -1,4 +1,4 @@
-//! Node and the pinned npm packages of `tests/peers/npm`.
+//! Node and the pinned npm packages of `tests/peers/npm` and `tests/auth/npm`.
 
 use super::stamp;
 use crate::root;
@@ -10,10 +10,12 @@ use std::process::Command;
 /// The conformance suite needs it.
 const OLDEST: u32 = 22;
 
-/// A Node that is new enough, with the peers' packages.
+/// A Node that is new enough, with packages and the scripts that use them.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
     program: PathBuf,
+    /// The scripts' folder below `tests`.
+    scripts: &'static str,
     folder: PathBuf,
 }
 
@@ -23,7 +25,7 @@ impl Node {
         let program = match system_version() {
             Some(major) if major >= OLDEST => PathBuf::from("node"),
             Some(_) => {
-                let modules = npm_ci("node", log)?;
+                let modules = npm_ci("peers/node", "node", log)?;
                 let arch = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
                 modules.join(format!("node-linux-{arch}/bin/node"))
             }
@@ -34,20 +36,27 @@ impl Node {
                 );
             }
         };
-        let modules = npm_ci("npm", log)?;
-        Ok(Self { program, folder: modules })
+        let modules = npm_ci("peers/npm", "npm", log)?;
+        Ok(Self { program, scripts: "peers", folder: modules })
     }
 
-    /// A command that runs a script of `tests/peers`.
+    /// The same program with the scripts of `tests/NAME` and the packages of `tests/NAME/npm`.
+    pub(crate) fn with(&self, scripts: &'static str, log: &Log) -> Result<Self, String> {
+        let folder = npm_ci(&format!("{scripts}/npm"), scripts, log)?;
+        Ok(Self { program: self.program.clone(), scripts, folder })
+    }
+
+    /// A command that runs a script.
     pub(crate) fn script(&self, name: &str) -> Result<Command, String> {
         let mut command = Command::new(&self.program);
         command.arg(self.staged(name)?);
         Ok(command)
     }
 
-    /// A copy of `tests/peers` beside the packages, where Node finds them; the path of one of its scripts.
+    /// A copy of the scripts beside the packages, where Node finds them; the path of one of them.
     pub(crate) fn staged(&self, name: &str) -> Result<PathBuf, String> {
-        let (from, to) = (root::checkout().join("tests/peers"), self.folder.with_file_name("peers"));
+        let from = root::checkout().join("tests").join(self.scripts);
+        let to = self.folder.with_file_name(self.scripts);
         let said = |error: std::io::Error| format!("{}: {error}", to.display());
         fs::create_dir_all(&to).map_err(said)?;
         for entry in fs::read_dir(&from).map_err(said)? {
@@ -75,12 +84,12 @@ fn system_version() -> Option<u32> {
     String::from_utf8_lossy(&said).trim().trim_start_matches('v').split('.').next()?.parse().ok()
 }
 
-/// Installs exactly what `tests/peers/NAME/package-lock.json` pins; the folder of the modules.
-fn npm_ci(name: &str, log: &Log) -> Result<PathBuf, String> {
-    let pins = root::checkout().join("tests/peers").join(name);
+/// Installs exactly what `tests/PINS/package-lock.json` pins below `target/tools/NAME`; the folder of the modules.
+fn npm_ci(pins: &str, name: &str, log: &Log) -> Result<PathBuf, String> {
+    let pins = root::checkout().join("tests").join(pins);
     let folder = root::tools().join(name);
     let read = |file: &str| {
-        fs::read_to_string(pins.join(file)).map_err(|error| format!("tests/peers/{name}/{file}: {error}"))
+        fs::read_to_string(pins.join(file)).map_err(|error| format!("{}: {error}", pins.join(file).display()))
     };
     let (package, lock) = (read("package.json")?, read("package-lock.json")?);
     stamp::once(&folder, &lock, || {
