@@ -27,6 +27,8 @@ mod tests;
 
 pub(crate) use argument::{Argument, Form, Literal, flag, html, int, integers, list, number, raw, text};
 pub(crate) use read::Policy;
+#[cfg(test)]
+pub(crate) use row::Act;
 pub(crate) use row::{Effect, Tool, local, tool};
 pub use server::ToolServer;
 pub(crate) use server::{Channel, Family};

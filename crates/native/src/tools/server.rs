@@ -49,7 +49,8 @@ pub(crate) enum Channel {
     Errors,
 }
 
-/// A server whose tools are rows.
+/// A server whose tools are rows. Clones are the same server: they share what it keeps of others' answers.
+#[derive(Clone)]
 pub struct ToolServer(Arc<Inner>);
 
 struct Inner {
@@ -87,6 +88,12 @@ impl ToolServer {
         );
         let list = format!("\"tools\":{}", Value::Array(rows));
         Self(Arc::new(Inner { family, channel, info, tools, list, settings, world }))
+    }
+
+    /// The rows of its tools.
+    #[cfg(test)]
+    pub(crate) fn rows(&self) -> &[&'static Tool] {
+        &self.0.tools
     }
 
     /// The names of its tools, in the order of its list.

@@ -1,6 +1,7 @@
 //! A client that only writes down what it is asked, and the interpreter under hostile values.
 
 mod interpreter;
+mod rows;
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex};

@@ -1,0 +1,223 @@
+//! What must hold of every row of every server.
+
+use std::collections::HashSet;
+
+use proto::era::{ERAS, InvalidArguments};
+use serde_json::json;
+
+use super::*;
+use crate::community::{buddyboss, buddypress};
+use crate::rest::{Bind, FileFrom, Source, Step};
+use crate::site::SiteSettings;
+use crate::tools::{Act, Tool};
+use crate::{ToolServer, heritage, plain, wordpress};
+
+fn servers() -> Vec<ToolServer> {
+    let (fake, site) = (Fake::json(json!({})), SiteSettings::default());
+    let phases = buddyboss::Phases { buddyboss: true, advanced: true };
+    vec![
+        plain::server(None),
+        heritage::server(&heritage::Settings::default(), fake.clone()).unwrap(),
+        wordpress::server(&site, fake.clone()).unwrap(),
+        buddyboss::server(&site, phases, fake.clone()).unwrap(),
+        buddypress::server(&site, buddypress::Version::First, fake).unwrap(),
+    ]
+}
+
+fn tools() -> Vec<&'static Tool> {
+    servers().iter().flat_map(|server| server.rows().to_vec()).collect()
+}
+
+/// The names in a route's brackets.
+fn places(route: &str) -> Vec<&str> {
+    route.split('{').skip(1).filter_map(|part| part.split('}').next()).collect()
+}
+
+fn of_file(from: &FileFrom) -> Vec<&'static str> {
+    match from {
+        FileFrom::Url(name) | FileFrom::Either(name) => vec![name],
+        FileFrom::Base64 { data, name, mime } => vec![data, name, mime],
+    }
+}
+
+#[test]
+fn there_are_all_of_them_under_names_of_their_own() {
+    let counts: Vec<usize> = servers().iter().map(|server| server.rows().len()).collect();
+    assert_eq!(counts, [5, 16, 24, 65, 36]);
+    let names: HashSet<&str> = tools().iter().map(|tool| tool.name).collect();
+    assert_eq!(names.len(), tools().len());
+}
+
+#[test]
+fn steps_use_values_that_are_there() {
+    for tool in tools() {
+        let Act::Rest(steps, _) = tool.act else { continue };
+        let sure = |name: &str| {
+            tool.arguments.iter().any(|row| row.name == name && (row.required || row.default.is_some()))
+        };
+        let may = |name: &str| tool.arguments.iter().any(|row| row.name == name);
+        let mut found: Vec<&str> = Vec::new();
+        for step in steps {
+            match step {
+                Step::Make(name, _) => found.push(name),
+                Step::File(from) => assert!(of_file(from).iter().all(|name| sure(name)), "{}", tool.name),
+                Step::Ask(ask) => {
+                    for name in places(ask.route) {
+                        assert!(sure(name) || found.contains(&name), "{}: {name}", tool.name);
+                    }
+                    for field in ask.fields {
+                        if let Source::Value(name) = field.source {
+                            assert!(may(name) || found.contains(&name), "{}: {name}", tool.name);
+                        }
+                    }
+                    found.extend(ask.binds.iter().map(|Bind { name, .. }| *name));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_argument_is_used() {
+    for tool in tools() {
+        let Act::Rest(steps, _) = tool.act else { continue };
+        let makes = steps.iter().any(|step| matches!(step, Step::Make(..)));
+        let names: HashSet<&str> = tool.arguments.iter().map(|row| row.name).collect();
+        assert_eq!(names.len(), tool.arguments.len(), "{}", tool.name);
+        for row in tool.arguments.iter().filter(|row| !row.sent && !makes) {
+            let used = steps.iter().any(|step| match step {
+                Step::File(from) => of_file(from).contains(&row.name),
+                Step::Ask(ask) => {
+                    let is_it = |source: &Source| matches!(source, Source::Value(name) if *name == row.name);
+                    places(ask.route).contains(&row.name)
+                        || ask.fields.iter().any(|field| is_it(&field.source))
+                }
+                Step::Make(..) => false,
+            });
+            // A key and a language are read by the place that is asked.
+            assert!(used || ["apiKey", "language"].contains(&row.name), "{}: {}", tool.name, row.name);
+        }
+        assert!(
+            !tool.about.is_empty() && tool.arguments.iter().all(|row| !row.about.is_empty()),
+            "{}",
+            tool.name
+        );
+    }
+}
+
+#[test]
+fn annotations_follow_from_the_requests() {
+    for server in servers() {
+        let list = request(&server, "tools/list", &json!({}), None);
+        for tool in list["result"]["tools"].as_array().unwrap() {
+            let (name, hints) = (tool["name"].as_str().unwrap(), &tool["annotations"]);
+            let reads = ["_get_", "_list_"].iter().any(|part| name.contains(part)) || !name.contains('_');
+            assert_eq!(hints["readOnlyHint"], reads, "{name}");
+            let destroys = ["_delete_", "_remove_", "_update_"].iter().any(|part| name.contains(part));
+            assert!(
+                !destroys || (hints["destructiveHint"] == true && hints["idempotentHint"] == true),
+                "{name}"
+            );
+            let adds = ["_create_", "_upload_", "_send_"].iter().any(|part| name.contains(part));
+            assert!(
+                !adds || (hints["destructiveHint"] == false && hints["idempotentHint"] == false),
+                "{name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn answers_are_dressed_for_every_era() {
+    let server = plain::server(None);
+    for era in ERAS {
+        let asked = |params: Value, method: &str| {
+            let text = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+            let frame = Frame::parse(Bytes::from(text), FrameLimits::default()).unwrap();
+            let answer = ready(server.answer(NativeCall::new(&frame, era)).bytes());
+            serde_json::from_slice::<Value>(&answer).unwrap()
+        };
+        let list = asked(json!({}), "tools/list");
+        assert_eq!(list["result"]["tools"].as_array().unwrap().len(), 5, "{era}");
+        assert_eq!(list["result"].get("ttlMs").is_some(), era.typed_results, "{era}");
+        let hello = asked(json!({"name": "hello", "arguments": {"name": "World"}}), "tools/call");
+        assert_eq!(hello["result"]["content"][0]["text"], "Hello, World!", "{era}");
+        assert_eq!(hello["result"].get("resultType").is_some(), era.typed_results, "{era}");
+        let unfit = asked(json!({"name": "hello"}), "tools/call");
+        match era.invalid_arguments {
+            InvalidArguments::Error => assert_eq!(unfit["error"]["code"], -32602, "{era}"),
+            InvalidArguments::ToolResult => assert_eq!(unfit["result"]["isError"], true, "{era}"),
+        }
+        let unknown = asked(json!({"name": "none"}), "tools/call");
+        assert_eq!(unknown["error"]["data"]["condition"], "unknownTool", "{era}");
+        assert_eq!(asked(json!({"cursor": "x"}), "tools/list")["error"]["code"], -32602, "{era}");
+        assert_eq!(asked(json!({}), "resources/list")["error"]["code"], -32601, "{era}");
+    }
+}
+
+#[test]
+fn every_tool_is_documented() {
+    let page = include_str!("../../../../../docs/tools.md");
+    for tool in tools() {
+        assert!(page.contains(&format!("`{}`", tool.name)), "{}", tool.name);
+    }
+}
+
+/// A text of signs that mean something somewhere.
+fn odd_text(state: &mut u64) -> String {
+    let signs = [
+        "/",
+        "..",
+        "?",
+        "&",
+        "=",
+        "#",
+        "%",
+        "%2F",
+        "\\",
+        "'",
+        "\"",
+        "\r\n",
+        " ",
+        "\0",
+        "\u{e4}",
+        "\u{1F600}",
+        "a",
+        ";",
+        "{id}",
+    ];
+    let mut text = String::new();
+    for _ in 0..6 {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        text.push_str(signs[usize::try_from(*state >> 33).unwrap() % signs.len()]);
+    }
+    text
+}
+
+#[test]
+fn a_value_stays_in_its_place_whatever_it_is() {
+    let site = SiteSettings { login: Some(login("https://x.example", "a", "b")), ..SiteSettings::default() };
+    let bare = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~%".contains(&byte));
+    let mut state = 3;
+    for _ in 0..500 {
+        let text = odd_text(&mut state);
+        let fake = Fake::json(json!({}));
+        let server = buddypress::server(&site, buddypress::Version::First, fake.clone()).unwrap();
+        asked(&server, "buddypress_get_member", &json!({"id": text}));
+        asked(&server, "buddypress_list_groups", &json!({"search": text}));
+        asked(&server, "buddypress_update_member", &json!({"id": 1, "name": text}));
+        let lines = fake.asked.lock().unwrap();
+        let urls: Vec<&str> = lines.iter().map(|request| request.url.as_str()).collect();
+        let (list, update) = (urls[urls.len() - 2], &lines[lines.len() - 1]);
+        if let [member, _, _] = urls[..] {
+            let part = member.strip_prefix("https://x.example/wp-json/buddypress/v1/members/").unwrap();
+            assert!(bare(part) && !part.bytes().all(|byte| byte == b'.'), "{text:?}: {member}");
+            assert_eq!(crate::rest::encode::decoded(part), text);
+        }
+        let query =
+            list.strip_prefix("https://x.example/wp-json/buddypress/v1/groups?page=1&per_page=20&search=");
+        assert!(bare(query.unwrap()), "{text:?}: {list}");
+        assert_eq!(crate::rest::encode::decoded(query.unwrap()), text);
+        assert_eq!(serde_json::from_slice::<Value>(&update.body).unwrap(), json!({"name": text}));
+    }
+}
