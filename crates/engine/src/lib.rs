@@ -9,6 +9,7 @@
 //! | [`catalogue`] | what upstreams offer, merged into what a client sees |
 //! | [`dialect`] | how an endpoint behaves where systems disagree: rows of data, one interpreter |
 //! | [`exchange`] | one client request from its arrival to its answer |
+//! | [`rate`] | how many requests in how much time |
 //! | [`tasks`] | upstreams' tasks under ids of ours |
 //! | [`snapshot`], [`places`] | the configuration compiled; what is served at which path |
 //! | [`session`] | what a handshake era keeps for a client: open questions, events to replay |
@@ -21,6 +22,7 @@ pub mod dialect;
 pub mod exchange;
 pub mod fault;
 pub mod places;
+pub mod rate;
 pub mod session;
 pub mod snapshot;
 pub mod tasks;

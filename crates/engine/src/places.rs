@@ -121,23 +121,10 @@ impl<'c> Dialects<'c> {
         if let Some(made) = self.made.get(name) {
             return made.clone();
         }
-        let made =
-            row(self.config, name, self.config.dialects.len()).filter(|row| row.interpreted).map(Arc::new);
+        let made = self.config.dialect_named(name).filter(|row| row.interpreted).map(Arc::new);
         self.made.insert(name, made.clone());
         made
     }
-}
-
-/// The row of a dialect; one's own start from others, at most `deep` times.
-fn row(config: &Config, name: &str, deep: usize) -> Option<Dialect> {
-    let Some(spec) = config.dialects.get(name) else { return Dialect::base(name) };
-    let mut row = row(config, &spec.base, deep.checked_sub(1)?)?;
-    row.name = name.to_owned().into();
-    for (column, value) in &spec.columns {
-        // Checked when the configuration was.
-        row.set(column, value).ok()?;
-    }
-    Some(row)
 }
 
 #[cfg(test)]

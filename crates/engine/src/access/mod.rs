@@ -1,7 +1,26 @@
 //! Who may use what: the asker, the rules, and the one decision that lists and calls share.
 //!
 //! Pure. It must not know transports, sessions, or how a credential is checked.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `principal`, `asker` | who asks, and whether a rule means them |
+//! | `target` | what is asked for |
+//! | `values` | a call's arguments against a rule's conditions |
+//! | `reach` | whether any arguments could be allowed |
+//! | `rules` | the decision |
 
+mod asker;
 mod principal;
+mod reach;
+mod rules;
+mod target;
+mod values;
 
+#[cfg(test)]
+mod tests;
+
+pub use asker::Asker;
 pub use principal::{Principal, Scheme};
+pub use rules::{Class, Decision, Rules, Why};
+pub use target::{Annotations, Arguments, Target};

@@ -56,8 +56,16 @@ impl IpRange {
     }
 }
 
+/// The network of `ipv6_bits` bits that an IPv6 address is in; an IPv4 address, mapped or not, stays itself.
+pub fn address_block(address: IpAddr, ipv6_bits: u8) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.into(),
+        address @ IpAddr::V6(_) => mask(address, ipv6_bits),
+    }
+}
+
 /// The first `bits` bits of an address, the rest zero.
-pub(crate) fn mask(address: IpAddr, bits: u8) -> IpAddr {
+fn mask(address: IpAddr, bits: u8) -> IpAddr {
     match address {
         IpAddr::V4(address) => {
             let kept = u32::MAX.checked_shl(32 - u32::from(bits.min(32))).unwrap_or(0);

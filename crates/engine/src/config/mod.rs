@@ -42,7 +42,7 @@ pub use auth::{Algorithm, Auth, Bearer, Jwt, OAuth, SiteCheck};
 pub use check::{MAX_PUBLIC_NAME, MAX_SERVER_NAME, MAX_SLUG};
 pub use fault::{Fault, Faults, MAX_REPORTED, Severity};
 pub use glob::{Glob, MAX_GLOB_BYTES};
-pub use ip::IpRange;
+pub use ip::{IpRange, address_block};
 pub use limits::{LimitRow, Limits, Unit};
 pub use load::{Loaded, load, load_over};
 pub use model::{

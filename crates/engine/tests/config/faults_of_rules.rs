@@ -65,7 +65,7 @@ access: [ { deny: '*', when: { arguments: { a.b: x, /a: y, a: z, /a/b/c: w }, an
         &[
             r"2:43 access[0].when.arguments [{ a.b: x, /a: y, a: z, /a/b/c: w }] /a/b stands inside /a, which is a condition of this rule, too => keep one of the two, or make two rules",
             r"2:43 access[0].when.arguments [{ a.b: x, /a: y, a: z, /a/b/c: w }] /a/b/c stands inside /a/b, which is a condition of this rule, too => keep one of the two, or make two rules",
-            r"2:60 access[0].when.arguments.a [a] this place is named twice => keep one of the two",
+            r"2:60 access[0].when.arguments.a [a] this place is named twice; upper and lower case do not tell places apart => keep one of the two",
             r"2:94 access[0].when.annotations.readOnly [readOnly] tools have no annotation `readOnly` => there are: readOnlyHint, destructiveHint, idempotentHint, openWorldHint",
             r"2:127 access[0].when.annotations.destructiveHint [maybe] expected true or false, found `maybe` => write true or false",
             r"2:134 access[0].when.annotations.x [x] tools have no annotation `x` => there are: readOnlyHint, destructiveHint, idempotentHint, openWorldHint",

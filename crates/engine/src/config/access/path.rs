@@ -36,9 +36,24 @@ impl ValuePath {
         &self.steps
     }
 
-    /// Does the other path lead further down from where this one ends?
+    /// Do the two part where upper and lower case alone differ?
+    pub fn parts_in_case(&self, other: &Self) -> bool {
+        let parted = self.steps.iter().zip(&other.steps).find(|(own, other)| own != other);
+        parted.is_some_and(|(own, other)| own.eq_ignore_ascii_case(other))
+    }
+
+    /// Is it the same place for a reader to whom upper and lower case are the same?
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.steps.len() == other.steps.len() && self.is_like_start_of(other)
+    }
+
+    /// Does the other path lead further down from where this one ends, for such a reader?
     pub fn leads_to(&self, other: &Self) -> bool {
-        other.steps.len() > self.steps.len() && other.steps.starts_with(&self.steps)
+        self.steps.len() < other.steps.len() && self.is_like_start_of(other)
+    }
+
+    fn is_like_start_of(&self, other: &Self) -> bool {
+        self.steps.iter().zip(&other.steps).all(|(own, other)| own.eq_ignore_ascii_case(other))
     }
 }
 
@@ -85,7 +100,9 @@ mod tests {
     #[test]
     fn a_path_leads_only_further_down() {
         let path = |text| ValuePath::parse(text).unwrap();
-        assert!(path("a").leads_to(&path("a.b")));
+        assert!(path("a").leads_to(&path("A.b")));
+        assert!(path("a.b").parts_in_case(&path("A.c")) && !path("a.b").parts_in_case(&path("a.c")));
+        assert!(path("a.B").is_like(&path("A.b")) && !path("a").is_like(&path("a.b")));
         assert!(!path("a.b").leads_to(&path("a")));
         assert!(!path("a").leads_to(&path("a")));
         assert!(!path("a").leads_to(&path("ab.c")));

@@ -150,10 +150,11 @@ fn read_values(reader: &mut Reader<'_>, node: &Node, what: &str) -> IndexMap<Val
                     }
                 }
             }
-            if values.insert(path, globs).is_some() {
-                reader.fault(&entry.key_at, "this place is named twice", "keep one of the two");
+            if values.keys().any(|other: &ValuePath| other.is_like(&path) || other.parts_in_case(&path)) {
+                let message = "this place is named twice; upper and lower case do not tell places apart";
+                reader.fault(&entry.key_at, message, "keep one of the two");
             }
-            Some(())
+            values.insert(path, globs)
         });
     }
     values

@@ -1,0 +1,252 @@
+//! Could any arguments be allowed, where one rule allows some and others deny some?
+//!
+//! A list shows a tool when some call of it may be allowed. Where conditions of both kinds speak of the same arguments that
+//! is the question whether a text exists that fits some patterns and not others: it is answered by walking through all
+//! patterns at once, one character after the other. The walk has an end that no configuration reaches by accident; beyond
+//! it the answer is yes, so that nothing is hidden that may be used.
+
+use std::collections::{BTreeSet, HashSet, VecDeque};
+
+use super::values::{Conditions, fits_all};
+use crate::config::{Glob, ValuePath};
+
+/// The most states of a walk, and the most combinations of values.
+const MOST_STATES: usize = 10_000;
+
+/// Which of the rules that deny a value fits, by their numbers.
+type Fitting = BTreeSet<usize>;
+
+/// Are there arguments that fit all conditions of `allowed`, and of each of `denied` leave one out?
+pub(super) fn is_reachable(allowed: &Conditions, denied: &[&Conditions]) -> bool {
+    let Some(left) = denied.iter().map(|denied| unavoidable(allowed, denied)).collect::<Option<Vec<_>>>()
+    else {
+        return false;
+    };
+    let left: Vec<Vec<(usize, &[Glob])>> =
+        left.into_iter().filter(|conditions| !conditions.is_empty()).collect();
+    if left.is_empty() {
+        return true;
+    }
+    let mut choices = Vec::with_capacity(allowed.len());
+    for (place, (_, globs)) in allowed.iter().enumerate() {
+        let of_place = |conditions: &Vec<(usize, &[Glob])>| -> Vec<Glob> {
+            conditions
+                .iter()
+                .filter(|(at, _)| *at == place)
+                .flat_map(|(_, globs)| globs.iter().cloned())
+                .collect()
+        };
+        let denying: Vec<Vec<Glob>> = left.iter().map(of_place).collect();
+        match values(globs, &denying) {
+            Some(values) => choices.push(values),
+            None => return true,
+        }
+    }
+    // A rule counts where all of its conditions do; those it has on other places do not.
+    let places = |rule: usize| left[rule].iter().map(|(place, _)| *place).collect::<BTreeSet<usize>>();
+    let places: Vec<BTreeSet<usize>> = (0..left.len()).map(places).collect();
+    let mut steps = 0;
+    combine(&choices, &places, &mut Vec::new(), &mut steps)
+}
+
+/// What of a rule that denies can hold beside `allowed`: conditions by the place that they share with it. None at all
+/// when arguments can always be chosen so that the rule does not hold; `None` when it always holds.
+fn unavoidable<'c>(allowed: &Conditions, denied: &'c Conditions) -> Option<Vec<(usize, &'c [Glob])>> {
+    let mut shared = Vec::new();
+    for (path, globs) in denied {
+        let like = |other: &ValuePath| other.is_like(path);
+        if let Some(place) = allowed.keys().position(like) {
+            shared.push((place, globs.as_slice()));
+        } else if allowed.keys().any(|other| path.leads_to(other)) {
+            // What is allowed stands inside, so something is there, and it is no text.
+            if !fits_all(globs) {
+                return Some(Vec::new());
+            }
+        } else {
+            // Nothing has to be there.
+            return Some(Vec::new());
+        }
+    }
+    (!shared.is_empty()).then_some(shared)
+}
+
+/// Chooses a value for each place so that no rule that denies fits in all of its places.
+fn combine(
+    choices: &[Vec<Fitting>],
+    places: &[BTreeSet<usize>],
+    chosen: &mut Vec<usize>,
+    steps: &mut usize,
+) -> bool {
+    *steps += 1;
+    if *steps > MOST_STATES {
+        return true;
+    }
+    let at = chosen.len();
+    if at == choices.len() {
+        let fits = |rule: usize, place: &usize| choices[*place][chosen[*place]].contains(&rule);
+        return places.iter().enumerate().all(|(rule, places)| !places.iter().all(|place| fits(rule, place)));
+    }
+    for choice in 0..choices[at].len() {
+        chosen.push(choice);
+        if combine(choices, places, chosen, steps) {
+            return true;
+        }
+        chosen.pop();
+    }
+    false
+}
+
+/// All ways in which a text that fits one of `allowed` can fit the patterns of the rules; `None` when there are too many to
+/// tell.
+fn values(allowed: &[Glob], denying: &[Vec<Glob>]) -> Option<Vec<Fitting>> {
+    let walk = Walk::new(allowed, denying);
+    let mut found: Vec<Fitting> = Vec::new();
+    let start = walk.closed((0..walk.patterns.len()).map(|pattern| (pattern, 0)));
+    let mut seen = HashSet::from([start.clone()]);
+    let mut open = VecDeque::from([start]);
+    while let Some(state) = open.pop_front() {
+        let (fits, rules) = walk.outcome(&state);
+        if fits && !found.contains(&rules) {
+            if rules.is_empty() {
+                return Some(vec![rules]);
+            }
+            found.push(rules);
+        }
+        for char in &walk.alphabet {
+            let next = walk.step(&state, *char);
+            if walk.may_fit(&next) && seen.insert(next.clone()) {
+                open.push_back(next);
+            }
+        }
+        if seen.len() > MOST_STATES {
+            return None;
+        }
+    }
+    Some(found)
+}
+
+/// Where one is in all patterns at once: pairs of a pattern and a character in it.
+type State = BTreeSet<(usize, usize)>;
+
+struct Walk {
+    patterns: Vec<Vec<char>>,
+    /// Which rule each pattern is of; `None` for the one that allows.
+    owners: Vec<Option<usize>>,
+    alphabet: Vec<char>,
+}
+
+impl Walk {
+    fn new(allowed: &[Glob], denying: &[Vec<Glob>]) -> Self {
+        let of_rules = denying
+            .iter()
+            .enumerate()
+            .flat_map(|(rule, globs)| globs.iter().map(move |glob| (Some(rule), glob)));
+        let all: Vec<(Option<usize>, &Glob)> =
+            allowed.iter().map(|glob| (None, glob)).chain(of_rules).collect();
+        let patterns: Vec<Vec<char>> = all.iter().map(|(_, glob)| glob.as_str().chars().collect()).collect();
+        let mut letters: BTreeSet<char> = patterns.iter().flatten().copied().collect();
+        letters.remove(&'?');
+        letters.remove(&'*');
+        // One that stands in no pattern stands for all others.
+        let other = ('a'..=char::MAX).find(|char| !letters.contains(char));
+        let alphabet = letters.iter().copied().chain(other).collect();
+        Self { patterns, owners: all.into_iter().map(|(owner, _)| owner).collect(), alphabet }
+    }
+
+    /// A `*` may stand for nothing.
+    fn closed(&self, places: impl Iterator<Item = (usize, usize)>) -> State {
+        let mut state = State::new();
+        for (pattern, mut at) in places {
+            while state.insert((pattern, at)) && self.patterns[pattern].get(at) == Some(&'*') {
+                at += 1;
+            }
+        }
+        state
+    }
+
+    fn step(&self, state: &State, char: char) -> State {
+        let moved = state.iter().filter_map(|&(pattern, at)| match self.patterns[pattern].get(at)? {
+            '*' => Some((pattern, at)),
+            '?' => Some((pattern, at + 1)),
+            want if *want == char => Some((pattern, at + 1)),
+            _ => None,
+        });
+        self.closed(moved)
+    }
+
+    /// Can what is allowed still be reached?
+    fn may_fit(&self, state: &State) -> bool {
+        state.iter().any(|(pattern, _)| self.owners[*pattern].is_none())
+    }
+
+    /// If the text ends here: is it allowed, and which rules does it fit?
+    fn outcome(&self, state: &State) -> (bool, Fitting) {
+        let ended = state.iter().filter(|(pattern, at)| *at == self.patterns[*pattern].len());
+        let owners: Vec<Option<usize>> = ended.map(|(pattern, _)| self.owners[*pattern]).collect();
+        (owners.contains(&None), owners.into_iter().flatten().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn globs(all: &[&str]) -> Vec<Glob> {
+        all.iter().map(|glob| Glob::parse(glob).unwrap()).collect()
+    }
+
+    fn conditions(all: &[(&str, &[&str])]) -> Conditions {
+        all.iter().map(|(path, all)| (ValuePath::parse(path).unwrap(), globs(all))).collect()
+    }
+
+    type Written<'a> = &'a [(&'a str, &'a [&'a str])];
+
+    #[test]
+    fn texts_between_patterns_are_found() {
+        let cases: &[(Written<'_>, &[Written<'_>], bool)] = &[
+            (&[("a", &["/tmp/*"])], &[&[("a", &["/tmp/secret*"])]], true),
+            (&[("a", &["/tmp/*"])], &[&[("a", &["/tmp/*"])]], false),
+            (&[("a", &["/tmp/x"])], &[&[("a", &["/tmp/*"])]], false),
+            (&[("a", &["*"])], &[&[("a", &["?*"])]], true),
+            (&[("a", &["?*"])], &[&[("a", &["?"])], &[("a", &["??*"])]], false),
+            (&[("a", &["?*"])], &[&[("a", &["?", "???*"])]], true),
+            (&[("a", &["x*"])], &[&[("a", &["*y"])], &[("a", &["*x"])]], true),
+            (&[("a", &["x", "y"])], &[&[("a", &["x"])]], true),
+            (&[("a", &["x", "y"])], &[&[("a", &["x"])], &[("a", &["y"])]], false),
+            // On another argument, or deeper inside: it need not be there.
+            (&[("a", &["x"])], &[&[("b", &["*"])]], true),
+            (&[("a", &["x"])], &[&[("a.b", &["*"])]], true),
+            (&[("a", &["x"])], &[&[("a", &["x"]), ("b", &["*"])]], true),
+            // Around it: it must be there.
+            (&[("a.b", &["x"])], &[&[("a", &["*"])]], false),
+            (&[("a.b", &["x"])], &[&[("A", &["*"])]], false),
+            (&[("a.b", &["x"])], &[&[("a", &["x*"])]], true),
+            // Two places: a rule needs both.
+            (&[("a", &["x"]), ("b", &["x"])], &[&[("a", &["x"]), ("b", &["x"])]], false),
+            (&[("a", &["x"]), ("b", &["x*"])], &[&[("a", &["x"]), ("b", &["x"])]], true),
+            (
+                &[("a", &["?"]), ("b", &["?"])],
+                &[&[("a", &["x"])], &[("b", &["x"])], &[("a", &["*"]), ("b", &["y"])]],
+                true,
+            ),
+            (&[("a", &["?"]), ("b", &["?"])], &[&[("a", &["x"])], &[("a", &["*"]), ("b", &["?"])]], false),
+        ];
+        for (allowed, denied, wanted) in cases {
+            let denied_conditions: Vec<Conditions> = denied.iter().map(|denied| conditions(denied)).collect();
+            let denied_conditions: Vec<&Conditions> = denied_conditions.iter().collect();
+            assert_eq!(
+                is_reachable(&conditions(allowed), &denied_conditions),
+                *wanted,
+                "{allowed:?} {denied:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_walk_without_end_ends() {
+        let many: Vec<String> = (0..64).map(|n| format!("*{}{}*{}?*", n % 7, n % 5, n % 3)).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let allowed = conditions(&[("a", &["*?*"])]);
+        assert!(is_reachable(&allowed, &[&conditions(&[("a", &many)])]));
+    }
+}

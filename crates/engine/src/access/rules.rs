@@ -1,0 +1,170 @@
+//! The rules, compiled, and the one decision that lists and calls share.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::asker::{Asker, is_among};
+use super::reach::is_reachable;
+use super::target::{Arguments, Target};
+use super::values::{Conditions, fits_all, hold};
+use crate::catalogue::ListKind;
+use crate::config::{AccessRule, Effect, Glob};
+
+/// Who may use what.
+///
+/// A rule that denies always counts. As soon as there is one rule that allows, only what some such rule allows may be used;
+/// without one, all that is not denied. A list shows what a call with some arguments may be allowed to reach, so lists and
+/// calls cannot disagree.
+#[derive(Debug, Clone, Default)]
+pub struct Rules {
+    rules: Box<[AccessRule]>,
+    /// Is there a rule that allows, so that the rest is closed?
+    closed: bool,
+}
+
+/// What is decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// It may be used.
+    Allowed,
+    /// It may not, and looks as if it were not there.
+    Denied(Why),
+}
+
+impl Decision {
+    /// Whether it may be used.
+    pub fn is_allowed(self) -> bool {
+        self == Self::Allowed
+    }
+}
+
+/// Why something may not be used; for the log, not for clients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// The credential is not good for the profile.
+    Profile,
+    /// The rule with this number, from 0, denies it.
+    Rule(usize),
+    /// There are rules that allow, and none of them allows this.
+    NotAllowed,
+}
+
+/// Askers for whom the same rules count: they see the same lists.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Class {
+    /// A bit for each rule that is about such askers.
+    about: SmallVec<[u64; 2]>,
+    profiles: Option<Arc<[Box<str>]>>,
+}
+
+impl Class {
+    fn is_under(&self, rule: usize) -> bool {
+        self.about.get(rule / 64).is_some_and(|bits| bits & (1 << (rule % 64)) != 0)
+    }
+
+    fn may_enter(&self, profile: &str) -> bool {
+        self.profiles.as_ref().is_none_or(|only| only.iter().any(|name| **name == *profile))
+    }
+}
+
+impl Rules {
+    /// Compiles the rules of a configuration.
+    pub fn compile(rules: &[AccessRule]) -> Self {
+        let closed = rules.iter().any(|rule| rule.effect == Effect::Allow);
+        Self { rules: rules.into(), closed }
+    }
+
+    /// Are there no rules?
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// The class of an asker. It holds for the asker as it is now: an address belongs to it where rules ask for one.
+    pub fn class(&self, asker: &Asker<'_>) -> Class {
+        let mut about = SmallVec::from_elem(0, self.rules.len().div_ceil(64));
+        for (number, rule) in self.rules.iter().enumerate() {
+            if is_about(rule, asker) {
+                about[number / 64] |= 1 << (number % 64);
+            }
+        }
+        Class { about, profiles: asker.principal.profiles.clone() }
+    }
+
+    /// Do askers of this class find anything in a profile? Where they do not, it looks as if it were not there.
+    pub fn opens(&self, class: &Class, profile: &str) -> bool {
+        let about = |effect: Effect| {
+            self.rules.iter().enumerate().filter(move |(number, rule)| {
+                rule.effect == effect && class.is_under(*number) && matches(rule.profiles.as_deref(), profile)
+            })
+        };
+        let is_whole =
+            |rule: &AccessRule| fits_all(&rule.what) && rule.servers.is_none() && rule.when.is_empty();
+        class.may_enter(profile)
+            && !about(Effect::Deny).any(|(_, rule)| is_whole(rule))
+            && (!self.closed || about(Effect::Allow).next().is_some())
+    }
+
+    /// May this asker use this? The same as [`Rules::decide_as`] with the asker's class, which lists are made by.
+    pub fn decide(&self, asker: &Asker<'_>, target: &Target<'_>) -> Decision {
+        if !asker.principal.may_enter(target.profile) {
+            return Decision::Denied(Why::Profile);
+        }
+        self.judge(target, |number| is_about(&self.rules[number], asker))
+    }
+
+    /// May askers of this class use this?
+    pub fn decide_as(&self, class: &Class, target: &Target<'_>) -> Decision {
+        if !class.may_enter(target.profile) {
+            return Decision::Denied(Why::Profile);
+        }
+        self.judge(target, |number| class.is_under(number))
+    }
+
+    fn judge(&self, target: &Target<'_>, about: impl Fn(usize) -> bool) -> Decision {
+        let speaking = |effect: Effect| {
+            let all = self.rules.iter().enumerate();
+            all.filter(move |(_, rule)| rule.effect == effect && speaks_of(rule, target))
+        };
+        let mut denying: SmallVec<[&Conditions; 4]> = SmallVec::new();
+        for (number, rule) in speaking(Effect::Deny).filter(|(number, _)| about(*number)) {
+            let conditions = &rule.when.arguments;
+            match target.arguments {
+                _ if conditions.is_empty() => return Decision::Denied(Why::Rule(number)),
+                Arguments::Any => denying.push(conditions),
+                Arguments::These(these) if hold(conditions, these, Effect::Deny) => {
+                    return Decision::Denied(Why::Rule(number));
+                }
+                Arguments::These(_) => {}
+            }
+        }
+        let allows = |rule: &AccessRule| match target.arguments {
+            // Without any arguments no condition holds, so that none denies.
+            _ if rule.when.arguments.is_empty() => true,
+            Arguments::Any => is_reachable(&rule.when.arguments, &denying),
+            Arguments::These(these) => hold(&rule.when.arguments, these, Effect::Allow),
+        };
+        if !self.closed || speaking(Effect::Allow).any(|(number, rule)| about(number) && allows(rule)) {
+            return Decision::Allowed;
+        }
+        Decision::Denied(Why::NotAllowed)
+    }
+}
+
+fn is_about(rule: &AccessRule, asker: &Asker<'_>) -> bool {
+    rule.who.as_ref().is_none_or(|who| is_among(asker, who))
+        && !rule.unless.as_ref().is_some_and(|who| is_among(asker, who))
+}
+
+/// Is the rule about this thing, whoever asks? Conditions are on tools, so that a rule with some is about tools alone.
+fn speaks_of(rule: &AccessRule, target: &Target<'_>) -> bool {
+    matches(rule.profiles.as_deref(), target.profile)
+        && matches(rule.servers.as_deref(), target.server)
+        && matches(Some(&rule.what), target.name)
+        && (rule.when.is_empty() || target.kind == ListKind::Tools)
+        && rule.when.annotations.iter().all(|(hint, wanted)| target.annotations.says(*hint) == *wanted)
+}
+
+fn matches(globs: Option<&[Glob]>, name: &str) -> bool {
+    globs.is_none_or(|globs| globs.iter().any(|glob| glob.matches(name)))
+}

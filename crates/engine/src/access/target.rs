@@ -1,0 +1,131 @@
+//! What is asked for: a tool, a prompt or a resource, and with which arguments.
+
+use proto::json::{Members, Span};
+
+use crate::catalogue::ListKind;
+use crate::config::AnnotationHint;
+
+/// What somebody wants to see or use.
+#[derive(Debug, Clone, Copy)]
+pub struct Target<'a> {
+    /// The profile in which.
+    pub profile: &'a str,
+    /// The server whose it is.
+    pub server: &'a str,
+    /// Of which kind it is.
+    pub kind: ListKind,
+    /// Its name as clients see it there; the URI of a resource, the URI template of a template.
+    pub name: &'a str,
+    /// What its server says of it; of tools only.
+    pub annotations: Annotations,
+    /// With which arguments.
+    pub arguments: Arguments<'a>,
+}
+
+impl<'a> Target<'a> {
+    /// A thing as it is listed: whatever arguments may come.
+    pub fn listed(profile: &'a str, server: &'a str, kind: ListKind, name: &'a str) -> Self {
+        let (annotations, arguments) = (Annotations::default(), Arguments::Any);
+        Self { profile, server, kind, name, annotations, arguments }
+    }
+
+    /// The same with what its server says of it.
+    #[must_use]
+    pub fn annotated(self, annotations: Annotations) -> Self {
+        Self { annotations, ..self }
+    }
+
+    /// The same with a call's arguments, JSON text; `None` where there are none.
+    #[must_use]
+    pub fn called(self, arguments: Option<&'a [u8]>) -> Self {
+        Self { arguments: Arguments::These(arguments), ..self }
+    }
+}
+
+/// The arguments of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arguments<'a> {
+    /// Some that nobody knows yet: may any call be allowed?
+    Any,
+    /// These, JSON text; `None` where there are none.
+    These(Option<&'a [u8]>),
+}
+
+/// What a server says of a tool, with the specification's defaults for what it does not say (MCP 2025-06-18, schema,
+/// `ToolAnnotations`). Servers may say what they like: it is a hint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "they are the protocol's four hints")]
+pub struct Annotations {
+    /// It changes nothing.
+    pub read_only: bool,
+    /// It may destroy something.
+    pub destructive: bool,
+    /// Calling it twice is like calling it once.
+    pub idempotent: bool,
+    /// It reaches beyond the server.
+    pub open_world: bool,
+}
+
+impl Default for Annotations {
+    fn default() -> Self {
+        Self { read_only: false, destructive: true, idempotent: false, open_world: true }
+    }
+}
+
+impl Annotations {
+    /// Those of a tool as its server listed it, a JSON object. Of a tool that changes nothing the two hints that the
+    /// specification gives a meaning for others only are taken for what follows from that, unless its server says them.
+    pub fn of_tool(tool: &[u8]) -> Self {
+        let whole = |text: &[u8]| Members::of_value(text, Span::new(0, text.len()));
+        let Some(written) = whole(tool).and_then(|members| members.get(tool, "annotations")) else {
+            return Self::default();
+        };
+        let Some(members) = Members::of_value(tool, written) else { return Self::default() };
+        let hint = |name: &str| match members.get(tool, name).map(|span| span.of(tool)) {
+            Some(b"true") => Some(true),
+            Some(b"false") => Some(false),
+            _ => None,
+        };
+        let default = Self::default();
+        let read_only = hint("readOnlyHint").unwrap_or(default.read_only);
+        Self {
+            read_only,
+            destructive: hint("destructiveHint").unwrap_or(!read_only),
+            idempotent: hint("idempotentHint").unwrap_or(read_only),
+            open_world: hint("openWorldHint").unwrap_or(default.open_world),
+        }
+    }
+
+    pub(super) fn says(self, hint: AnnotationHint) -> bool {
+        match hint {
+            AnnotationHint::ReadOnlyHint => self.read_only,
+            AnnotationHint::DestructiveHint => self.destructive,
+            AnnotationHint::IdempotentHint => self.idempotent,
+            AnnotationHint::OpenWorldHint => self.open_world,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_have_the_defaults_of_the_specification() {
+        let cases = [
+            ("{}", [false, true, false, true]),
+            (r#"{"annotations":null}"#, [false, true, false, true]),
+            (r#"{"annotations":{"readOnlyHint":true}}"#, [true, false, true, true]),
+            (r#"{"annotations":{"readOnlyHint":true,"destructiveHint":true}}"#, [true, true, true, true]),
+            (
+                r#"{"annotations":{"destructiveHint":false,"openWorldHint":false}}"#,
+                [false, false, false, false],
+            ),
+            (r#"{"annotations":{"readOnlyHint":"true"},"name":"x"}"#, [false, true, false, true]),
+        ];
+        for (tool, [read_only, destructive, idempotent, open_world]) in cases {
+            let wanted = Annotations { read_only, destructive, idempotent, open_world };
+            assert_eq!(Annotations::of_tool(tool.as_bytes()), wanted, "{tool}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Where the numbers are kept: a map in parts, capped, of which only what is paid back is ever given up.
+//!
+//! A number is changed by compare-and-swap under a part's shared lock; cells come and go under its exclusive lock. So two
+//! requests never both take the last place, and no cell goes while one is counted in it.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::quota::{Outcome, Quota};
+
+/// The most parts. More of them wait less for each other.
+const MOST_PARTS: usize = 64;
+/// How many cells a part has at least, as far as the cap goes.
+const PART: usize = 64;
+
+/// Keys are hashes already.
+#[derive(Debug, Default)]
+struct Ready(u64);
+
+impl Hasher for Ready {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key;
+    }
+}
+
+#[derive(Debug, Default)]
+struct Part {
+    cells: HashMap<u64, AtomicU64, BuildHasherDefault<Ready>>,
+    /// Cells were given up by this time: nobody may count at an earlier one.
+    floor: u64,
+    /// Before this time no cell is paid back.
+    next: u64,
+}
+
+impl Part {
+    /// Gives up what is paid back.
+    fn sweep(&mut self, now: u64) {
+        self.floor = self.floor.max(now);
+        let floor = self.floor;
+        let mut next = u64::MAX;
+        self.cells.retain(|_, paid| {
+            let paid = *paid.get_mut();
+            let stays = paid > floor;
+            if stays {
+                next = next.min(paid);
+            }
+            stays
+        });
+        self.next = next;
+        if self.cells.len() < self.cells.capacity() / 4 {
+            self.cells.shrink_to(self.cells.len() * 2);
+        }
+    }
+}
+
+/// All numbers.
+#[derive(Debug)]
+pub(super) struct Cells {
+    parts: Box<[RwLock<Part>]>,
+    /// How many cells a part may have.
+    most: usize,
+}
+
+impl Cells {
+    /// At most `cap` cells, but at least one.
+    pub(super) fn new(cap: usize) -> Self {
+        let parts = (cap / PART).clamp(1, MOST_PARTS);
+        let parts: Box<[RwLock<Part>]> = (0..parts).map(|_| RwLock::default()).collect();
+        Self { most: (cap / parts.len()).max(1), parts }
+    }
+
+    /// What a request would come to.
+    pub(super) fn peek(&self, key: u64, quota: &Quota, now: u64) -> Outcome {
+        let part = read(self.part(key));
+        let now = now.max(part.floor);
+        let paid = part.cells.get(&key).map_or(0, |paid| paid.load(Ordering::Acquire));
+        quota.take(paid, now)
+    }
+
+    /// Counts a request. When there is no room for another cell it is refused until there is.
+    pub(super) fn take(&self, key: u64, quota: &Quota, now: u64) -> Outcome {
+        let part = self.part(key);
+        if let Some(outcome) = count(&read(part), key, quota, now) {
+            return outcome;
+        }
+        let mut part = write(part);
+        // Somebody else may have come first.
+        if let Some(outcome) = count(&part, key, quota, now) {
+            return outcome;
+        }
+        let now = now.max(part.floor);
+        if part.cells.len() >= self.most && now >= part.next {
+            part.sweep(now);
+        }
+        if part.cells.len() >= self.most {
+            return Outcome::Refused { wait: part.next.saturating_sub(now).max(1), paid: part.next };
+        }
+        let outcome = quota.take(0, now);
+        if let Outcome::Taken(paid) = outcome {
+            part.next = part.next.min(paid);
+            part.cells.insert(key, AtomicU64::new(paid));
+        }
+        outcome
+    }
+
+    /// Gives up what is paid back.
+    pub(super) fn sweep(&self, now: u64) {
+        for part in &self.parts {
+            write(part).sweep(now);
+        }
+    }
+
+    /// How many cells there are.
+    pub(super) fn len(&self) -> usize {
+        self.parts.iter().map(|part| read(part).cells.len()).sum()
+    }
+
+    /// The map in a part uses a hash's low and highest bits; these are others.
+    fn part(&self, key: u64) -> &RwLock<Part> {
+        let spread = usize::try_from((key >> 24) & 0xffff).unwrap_or(0);
+        &self.parts[spread % self.parts.len()]
+    }
+}
+
+/// Counts in a cell that is there.
+fn count(part: &Part, key: u64, quota: &Quota, now: u64) -> Option<Outcome> {
+    let cell = part.cells.get(&key)?;
+    let now = now.max(part.floor);
+    let mut paid = cell.load(Ordering::Acquire);
+    loop {
+        let outcome = quota.take(paid, now);
+        let Outcome::Taken(next) = outcome else { return Some(outcome) };
+        match cell.compare_exchange_weak(paid, next, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => return Some(outcome),
+            Err(newer) => paid = newer,
+        }
+    }
+}
+
+/// Nothing here can panic half way, so a poisoned lock holds sound numbers.
+fn read(part: &RwLock<Part>) -> RwLockReadGuard<'_, Part> {
+    part.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn write(part: &RwLock<Part>) -> RwLockWriteGuard<'_, Part> {
+    part.write().unwrap_or_else(PoisonError::into_inner)
+}

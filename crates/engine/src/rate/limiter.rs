@@ -1,0 +1,174 @@
+//! Which limits speak of a request, whose count it belongs to, and what clients are told.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::net::IpAddr;
+use std::time::Duration;
+
+use super::cells::Cells;
+use super::quota::{Outcome, Quota, nanos};
+use crate::config::{Glob, RateLimit, RateMethods, RatePer, address_block};
+
+/// How many bits of an IPv6 address count: who has one has usually a whole network of these.
+const IPV6_BITS: u8 = 64;
+
+/// A request, as limits see it.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// Who asks: the principal's id.
+    pub principal: &'a str,
+    /// Where the connection comes from; `None` for standard input.
+    pub address: Option<IpAddr>,
+    /// The first address that a proxy names (`X-Forwarded-For`), for limits that trust it.
+    pub forwarded: Option<IpAddr>,
+    /// The profile.
+    pub profile: &'a str,
+    /// Is it `tools/call`?
+    pub is_call: bool,
+    /// The tool that is called, by its public name.
+    pub tool: Option<&'a str>,
+}
+
+/// What a limit says, for a status and headers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Verdict {
+    /// Is the request let through?
+    pub allowed: bool,
+    /// How many may come at once after a rest.
+    pub limit: u32,
+    /// How many more would be let through now.
+    pub remaining: u32,
+    /// After what time without a request all of them are.
+    pub reset: Duration,
+    /// When it is worth to try again; zero where it was let through.
+    pub retry_after: Duration,
+}
+
+/// A limit in use.
+#[derive(Debug)]
+struct Rule {
+    quota: Quota,
+    limit: RateLimit,
+}
+
+impl Rule {
+    fn speaks_of(&self, request: &Request<'_>) -> bool {
+        let fits = |globs: &[Glob], name: &str| globs.iter().any(|glob| glob.matches(name));
+        let RateLimit { methods, profiles, tools, .. } = &self.limit;
+        (*methods == RateMethods::All || request.is_call)
+            && profiles.as_ref().is_none_or(|globs| fits(globs, request.profile))
+            && tools.as_ref().is_none_or(|globs| request.tool.is_some_and(|tool| fits(globs, tool)))
+    }
+
+    fn verdict(&self, outcome: Outcome, now: u64) -> Verdict {
+        let limit = self.quota.burst();
+        match outcome {
+            Outcome::Taken(paid) => Verdict {
+                allowed: true,
+                limit,
+                remaining: self.quota.remaining(paid, now),
+                reset: Duration::from_nanos(paid.saturating_sub(now)),
+                retry_after: Duration::ZERO,
+            },
+            Outcome::Refused { wait, paid } => Verdict {
+                allowed: false,
+                limit,
+                remaining: 0,
+                reset: Duration::from_nanos(paid.saturating_sub(now)),
+                retry_after: Duration::from_nanos(wait),
+            },
+        }
+    }
+
+    /// Whose count a request belongs to, as one number.
+    fn key(&self, number: usize, seed: u64, request: &Request<'_>) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (seed, number).hash(&mut hasher);
+        for per in &self.limit.per {
+            match per {
+                RatePer::Principal => request.principal.hash(&mut hasher),
+                RatePer::Ip => {
+                    let named = request.forwarded.filter(|_| self.limit.trust_forwarded_for);
+                    let address = named.or(request.address);
+                    address.map(|address| address_block(address, IPV6_BITS)).hash(&mut hasher);
+                }
+                RatePer::Profile => request.profile.hash(&mut hasher),
+                RatePer::Tool => request.tool.hash(&mut hasher),
+            }
+        }
+        hasher.finish()
+    }
+}
+
+/// All limits with their counts. Shared between threads; nothing is allocated for a request whose count is known.
+#[derive(Debug)]
+pub struct Limiter {
+    rules: Box<[Rule]>,
+    cells: Cells,
+    seed: u64,
+}
+
+impl Limiter {
+    /// The limits of a configuration that are switched on. At most `cap` counts are kept (some 40 bytes each); who would
+    /// need one more is refused until one is paid back. `seed` is random, so that nobody can choose to share another's count.
+    pub fn new(limits: &[RateLimit], cap: usize, seed: u64) -> Self {
+        let rule = |limit: &RateLimit| {
+            let quota = Quota::new(limit.count, limit.period, limit.burst);
+            Rule { quota, limit: limit.clone() }
+        };
+        let rules = limits.iter().filter(|limit| limit.enabled).map(rule).collect();
+        Self { rules, cells: Cells::new(cap), seed }
+    }
+
+    /// Are there no limits?
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// Counts a request at `now`, the time since any fixed point. Where several limits speak of it, it is counted only when
+    /// all have room, and the tightest one is told. `None` when none does.
+    pub fn check(&self, request: &Request<'_>, now: Duration) -> Option<Verdict> {
+        let now = nanos(now);
+        let speaking = || self.rules.iter().enumerate().filter(|(_, rule)| rule.speaks_of(request));
+        let mut tightest: Option<Verdict> = None;
+        // A request that another limit refuses costs nothing, so all are asked before one counts.
+        if speaking().nth(1).is_some() {
+            for (number, rule) in speaking() {
+                let outcome = self.cells.peek(rule.key(number, self.seed, request), &rule.quota, now);
+                if let Outcome::Refused { .. } = outcome {
+                    tighten(&mut tightest, rule.verdict(outcome, now));
+                }
+            }
+            if tightest.is_some() {
+                return tightest;
+            }
+        }
+        for (number, rule) in speaking() {
+            let outcome = self.cells.take(rule.key(number, self.seed, request), &rule.quota, now);
+            tighten(&mut tightest, rule.verdict(outcome, now));
+            if let Outcome::Refused { .. } = outcome {
+                break;
+            }
+        }
+        tightest
+    }
+
+    /// Gives up the counts that are paid back. This happens by itself when room is needed; calling it now and then gives
+    /// memory back sooner.
+    pub fn sweep(&self, now: Duration) {
+        self.cells.sweep(nanos(now));
+    }
+
+    /// How many counts are kept.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+}
+
+/// Keeps the verdict that lets the least through, or for the longest time nothing.
+fn tighten(tightest: &mut Option<Verdict>, verdict: Verdict) {
+    let room =
+        |verdict: &Verdict| (verdict.allowed, verdict.remaining, std::cmp::Reverse(verdict.retry_after));
+    if tightest.as_ref().is_none_or(|other| room(&verdict) < room(other)) {
+        *tightest = Some(verdict);
+    }
+}

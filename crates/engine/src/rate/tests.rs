@@ -1,0 +1,262 @@
+//! Counting with time as an argument: exact with many threads, in bounded memory, and never more than is written.
+
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::config::{RateLimit, RateMethods, RatePer};
+
+fn limit(count: u32, per: Duration, burst: u32) -> RateLimit {
+    RateLimit {
+        enabled: true,
+        per: vec![RatePer::Principal],
+        methods: RateMethods::Calls,
+        profiles: None,
+        tools: None,
+        count,
+        period: per,
+        burst,
+        trust_forwarded_for: false,
+    }
+}
+
+fn call(principal: &str) -> Request<'_> {
+    Request { principal, address: None, forwarded: None, profile: "default", is_call: true, tool: Some("t") }
+}
+
+fn address(text: &str) -> Option<IpAddr> {
+    text.parse().ok()
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+const MINUTE: Duration = Duration::from_mins(1);
+
+#[test]
+fn a_burst_is_let_through_and_then_one_for_each_interval() {
+    let limiter = Limiter::new(&[limit(60, MINUTE, 3)], 100, 7);
+    let at = |seconds: u64| limiter.check(&call("a"), Duration::from_secs(1000 + seconds)).unwrap();
+    let first = Verdict { allowed: true, limit: 3, remaining: 2, reset: SECOND, retry_after: Duration::ZERO };
+    assert_eq!(at(0), first);
+    assert_eq!(at(0), Verdict { remaining: 1, reset: 2 * SECOND, ..first });
+    assert_eq!(at(0), Verdict { remaining: 0, reset: 3 * SECOND, ..first });
+    let refused = Verdict { allowed: false, remaining: 0, reset: 3 * SECOND, retry_after: SECOND, ..first };
+    assert_eq!([at(0), at(0)], [refused; 2]);
+    assert_eq!(at(1), Verdict { remaining: 0, reset: 3 * SECOND, ..first });
+    assert!(!at(1).allowed && at(10).allowed);
+    assert_eq!(at(10).remaining, 1);
+}
+
+#[test]
+fn a_limit_of_sixty_says_what_is_left_of_sixty() {
+    let limiter = Limiter::new(&[limit(60, MINUTE, 60)], 100, 7);
+    let verdicts: Vec<Verdict> = (0..61).map(|_| limiter.check(&call("a"), SECOND).unwrap()).collect();
+    let left: Vec<u32> = verdicts[..60].iter().map(|verdict| verdict.remaining).collect();
+    assert_eq!(left, (0..60).rev().collect::<Vec<u32>>());
+    assert_eq!((verdicts[60].allowed, verdicts[60].limit, verdicts[60].retry_after), (false, 60, SECOND));
+}
+
+#[test]
+fn everybody_has_a_count_of_their_own_as_the_limit_says() {
+    let check = |per: &[RatePer], requests: [Request<'_>; 2]| {
+        let limits = [RateLimit { per: per.to_vec(), trust_forwarded_for: true, ..limit(1, MINUTE, 1) }];
+        let limiter = Limiter::new(&limits, 100, 7);
+        requests.map(|request| limiter.check(&request, SECOND).unwrap().allowed)
+    };
+    let one = Request { address: address("192.0.2.1"), ..call("a") };
+    let others = [
+        (RatePer::Principal, Request { principal: "b", ..one }),
+        (RatePer::Ip, Request { address: address("192.0.2.2"), ..one }),
+        (RatePer::Ip, Request { forwarded: address("192.0.2.2"), ..one }),
+        (RatePer::Profile, Request { profile: "p", ..one }),
+        (RatePer::Tool, Request { tool: Some("u"), ..one }),
+        (RatePer::Tool, Request { tool: None, ..one }),
+    ];
+    for (per, other) in others {
+        assert_eq!(check(&[per], [one, other]), [true, true], "{per:?}");
+        assert_eq!(check(&[per], [one, one]), [true, false], "{per:?}");
+        for another in [RatePer::Principal, RatePer::Ip, RatePer::Profile, RatePer::Tool] {
+            assert_eq!(
+                check(&[another], [one, other]),
+                [true, another == per],
+                "{per:?} counted by {another:?}"
+            );
+        }
+    }
+    assert_eq!(check(&[], [one, Request { principal: "b", ..one }]), [true, false], "one count for all");
+    let of = |text: &str| Request { address: address(text), ..one };
+    assert_eq!(check(&[RatePer::Ip], [of("::ffff:192.0.2.1"), one]), [true, false]);
+    assert_eq!(check(&[RatePer::Ip], [of("2001:db8::1"), of("2001:db8::ffff:1")]), [true, false]);
+    assert_eq!(check(&[RatePer::Ip], [of("2001:db8::1"), of("2001:db8:0:1::1")]), [true, true]);
+}
+
+#[test]
+fn a_proxy_is_believed_only_where_it_is_trusted() {
+    let limits = [RateLimit { per: vec![RatePer::Ip], ..limit(1, MINUTE, 1) }];
+    let limiter = Limiter::new(&limits, 100, 7);
+    let one = Request { address: address("192.0.2.1"), forwarded: address("203.0.113.1"), ..call("a") };
+    assert!(limiter.check(&one, SECOND).unwrap().allowed);
+    assert!(!limiter.check(&Request { forwarded: address("203.0.113.2"), ..one }, SECOND).unwrap().allowed);
+}
+
+#[test]
+fn limits_speak_of_what_they_name() {
+    let globs = |text: &str| Some(vec![crate::config::Glob::parse(text).unwrap()]);
+    let says = |limit: RateLimit, request: Request<'_>| {
+        Limiter::new(&[limit], 100, 7).check(&request, SECOND).is_some()
+    };
+    let plain = limit(1, SECOND, 1);
+    let other = Request { is_call: false, tool: None, ..call("a") };
+    assert!(says(plain.clone(), call("a")) && !says(plain.clone(), other));
+    assert!(says(RateLimit { methods: RateMethods::All, ..plain.clone() }, other));
+    assert!(!says(RateLimit { enabled: false, ..plain.clone() }, call("a")));
+    assert!(says(RateLimit { tools: globs("t*"), ..plain.clone() }, call("a")));
+    assert!(!says(RateLimit { tools: globs("u*"), ..plain.clone() }, call("a")));
+    assert!(!says(RateLimit { tools: globs("*"), ..plain.clone() }, Request { tool: None, ..call("a") }));
+    assert!(!says(RateLimit { profiles: globs("p*"), ..plain }, call("a")));
+    assert!(Limiter::new(&[], 100, 7).is_empty());
+}
+
+#[test]
+fn a_request_that_one_limit_refuses_is_counted_by_none() {
+    let tight = RateLimit { tools: None, ..limit(1, MINUTE, 1) };
+    let wide = limit(60, MINUTE, 10);
+    let limiter = Limiter::new(&[wide, tight], 100, 7);
+    let now = SECOND;
+    let first = limiter.check(&call("a"), now).unwrap();
+    assert_eq!((first.allowed, first.limit, first.remaining), (true, 1, 0));
+    for _ in 0..50 {
+        let refused = limiter.check(&call("a"), now).unwrap();
+        assert_eq!((refused.allowed, refused.limit, refused.retry_after), (false, 1, MINUTE));
+    }
+    let later = limiter.check(&call("a"), now + MINUTE).unwrap();
+    assert!(later.allowed, "the wide one has room still: {later:?}");
+}
+
+#[test]
+fn memory_is_capped_and_only_what_is_paid_back_is_given_up() {
+    let limiter = Limiter::new(&[limit(1, MINUTE, 2)], 10, 7);
+    let check = |name: &str, seconds: u64| limiter.check(&call(name), Duration::from_secs(seconds)).unwrap();
+    for n in 0..10 {
+        assert!(check(&format!("early {n}"), 100).allowed);
+    }
+    let refused = check("late", 130);
+    assert_eq!((refused.allowed, refused.retry_after, limiter.len()), (false, 30 * SECOND, 10));
+    assert!(check("early 0", 130).allowed, "who has a count has it still");
+    assert!(!check("early 0", 130).allowed);
+    assert!(check("late", 160).allowed);
+    assert_eq!(limiter.len(), 2, "all but two were paid back");
+    let late = [check("early 0", 159), check("early 0", 159)].map(|verdict| verdict.allowed);
+    assert_eq!(late, [true, false], "a time before that of the sweep is taken for it");
+    limiter.sweep(Duration::from_hours(1));
+    assert_eq!(limiter.len(), 0);
+}
+
+#[test]
+fn nobody_counts_at_a_time_before_a_cell_was_given_up() {
+    let limiter = Limiter::new(&[limit(1, SECOND, 1)], 1, 7);
+    let check = |seconds: u64| limiter.check(&call("a"), Duration::from_secs(seconds)).unwrap().allowed;
+    assert!(check(100));
+    limiter.sweep(Duration::from_secs(101));
+    // A thread that looked at the clock a while ago gets its place from now, not from then.
+    assert!(check(50));
+    assert!(!check(101));
+    assert!(check(102));
+}
+
+/// Does this with 64 threads.
+#[expect(clippy::disallowed_methods, reason = "the test, not the engine, has threads")]
+fn with_threads(work: impl Fn(usize) + Sync) {
+    let work = &work;
+    std::thread::scope(|scope| {
+        for thread in 0..64 {
+            scope.spawn(move || work(thread));
+        }
+    });
+}
+
+#[test]
+fn sixty_four_threads_never_get_more_than_the_burst() {
+    for burst in [1, 7, 100, 2000] {
+        let limiter = Limiter::new(&[limit(1, Duration::from_hours(24), burst)], 1000, 7);
+        let allowed = AtomicU64::new(0);
+        with_threads(|_| {
+            for _ in 0..50 {
+                if limiter.check(&call("a"), SECOND).unwrap().allowed {
+                    allowed.fetch_add(1, Ordering::Relaxed);
+                }
+            }
+        });
+        assert_eq!(allowed.into_inner(), u64::from(burst));
+    }
+}
+
+#[test]
+fn sixty_four_threads_get_no_more_while_other_cells_come_and_go() {
+    let in_profile = |limit: RateLimit, profile: &str| RateLimit {
+        profiles: Some(vec![crate::config::Glob::parse(profile).unwrap()]),
+        ..limit
+    };
+    let slow = in_profile(limit(1, Duration::from_hours(24), 100), "slow");
+    let fast = in_profile(limit(1_000_000, Duration::from_millis(1), 1), "fast");
+    let limiter = Limiter::new(&[slow, fast], 64, 7);
+    let clock = AtomicU64::new(1_000_000);
+    let allowed: [AtomicUsize; 8] = std::array::from_fn(|_| AtomicUsize::new(0));
+    let passing = AtomicUsize::new(0);
+    with_threads(|thread| {
+        for round in 0..200 {
+            let now = Duration::from_nanos(clock.fetch_add(10, Ordering::Relaxed));
+            let name = format!("{thread} {round}");
+            if limiter.check(&Request { profile: "fast", ..call(&name) }, now).unwrap().allowed {
+                passing.fetch_add(1, Ordering::Relaxed);
+            }
+            let name = (thread + round) % allowed.len();
+            let request = call(&NAMES[name..=name]);
+            if limiter.check(&Request { profile: "slow", ..request }, now).unwrap().allowed {
+                allowed[name].fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    });
+    assert_eq!(allowed.map(AtomicUsize::into_inner), [100; 8]);
+    assert!(passing.into_inner() > 64, "cells came and went");
+    assert!(limiter.len() <= 64);
+}
+
+const NAMES: &str = "abcdefgh";
+
+proptest! {
+    #[test]
+    fn in_any_stretch_of_time_no_more_than_burst_and_rate(
+        count in 1..100_u32, burst in 1..20_u32, millis in 1..5000_u64,
+        steps in proptest::collection::vec(0..200_u64, 1..300),
+    ) {
+        let per = Duration::from_millis(millis);
+        let limiter = Limiter::new(&[limit(count, per, burst)], 16, 7);
+        let (mut now, mut taken) = (Duration::from_secs(5), Vec::new());
+        for step in steps {
+            now += Duration::from_millis(step);
+            let verdict = limiter.check(&call("a"), now).unwrap();
+            if verdict.allowed {
+                taken.push(now);
+                prop_assert!(verdict.remaining < burst && verdict.retry_after.is_zero());
+            } else {
+                prop_assert!(verdict.remaining == 0 && !verdict.retry_after.is_zero());
+                // It is as good as its word.
+                let soon = now + verdict.retry_after;
+                prop_assert!(limiter.check(&call("a"), soon.checked_sub(Duration::from_nanos(1)).unwrap()).is_some_and(|v| !v.allowed));
+                prop_assert!(limiter.check(&call("a"), soon).unwrap().allowed);
+                now = soon;
+                taken.push(now);
+            }
+        }
+        for (at, first) in taken.iter().enumerate() {
+            for (n, last) in taken[at..].iter().enumerate() {
+                let time = last.abs_diff(*first);
+                let due = time.as_nanos() * u128::from(count) / per.as_nanos();
+                prop_assert!((n + 1) as u128 <= u128::from(burst) + due, "{} in {time:?}", n + 1);
+            }
+        }
+    }
+}
