@@ -303,3 +303,26 @@ fn within(times: &str) -> Option<Step> {
     let (from, to) = times.split_once("..")?;
     Some(Step::Within(seconds(from)?, seconds(to)?))
 }
+
+#[test]
+fn what_is_not_understood_is_a_fault() {
+    let good = "X: A rule.\n\npreset: bb\nenv: A=b\n\n> POST /mcp\n> H: v\n>\n> {\n> }\n< 200\n< !H\n---\n\
+                preset: bb\ntransport: stdio\n\n> {}\n< {}\n= close\n";
+    let file = File::read("X", good).expect("it can be read");
+    let [first, second] = &file.scenes[..] else { panic!("two scenes") };
+    let sent = Part { head: vec!["POST /mcp".into(), "H: v".into()], body: Some("{\n}".into()) };
+    let came = Part { head: vec!["200".into(), "!H".into()], body: None };
+    assert_eq!(first.steps, [(6, Step::Send(sent)), (11, Step::Receive(came))]);
+    assert_eq!(second.steps.len(), 3);
+    for (from, to) in [
+        ("X: A", "Y: A"),
+        ("preset: bb\nenv", "env"),
+        ("env: A=b", "env: A"),
+        ("env: A=b", "nothing"),
+        ("transport: stdio", "transport: pigeon"),
+        ("= close", "= fly"),
+        ("< 200\n< !H\n", ""),
+    ] {
+        assert!(File::read("X", &good.replacen(from, to, 1)).is_err(), "{from} as {to}");
+    }
+}
