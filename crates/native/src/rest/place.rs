@@ -104,7 +104,8 @@ pub(crate) fn base_url(text: &str) -> Result<String, &'static str> {
         || authority.split(':').next().unwrap_or_default(),
         |inside| inside.split(']').next().unwrap_or_default(),
     );
-    if host.is_empty() {
+    let in_authority = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
+    if host.is_empty() || !authority.chars().all(in_authority) {
         return Err("the URL names no host");
     }
     if path.split('/').any(|part| matches!(part, "." | "..")) {

@@ -32,6 +32,8 @@ fn base_urls_are_checked() {
         "https://ex\u{e4}mple.com",
         "https://x/../y",
         "https://:80",
+        "https://x;y",
+        "https://x%2f",
         "https://x\\y",
     ] {
         assert!(base_url(text).is_err(), "{text}");
