@@ -8,12 +8,12 @@ use proto::bridge::tasks::without_list;
 
 use super::capabilities::merge;
 use super::mirrored::{MirroredParam, annotated};
-use super::names::{clashes, prefixed};
+use super::names::PublicNames;
 use super::pages::Shown;
 use super::part::Part;
 use super::validator::LazyValidator;
 use super::{Item, ListKind, PromptEntry, ToolEntry, UpstreamId, UpstreamOffer, ViewSpec};
-use crate::config::{NameRules, Naming, Profile};
+use crate::config::{NameRules, Profile};
 use crate::tasks::renames_among;
 
 /// An item under its public name.
@@ -40,17 +40,13 @@ impl<'p, 'a> Assembly<'p, 'a> {
             .iter()
             .flat_map(|part| part.items(kind).map(move |(own, shown)| (part, own, shown)))
             .collect();
-        let clashing = clashes(all.iter().map(|(part, own, _)| (&*part.upstream.name, own.key.as_str())));
+        let each = all.iter().map(|(part, own, _)| (&*part.upstream.name, own.key.as_str()));
+        let public = PublicNames::new(self.spec.profile.names, each);
         let mut taken: HashMap<String, Arc<str>> = HashMap::new();
         let mut named = Vec::with_capacity(all.len());
         for (part, own, shown) in all {
             let upstream = part.upstream;
-            let plain = self.spec.profile.names == Naming::Plain && !clashing.contains(own.key.as_str());
-            let name = if plain { own.key.clone() } else { prefixed(&upstream.name, &own.key) };
-            if !rules.admits(&name) {
-                continue;
-            }
-            let name = rules.shown_name(&name).to_owned();
+            let Some(name) = public.shown(&upstream.name, &own.key, rules) else { continue };
             if let Some(other) = taken.get(&name) {
                 self.notes.push(format!(
                     "{}: {:?} of {} is left out, its name {name:?} belongs to {other}; rename one of them",

@@ -1,9 +1,14 @@
 //! Public names for the things of several servers, stable when servers join or leave, and never two alike.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+
+use crate::config::{NameRules, Naming};
 
 /// What stands between a server's name and that of its tool.
 pub(super) const SEPARATOR: &str = "__";
+
+/// The same where only clashes have it (`names: plain-first`).
+const CLASH_SEPARATOR: &str = ":";
 
 /// The longest public name, in characters: what clients and model APIs accept.
 pub(super) const MAX_NAME: usize = 64;
@@ -11,7 +16,11 @@ pub(super) const MAX_NAME: usize = 64;
 /// `server__name`, shortened when it is over [`MAX_NAME`]: its head and eight digits of a hash of the whole, so that the
 /// same thing always gets the same name.
 pub(super) fn prefixed(server: &str, name: &str) -> String {
-    let full = format!("{server}{SEPARATOR}{name}");
+    joined(server, SEPARATOR, name)
+}
+
+fn joined(server: &str, separator: &str, name: &str) -> String {
+    let full = format!("{server}{separator}{name}");
     if full.chars().count() <= MAX_NAME {
         return full;
     }
@@ -26,16 +35,64 @@ fn fold(text: &str) -> u32 {
     u32::try_from((hash >> 32) ^ (hash & 0xffff_ffff)).unwrap_or(u32::MAX)
 }
 
-/// Which plain names are taken by more than one server.
-pub(super) fn clashes<'a>(names: impl Iterator<Item = (&'a str, &'a str)>) -> HashSet<&'a str> {
-    let mut owner: HashMap<&str, &str> = HashMap::new();
-    let mut clashing = HashSet::new();
-    for (server, name) in names {
-        if owner.insert(name, server).is_some_and(|other| other != server) {
-            clashing.insert(name);
+/// Whose plain name it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Owner<'a> {
+    /// The first server that has it, in the order of the profile.
+    first: &'a str,
+    /// Another one has it, too.
+    clashes: bool,
+}
+
+/// How the things of a profile's servers are named.
+#[derive(Debug)]
+pub(super) struct PublicNames<'a> {
+    naming: Naming,
+    owners: HashMap<&'a str, Owner<'a>>,
+}
+
+impl<'a> PublicNames<'a> {
+    /// From all things, each with its server and its name there, in the order of the profile.
+    pub(super) fn new(naming: Naming, all: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut owners: HashMap<&str, Owner<'_>> = HashMap::new();
+        for (server, name) in all {
+            let owner = owners.entry(name).or_insert(Owner { first: server, clashes: false });
+            owner.clashes |= owner.first != server;
+        }
+        Self { naming, owners }
+    }
+
+    /// The name that a thing has before it is renamed: what patterns and old names are.
+    fn given(&self, server: &str, name: &str) -> String {
+        let owner = self.owners.get(name).copied().unwrap_or(Owner { first: server, clashes: false });
+        let is_plain = match self.naming {
+            Naming::Prefix => false,
+            Naming::Plain => !owner.clashes,
+            Naming::PlainFirst => owner.first == server,
+            Naming::First => true,
+        };
+        match self.naming {
+            _ if is_plain => name.to_owned(),
+            Naming::PlainFirst => joined(server, CLASH_SEPARATOR, name),
+            _ => prefixed(server, name),
         }
     }
-    clashing
+
+    /// The name under which a thing is shown; `None` when it is not.
+    pub(super) fn shown(&self, server: &str, name: &str, rules: &NameRules) -> Option<String> {
+        let given = self.given(server, name);
+        if !rules.admits(&given) {
+            return None;
+        }
+        // Where all names are plain, the server's tells which of two is meant.
+        if self.naming == Naming::First
+            && !rules.rename.is_empty()
+            && let Some(own) = rules.rename.get(&prefixed(server, name))
+        {
+            return Some(own.clone());
+        }
+        Some(rules.shown_name(&given).to_owned())
+    }
 }
 
 #[cfg(test)]
@@ -53,9 +110,40 @@ mod tests {
         assert_eq!(prefixed("files", "read"), "files__read");
     }
 
+    fn all(naming: Naming) -> Vec<String> {
+        let all = [("a", "x"), ("a", "y"), ("b", "y"), ("b", "z"), ("c", "y"), ("a", "x")];
+        let public = PublicNames::new(naming, all.into_iter());
+        all[..5].iter().map(|(server, name)| public.given(server, name)).collect()
+    }
+
     #[test]
-    fn only_different_servers_clash() {
-        let names = [("a", "x"), ("a", "x"), ("a", "y"), ("b", "y")];
-        assert_eq!(clashes(names.into_iter()), HashSet::from(["y"]));
+    fn only_what_different_servers_have_clashes() {
+        assert_eq!(all(Naming::Prefix), ["a__x", "a__y", "b__y", "b__z", "c__y"]);
+        assert_eq!(all(Naming::Plain), ["x", "a__y", "b__y", "z", "c__y"]);
+        assert_eq!(all(Naming::PlainFirst), ["x", "y", "b:y", "z", "c:y"]);
+        assert_eq!(all(Naming::First), ["x", "y", "y", "z", "y"]);
+    }
+
+    #[test]
+    fn one_of_two_alike_is_renamed_by_its_server() {
+        let names = PublicNames::new(Naming::First, [("a", "y"), ("b", "y")].into_iter());
+        let mut rules = NameRules::default();
+        rules.rename.insert("b__y".to_owned(), "mine".to_owned());
+        let shown = |server| names.shown(server, "y", &rules);
+        assert_eq!([shown("a"), shown("b")], [Some("y".to_owned()), Some("mine".to_owned())]);
+        rules.rename.insert("y".to_owned(), "yours".to_owned());
+        let shown = |server| names.shown(server, "y", &rules);
+        assert_eq!([shown("a"), shown("b")], [Some("yours".to_owned()), Some("mine".to_owned())]);
+        let denied = NameRules { deny: vec![crate::config::Glob::parse("y").unwrap()], ..rules };
+        assert_eq!(names.shown("b", "y", &denied), None);
+    }
+
+    #[test]
+    fn long_clashes_are_shortened_too() {
+        let long = "x".repeat(80);
+        let names = PublicNames::new(Naming::PlainFirst, [("a", &*long), ("b", &*long)].into_iter());
+        let given = names.given("b", &long);
+        assert!(given.starts_with("b:xxx") && given.chars().count() == MAX_NAME);
+        assert_ne!(given, prefixed("b", &long));
     }
 }

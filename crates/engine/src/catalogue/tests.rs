@@ -134,6 +134,33 @@ fn plain_names_are_prefixed_only_where_they_clash() {
 }
 
 #[test]
+fn the_first_of_two_alike_keeps_its_name() {
+    let offers = || {
+        let one = offer(&V2025_11_25, [r#"{"name":"x"},{"name":"y"}"#, r#"{"name":"y"}"#, "", ""]);
+        let two = offer(&V2025_11_25, [r#"{"name":"y"},{"name":"z"}"#, r#"{"name":"y"}"#, "", ""]);
+        vec![upstream(1, "one", Ok(one)), upstream(2, "two", Ok(two))]
+    };
+    let of = |naming, renamed: &[(&str, &str)]| {
+        let mut profile = Profile { names: naming, ..Profile::default() };
+        let renamed = renamed.iter().map(|(old, new)| ((*old).to_owned(), (*new).to_owned()));
+        profile.tools.rename.extend(renamed);
+        view(&V2025_11_25, &profile, offers())
+    };
+    let owners =
+        |view: &View, names: [&str; 3]| names.map(|name| view.tool(name).map(|tool| tool.upstream.0));
+    let clash = of(Naming::PlainFirst, &[]);
+    assert_eq!(owners(&clash, ["y", "two:y", "z"]), [Some(1), Some(2), Some(2)]);
+    assert_eq!(clash.tool("two:y").unwrap().real_name.as_deref(), Some(b"\"y\"".as_slice()));
+    assert_eq!(clash.prompt("two:y").unwrap().upstream, UpstreamId(2));
+    assert!(clash.tool("two__y").is_none() && clash.notes().is_empty());
+    let first = of(Naming::First, &[("x", "ex")]);
+    assert_eq!(owners(&first, ["y", "z", "ex"]), [Some(1), Some(2), Some(1)]);
+    assert_eq!(first.notes().len(), 2, "the second server's tool and prompt: {:?}", first.notes());
+    let both = of(Naming::First, &[("two__y", "why")]);
+    assert_eq!(owners(&both, ["y", "why", "z"]), [Some(1), Some(2), Some(2)]);
+}
+
+#[test]
 fn tools_with_bad_header_annotations_are_left_out() {
     let bad = r#"{"name":"bad","inputSchema":{"properties":{"a":{"type":"number","x-mcp-header":"A"}}}},{"name":"good"}"#;
     let of = |era| view(era, &Profile::default(), vec![upstream(1, "u", Ok(offer(era, [bad, "", "", ""])))]);
