@@ -6,6 +6,7 @@
 //! | [`auth`] | who asks: authentication of clients |
 //! | [`cli`] | the commands: arguments, files, what is printed |
 //! | [`gateway`] | serving: profiles, sessions, exchanges |
+//! | [`preset`] | built-in configurations that behave as other systems do |
 //! | [`mask`] | secrets that nobody may see |
 //! | [`terminal`] | the client behind `list`, `call`, `read`, `prompt` and `ping` |
 
@@ -14,11 +15,11 @@
 
 #[allow(dead_code, unused_imports, reason = "the gateway does not record yet what is called")]
 mod audit;
-#[allow(dead_code, unused_imports, reason = "the gateway does not ask yet who calls it")]
 mod auth;
 mod cli;
 mod gateway;
 mod mask;
+mod preset;
 mod terminal;
 
 fn main() -> std::process::ExitCode {

@@ -82,6 +82,9 @@ fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
         Some(Command::Ping(args)) => ping::run(args, &global, console),
         Some(Command::Key(args)) => key::run(args, &global, console),
         Some(Command::Audit(args)) => audit::run(&args, &global, console),
+        Some(Command::Config { what: args::ConfigCommand::Show { preset } }) => {
+            console.print(preset.text.trim_end())
+        }
         Some(Command::Schema | Command::Config { what: args::ConfigCommand::Schema }) => schema::run(console),
     }
 }

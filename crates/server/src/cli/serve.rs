@@ -10,20 +10,26 @@ use super::args::Global;
 use super::console::Console;
 use super::failure::Failure;
 use super::settings::Settings;
+use super::state;
 use super::welcome::{Welcome, welcome};
 use super::{VERSION, address};
 use crate::gateway::run::{self, Options};
+use crate::preset::{self, Preset};
 
 const EXAMPLES: &str = "\
 Examples:
   dragoman serve                                  the configuration found, else the embedded demo
   dragoman serve --config team.yaml --listen 9000
+  dragoman serve --preset kulturarv               as that system does; see `dragoman config show --preset kulturarv`
   dragoman serve --listen 127.0.0.1:8808 --listen [::1]:8808";
 
 /// Serve what the configuration says (also without any command)
 #[derive(Debug, Clone, Default, PartialEq, Eq, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
+    /// Behave as another system does: bb, buddyboss, wordpress, gateway or kulturarv; --config FILE extends it
+    #[arg(long, short, value_name = "NAME", value_parser = preset::parse)]
+    preset: Option<Preset>,
     /// Listen here instead of where the configuration says: ADDRESS:PORT, or a port on loopback; may be repeated
     #[arg(long, short, value_name = "ADDRESS", value_parser = address::parse)]
     listen: Vec<SocketAddr>,
@@ -47,11 +53,15 @@ enum Runtime {
 
 /// Serves until it is told to stop.
 pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(), Failure> {
-    let mut settings = Settings::read(global.config.as_deref(), console)?;
+    let explicit = global.config.as_deref();
+    let mut settings = match args.preset {
+        Some(preset) => Settings::of_preset(preset, explicit, console)?,
+        None => Settings::read(explicit, console)?,
+    };
     if !args.listen.is_empty() {
         settings.config.listen.clone_from(&args.listen);
     }
-    address::refuse_open(&settings.config.listen, args.insecure)?;
+    address::refuse_open(&settings.config.listen, args.insecure || settings.config.asks_everybody())?;
     let config = settings.config.clone();
     let console = console.clone();
     let options = Options {
@@ -61,6 +71,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
             Some(Runtime::WorkStealing) => RuntimeKind::WorkStealing,
         },
         threads: args.threads.map(usize::from),
+        folder: state::folder(&settings).ok(),
         ready: Box::new(move |addresses| greet(addresses, &settings, &console)),
     };
     run::serve(options).map_err(|e| Failure::new(e.to_string()))

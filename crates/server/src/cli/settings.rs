@@ -4,11 +4,12 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use engine::config::{Config, Fault, Loaded, Lookup, MAX_FILE_BYTES, MAX_FILLED_BYTES, load};
+use engine::config::{Config, Fault, Loaded, Lookup, MAX_FILE_BYTES, MAX_FILLED_BYTES, load, load_over};
 use serde_json::json;
 
 use super::console::Console;
 use super::failure::Failure;
+use crate::preset::Preset;
 
 /// The names of a configuration file, in the order in which they are tried.
 const NAMES: [&str; 3] = ["dragoman.yaml", "dragoman.yml", "dragoman.json"];
@@ -48,9 +49,29 @@ impl Settings {
     pub(crate) fn load(explicit: Option<&Path>) -> Result<Self, Failure> {
         let found = explicit.map(Path::to_path_buf).or_else(|| find(&places()));
         match found {
-            Some(file) => Self::of_file(file),
+            Some(file) => Self::of_file(file, None),
             None => Self::of_text(DEMO, "the embedded demo", Path::new(""), None),
         }
+    }
+
+    /// A preset, extended by what a file says; its notes are said.
+    ///
+    /// # Errors
+    /// As [`Settings::read`].
+    pub(crate) fn of_preset(
+        preset: Preset,
+        explicit: Option<&Path>,
+        console: &Console,
+    ) -> Result<Self, Failure> {
+        let name = format!("the preset {}", preset.name);
+        let mut settings = Self::of_text(preset.text, &name, Path::new(""), None)?;
+        if let Some(file) = explicit {
+            settings = Self::of_file(file.to_path_buf(), Some(settings.config))?;
+        }
+        for note in &settings.notes {
+            console.note(&format!("{note}\n"));
+        }
+        Ok(settings)
     }
 
     /// A configuration with one server that is reached at a URL, under its own names.
@@ -67,7 +88,8 @@ impl Settings {
         Self::of_text(&text.to_string(), "the URL of the command line", Path::new(""), None)
     }
 
-    fn of_file(file: PathBuf) -> Result<Self, Failure> {
+    /// What a file says, or makes of another configuration.
+    fn of_file(file: PathBuf, base: Option<Config>) -> Result<Self, Failure> {
         let cannot = |why: String| {
             let mend = "name another file with --config, or leave it out to serve the demo";
             Failure::usage(format!("cannot read the configuration {}: {why}", file.display())).mend(mend)
@@ -76,14 +98,27 @@ impl Settings {
         let text = read(&file, MAX_FILE_BYTES + 1).map_err(cannot)?;
         let name = file.display().to_string();
         let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
-        Self::of_text(&text, &name, &folder, Some(file))
+        Self::over(base, &text, &name, &folder, Some(file))
     }
 
     fn of_text(text: &str, name: &str, folder: &Path, file: Option<PathBuf>) -> Result<Self, Failure> {
+        Self::over(None, text, name, folder, file)
+    }
+
+    fn over(
+        base: Option<Config>,
+        text: &str,
+        name: &str,
+        folder: &Path,
+        file: Option<PathBuf>,
+    ) -> Result<Self, Failure> {
         let of_file = |path: &str| filled(folder, path);
         let lookup = Lookup { env: &|name| std::env::var(name).ok(), file: &of_file };
-        let Loaded { config, notes } =
-            load(text, name, &lookup).map_err(|faults| Failure::Config(Box::new(faults)))?;
+        let loaded = match base {
+            None => load(text, name, &lookup),
+            Some(base) => load_over(base, text, name, &lookup),
+        };
+        let Loaded { config, notes } = loaded.map_err(|faults| Failure::Config(Box::new(faults)))?;
         Ok(Self { config, file, notes })
     }
 

@@ -7,7 +7,9 @@ use super::args::Global;
 use super::console::Console;
 use super::failure::Failure;
 use super::settings::Settings;
+use super::state;
 use crate::gateway::run::{self, Options};
+use crate::preset::{self, Preset};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -22,6 +24,9 @@ pub(super) struct Args {
     /// Which profile of the configuration
     #[arg(long, short, value_name = "NAME", default_value = DEFAULT_PROFILE)]
     profile: String,
+    /// Behave as another system does: bb, buddyboss, wordpress, gateway or kulturarv; --config FILE extends it
+    #[arg(long, value_name = "NAME", value_parser = preset::parse, conflicts_with = "url")]
+    preset: Option<Preset>,
     /// A server on the network to serve instead of what the configuration says
     #[arg(value_name = "URL", conflicts_with = "profile")]
     url: Option<String>,
@@ -29,19 +34,23 @@ pub(super) struct Args {
 
 /// Serves until stdin ends.
 pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(), Failure> {
-    let settings = match &args.url {
-        Some(url) => Settings::of_url(url)?,
-        None => Settings::read(global.config.as_deref(), console)?,
+    let explicit = global.config.as_deref();
+    let settings = match (&args.url, args.preset) {
+        (Some(url), _) => Settings::of_url(url)?,
+        (None, Some(preset)) => Settings::of_preset(preset, explicit, console)?,
+        (None, None) => Settings::read(explicit, console)?,
     };
     if !settings.config.profiles.contains_key(&args.profile) {
         let names: Vec<&str> = settings.config.profiles.keys().map(String::as_str).collect();
         let message = format!("there is no profile {:?}", args.profile);
         return Err(Failure::usage(message).mend(format!("the configuration has {}", names.join(", "))));
     }
+    let folder = state::folder(&settings).ok();
     let options = Options {
         config: settings.config,
         runtime: RuntimeKind::PerCore,
         threads: Some(1),
+        folder,
         ready: Box::new(|_| {}),
     };
     run::stdio(options, &args.profile).map_err(|e| Failure::new(e.to_string()))

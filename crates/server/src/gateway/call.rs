@@ -16,6 +16,7 @@ use transport::up::LinkError;
 
 use super::caller::Caller;
 use super::deliver::{Way, deliver};
+use super::embedded::Carried;
 use super::lease::Lease;
 use super::link::{Asker, Inbound, OpenLink};
 use super::reply::{Item, Reply, Source};
@@ -51,6 +52,8 @@ pub(crate) struct Call {
     pub(super) over: bool,
     /// Whether the client takes an answer while it is still coming.
     pub(super) takes_long: bool,
+    /// What its request carries for the site behind an embedded server.
+    pub(super) carried: Option<Arc<Carried>>,
     /// Whether its upstream's lists were asked for again on its account.
     pub(super) relisted: bool,
     /// The key under which its link tells of progress.
@@ -239,8 +242,9 @@ impl Call {
             link.forget_progress(old);
         }
         let deadline = self.exchange.deadline();
-        let Self { shard, upstream, caller, link, cancelled, exchange, lease, mail, .. } = self;
-        let way = Way { upstream, caller, lease: lease.as_ref(), mail: mail.as_deref() };
+        let Self { shard, upstream, caller, link, cancelled, exchange, lease, mail, carried, .. } = self;
+        let carried = carried.as_deref();
+        let way = Way { upstream, caller, lease: lease.as_ref(), mail: mail.as_deref(), carried };
         let happened = tokio::select! {
             reply = deliver(shard, way, link, outbound, exchange.token()) => Happened::Replied(reply),
             notice = cancellation(cancelled) => Happened::Cancelled(notice),

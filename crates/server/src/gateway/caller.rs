@@ -15,6 +15,7 @@ use proto::rpc::{Frame, code};
 use tokio::sync::mpsc;
 
 use super::call::{Call, Mail};
+use super::embedded::Carried;
 use super::identity::Identity;
 use super::lease::Lease;
 use super::session::Session;
@@ -74,6 +75,8 @@ pub(crate) struct Request<'a> {
     pub(crate) server: &'static Era,
     pub(crate) headers: Option<&'a dyn Headers>,
     pub(crate) server_info: &'a str,
+    /// What it carries for the site behind an embedded server.
+    pub(crate) carried: Option<Arc<Carried>>,
 }
 
 /// What the client can do, and what it wants to hear: what matters only between different eras.
@@ -105,7 +108,7 @@ impl Call {
                 (session.kind.era, Some(cancelled))
             }
         };
-        let id = request.frame.id().cloned();
+        let (id, carried) = (request.frame.id().cloned(), request.carried.clone());
         let is_cross = era != request.server;
         let said = if is_cross { said(&caller, &request) } else { Said::default() };
         let lease = if is_cross { lease(shard, &caller, &upstream, &request, &said) } else { None };
@@ -129,11 +132,17 @@ impl Call {
             cancelled,
             over: false,
             takes_long: false,
+            carried,
             relisted: false,
             progress: None,
             lease,
             mail,
         })
+    }
+
+    /// Whether the server that it goes to lives in the binary.
+    pub(crate) fn is_embedded(&self) -> bool {
+        self.upstream.is_native()
     }
 
     /// The server that it goes to.

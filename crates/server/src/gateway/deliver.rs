@@ -10,6 +10,7 @@ use transport::up::LinkError;
 use super::Shard;
 use super::call::Mail;
 use super::caller::Caller;
+use super::embedded::Carried;
 use super::lease::Lease;
 use super::link::OpenLink;
 use super::reply::Reply;
@@ -23,6 +24,8 @@ pub(super) struct Way<'a> {
     pub(super) caller: &'a Caller,
     pub(super) lease: Option<&'a (Lease, Option<Bytes>)>,
     pub(super) mail: Option<&'a Mail>,
+    /// What the request carries for the site behind an embedded server.
+    pub(super) carried: Option<&'a Carried>,
 }
 
 /// Sends a request over the caller's link; once more over a new one when it certainly was not taken.
@@ -42,7 +45,7 @@ pub(super) async fn deliver(
     way.check(shard, &link, &outbound)?;
     way.enter(used, &link, token.as_ref());
     way.tell_state(shard, &link).await;
-    match link.send(&shard.client, outbound.clone(), limits).await {
+    match link.send(&shard.client, outbound.clone(), limits, way.carried).await {
         Err(e @ (LinkError::SessionGone | LinkError::Foreign(_))) => {
             tracing::info!(server = %way.upstream.name(), "{}; opening another link", way.upstream.told(&e));
             link.bury();
@@ -50,7 +53,7 @@ pub(super) async fn deliver(
             way.check(shard, &link, &outbound)?;
             way.enter(used, &link, token.as_ref());
             way.tell_state(shard, &link).await;
-            Box::pin(link.send(&shard.client, outbound, limits)).await
+            Box::pin(link.send(&shard.client, outbound, limits, way.carried)).await
         }
         other => other,
     }

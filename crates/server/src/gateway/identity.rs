@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};
 
 use engine::access::Principal;
-use native::Mapped;
+
+use super::embedded::Carried;
 
 static ANYONE: LazyLock<Arc<Principal>> = LazyLock::new(|| Arc::new(Principal::anyone()));
 
@@ -15,8 +16,8 @@ pub(crate) struct Identity {
     pub(crate) principal: Arc<Principal>,
     /// Where the request comes from; nowhere for a pipe.
     pub(crate) address: Option<IpAddr>,
-    /// What the configuration lets the request carry to embedded servers.
-    pub(crate) mapped: Option<Arc<Mapped>>,
+    /// What the request carries for sites behind embedded servers, where any of it is to go there.
+    pub(crate) carried: Option<Arc<Carried>>,
 }
 
 impl Identity {
@@ -26,7 +27,7 @@ impl Identity {
     }
 
     pub(crate) fn of(principal: Arc<Principal>, address: Option<IpAddr>) -> Self {
-        Self { principal, address, mapped: None }
+        Self { principal, address, carried: None }
     }
 
     /// The name to which states, sessions and tasks are bound.

@@ -15,6 +15,7 @@ use proto::rpc::{Frame, FrameLimits, Kind, result_pieces, result_response};
 
 use super::call::Call;
 use super::caller::{Caller, Request as CallRequest};
+use super::identity::Identity;
 use super::link::{Asker, Inbound};
 use super::session::{Session, Subscription};
 use super::upstream::Upstream;
@@ -98,7 +99,12 @@ pub(crate) enum Outcome {
 }
 
 /// Decides what a request in a session comes to.
-pub(crate) async fn decide(shard: &Shard, session: &Arc<Session>, frame: Frame) -> Outcome {
+pub(crate) async fn decide(
+    shard: &Shard,
+    session: &Arc<Session>,
+    identity: &Identity,
+    frame: Frame,
+) -> Outcome {
     let era = session.kind.era;
     let refuse =
         |fault: Fault, frame: &Frame| Outcome::Done(fault.http_status(era), fault.response(frame.id()));
@@ -138,7 +144,14 @@ pub(crate) async fn decide(shard: &Shard, session: &Arc<Session>, frame: Frame) 
                     Some(Err(fault)) => return refuse(fault, &frame),
                 }
             }
-            let request = CallRequest { frame, route, server, headers: None, server_info: info };
+            let request = CallRequest {
+                frame,
+                route,
+                server,
+                headers: None,
+                server_info: info,
+                carried: identity.carried.clone(),
+            };
             match Call::begin(shard, Caller::Session(session.clone()), request) {
                 Ok(begun) => Outcome::Call(Box::new(begun), subscription),
                 Err(fault) => Outcome::Done(fault.http_status(era), fault.response(Some(&id))),

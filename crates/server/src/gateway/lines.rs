@@ -244,7 +244,11 @@ impl Client {
         let id = frame.id().cloned();
         // A level is passed on to servers, which may take their time.
         let slow = Method::from_name(&frame.method()) == Some(Method::SetLevel);
-        let outcome = if slow { None } else { Some(decide(&self.shard, &session, frame.clone()).await) };
+        let outcome = if slow {
+            None
+        } else {
+            Some(decide(&self.shard, &session, &self.way.identity, frame.clone()).await)
+        };
         let outcome = match outcome {
             Some(done @ (Outcome::Done(..) | Outcome::Long(_))) => {
                 return self.finish(&session, done, to.as_ref()).await;
@@ -258,7 +262,7 @@ impl Client {
         tasks.spawn(async move {
             let outcome = match outcome {
                 Some(call) => call,
-                None => decide(&client.shard, &session, frame).await,
+                None => decide(&client.shard, &session, &client.way.identity, frame).await,
             };
             client.finish(&session, outcome, to.as_ref()).await;
             drop(room);

@@ -16,6 +16,7 @@ use transport::net::Stop;
 use transport::net::client::Client;
 use transport::up::{HttpReply, LinkError, Unasked};
 
+use super::embedded::Carried;
 use super::reply::{Incoming, Reply, Source, parse};
 use super::session::Session;
 use super::upstream::Upstream;
@@ -90,6 +91,7 @@ impl OpenLink {
         client: &Client,
         outbound: Outbound,
         limits: FrameLimits,
+        carried: Option<&Carried>,
     ) -> Result<Reply, LinkError> {
         self.touch();
         match &self.wire {
@@ -114,7 +116,9 @@ impl OpenLink {
             }
             Wire::Native(server) => {
                 let request = parse(outbound.body, limits)?;
-                let answer = parse(server.answer(NativeCall::new(&request, self.era)).bytes().await, limits)?;
+                let mapped = carried.and_then(|carried| carried.mapped(&self.upstream.spec));
+                let call = NativeCall { mapped: mapped.as_ref(), ..NativeCall::new(&request, self.era) };
+                let answer = parse(server.answer(call).bytes().await, limits)?;
                 Ok(Reply::Whole(Box::new(answer), None))
             }
         }
@@ -131,7 +135,7 @@ impl OpenLink {
             let call = self.wire.own_call(client, outbound.key, outbound.body).await?;
             return Ok(Some(Source::Pipe(call)));
         }
-        match self.send(client, outbound, limits).await? {
+        match self.send(client, outbound, limits, None).await? {
             Reply::Source(source) => Ok(Some(source)),
             Reply::Whole(..) | Reply::Long(_) => Ok(None),
         }

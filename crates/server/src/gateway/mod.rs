@@ -17,6 +17,7 @@
 //! | `follower` | one server told of them, and heard |
 //! | `views`, `offers` | what clients see, kept up to date |
 //! | `upstream`, `link`, `wire`, `reply`, `link_cell`, `pump` | links to servers, and what those say, asked and unasked |
+//! | `embedded/` | servers that live in the binary |
 //! | `ladder`, `opening` | in which era and over which transport a server is spoken to |
 //! | `memory` | giving it back after a rush |
 //! | `tasks/` | calls that became tasks: what is kept for them, and who hears of them |
@@ -29,6 +30,7 @@ mod call;
 mod caller;
 mod deliver;
 mod dialect;
+mod embedded;
 mod farewell;
 mod follower;
 mod http;
@@ -80,6 +82,7 @@ use transport::child::Supervisor;
 use transport::net::Stop;
 use transport::net::client::Client;
 
+use crate::auth::Authenticator;
 use memory::Tidying;
 use parked::Parked;
 use seal::Seal;
@@ -106,6 +109,8 @@ pub(crate) struct Gateway {
     listens: AtomicU64,
     dialect_sessions: dialect::Sessions,
     dialect_lists: dialect::Lists,
+    /// Whether requests carry anything for sites behind embedded servers.
+    carries: bool,
     tidying: Tidying,
     stop: Stop,
 }
@@ -117,6 +122,7 @@ pub(crate) struct Shard(Arc<ShardState>);
 pub(crate) struct ShardState {
     gateway: Arc<Gateway>,
     client: Client,
+    door: Authenticator,
 }
 
 impl Deref for Shard {
@@ -148,6 +154,7 @@ impl Gateway {
             listens: AtomicU64::new(0),
             dialect_sessions: dialect::Sessions::new(snapshot.limits.sessions),
             dialect_lists: dialect::Lists::default(),
+            carries: embedded::Carried::is_wanted(&snapshot.upstreams),
             tidying: Tidying::default(),
             stop,
             snapshot: Arc::new(snapshot),

@@ -13,6 +13,8 @@ use tracing::Instrument as _;
 use transport::child::{Limits as ChildLimits, Spec};
 use transport::up::{HttpLink, HttpTarget, LinkError, PipeLink, SseLink, Unasked};
 
+use native::NativeServer;
+
 use super::Shard;
 use super::ladder::{Climb, PROBE, Rung, Verdict, verdict};
 use super::link::OpenLink;
@@ -40,7 +42,7 @@ impl Opening<'_> {
     /// Why no way works: what the upstream answered in words, if it did.
     pub(super) async fn run(&self) -> Result<OpenLink, LinkError> {
         if let Place::Native(native) = &self.upstream.place {
-            return Ok(self.native(*native));
+            return Ok(self.native(native));
         }
         let ladder = &self.upstream.ladder;
         let mut climb = Climb::new(ladder.rungs(self.upstream.reach, self.kind.era));
@@ -87,7 +89,7 @@ impl Opening<'_> {
         pipe: &mut Option<Piped>,
     ) -> Result<OpenLink, LinkError> {
         match (&self.upstream.place, rung.web) {
-            (Place::Native(native), _) => Ok(self.native(*native)),
+            (Place::Native(native), _) => Ok(self.native(native)),
             (Place::Http(target), Web::Streamable) => {
                 let opened = tokio::time::timeout(patience, self.streamable(target, rung.era)).await;
                 opened.map_err(|_| LinkError::Late(patience.as_secs()))?
@@ -97,10 +99,9 @@ impl Opening<'_> {
         }
     }
 
-    fn native(&self, server: engine::config::Native) -> OpenLink {
-        let server = native_server(server);
+    fn native(&self, server: &Arc<dyn NativeServer>) -> OpenLink {
         let hello = server.hello(native::spoken(self.kind.era));
-        OpenLink::new(self.upstream.clone(), Wire::Native(server), hello, self.own)
+        OpenLink::new(self.upstream.clone(), Wire::Native(server.clone()), hello, self.own)
     }
 
     async fn streamable(&self, target: &Arc<HttpTarget>, era: &'static Era) -> Result<OpenLink, LinkError> {
@@ -262,13 +263,5 @@ type Piped = (PipeLink, Unasked);
 async fn stop(pipe: Option<Piped>) {
     if let Some((pipe, _)) = pipe {
         pipe.stop().await;
-    }
-}
-
-fn native_server(native: engine::config::Native) -> Box<dyn native::NativeServer> {
-    match native {
-        engine::config::Native::Demo => Box::new(native::Demo),
-        // No upstream is made of these.
-        other => unreachable!("no server `{}` is embedded", other.name()),
     }
 }

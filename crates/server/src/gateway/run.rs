@@ -2,12 +2,15 @@
 
 use std::error::Error;
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::auth::{Authenticator, KeyBook, StoredKeys};
 use engine::Snapshot;
-use engine::config::Config;
+use engine::config::{Auth, Config};
 use proto::era::{newest_handshake, newest_stateless};
+use store::keys::Keys;
 use transport::net::client::{Client, ClientLimits, Trust};
 use transport::net::{
     ConnectionCap, Listeners, RuntimeKind, ServerLimits, Stop, runtime, serve as serve_connections,
@@ -29,6 +32,8 @@ pub(crate) struct Options {
     pub(crate) runtime: RuntimeKind,
     /// How many threads; as many as there are cores without.
     pub(crate) threads: Option<usize>,
+    /// Where keys and the record of calls are kept; `None` where nobody says.
+    pub(crate) folder: Option<PathBuf>,
     /// Called once everything listens, with the addresses.
     pub(crate) ready: Ready,
 }
@@ -40,8 +45,9 @@ type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Serves over HTTP until the process is told to stop.
 pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
-    let Options { config, runtime: kind, threads, ready } = options;
+    let Options { config, runtime: kind, threads, ready, folder } = options;
     let stop = Stop::new();
+    let door = door(&config.auth, folder.as_deref())?;
     let gateway =
         Arc::new(Gateway::new(Snapshot::compile(&config, env!("CARGO_PKG_VERSION")), stop.clone())?);
     let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
@@ -57,10 +63,9 @@ pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
     let ready = Mutex::new(Some(ready));
     let farewell = Farewell::new(shards, config.limits.drain_timeout);
     let outcome = runtime::run(kind, threads, &stop, |shard| {
-        let own = Shard(Arc::new(ShardState {
-            gateway: gateway.clone(),
-            client: Client::new(client_limits(&config), trust.clone()),
-        }));
+        let client = Client::new(client_limits(&config), trust.clone());
+        let door = door.over(Arc::new(client.clone()));
+        let own = Shard(Arc::new(ShardState { gateway: gateway.clone(), client, door }));
         let sockets: Vec<_> = listeners.iter().filter_map(|listener| listener.take(shard.index)).collect();
         let (guard, cap, stop) = (guard.clone(), cap.clone(), shard.stop.clone());
         let limits = server_limits(&config);
@@ -100,6 +105,8 @@ pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
 pub(crate) fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let stop = Stop::new();
     let config = options.config;
+    // Whoever starts a child is known well enough.
+    let door = door(&Auth::default(), None)?;
     let gateway =
         Arc::new(Gateway::new(Snapshot::compile(&config, env!("CARGO_PKG_VERSION")), stop.clone())?);
     let names = || gateway.snapshot.profiles.iter().map(|p| p.slug.as_str()).collect::<Vec<_>>().join(", ");
@@ -108,10 +115,9 @@ pub(crate) fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
         .profile_named(profile)
         .ok_or_else(|| format!("there is no profile {profile:?}; the configuration has: {}", names()))?;
     let outcome = runtime::run(RuntimeKind::PerCore, 1, &stop, |shard| {
-        let own = Shard(Arc::new(ShardState {
-            gateway: gateway.clone(),
-            client: Client::new(client_limits(&config), Trust::default()),
-        }));
+        let client = Client::new(client_limits(&config), Trust::default());
+        let door = door.clone();
+        let own = Shard(Arc::new(ShardState { gateway: gateway.clone(), client, door }));
         async move {
             until_signal(shard.stop.clone());
             warm(&own);
@@ -123,6 +129,20 @@ pub(crate) fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
         }
     });
     Ok(outcome?)
+}
+
+/// Who is let in.
+fn door(auth: &Auth, folder: Option<&Path>) -> Result<Authenticator, BoxError> {
+    let book: Option<Arc<dyn KeyBook>> = match folder.filter(|_| auth.keys) {
+        Some(folder) => {
+            let keys = Keys::open(folder).map_err(|e| format!("{e}; {}", e.mend()))?;
+            Some(Arc::new(StoredKeys::new(keys)))
+        }
+        None => None,
+    };
+    // Each shard asks other servers over its own connections.
+    let nobody = Client::new(ClientLimits::default(), Trust::default());
+    Ok(Authenticator::new(auth, book, Arc::new(nobody))?)
 }
 
 fn client_limits(config: &Config) -> ClientLimits {

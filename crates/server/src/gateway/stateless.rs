@@ -94,7 +94,14 @@ pub(crate) async fn decide_for(shard: &Shard, asking: Asking<'_>, frame: Frame) 
                 }
             }
             let headers = headers.map(|h| h as &dyn Headers);
-            let request = CallRequest { frame, route, server, headers, server_info: info };
+            let request = CallRequest {
+                frame,
+                route,
+                server,
+                headers,
+                server_info: info,
+                carried: identity.carried.clone(),
+            };
             let call = Call::begin(shard, Caller::Stateless(cell.clone(), identity.clone()), request)?;
             Ok(Decision::Call(Box::new(call)))
         }

@@ -107,14 +107,14 @@ async fn read(
 
 /// The lines of stdin.
 pub(super) struct Stdin {
-    stdin: tokio::io::Stdin,
+    pipe: tokio::io::Stdin,
     decoder: LineDecoder,
     ended: bool,
 }
 
 impl Stdin {
     fn new(most: usize) -> Self {
-        Self { stdin: tokio::io::stdin(), decoder: LineDecoder::new(most), ended: false }
+        Self { pipe: tokio::io::stdin(), decoder: LineDecoder::new(most), ended: false }
     }
 
     /// The next line, or why it is none; `None` after the last one.
@@ -129,7 +129,7 @@ impl Stdin {
                 return Ok(None);
             }
             let mut chunk = BytesMut::with_capacity(CHUNK);
-            self.ended = self.stdin.read_buf(&mut chunk).await? == 0;
+            self.ended = self.pipe.read_buf(&mut chunk).await? == 0;
             self.decoder.push(chunk.freeze());
         }
     }

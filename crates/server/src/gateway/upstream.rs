@@ -17,7 +17,8 @@ use proto::mcp::Method;
 use transport::child::Spec;
 use transport::up::{HttpLimits, HttpTarget, LinkError};
 
-use super::Shard;
+use native::NativeServer;
+
 use super::ladder::{Ladder, Reach};
 use super::lease::Leases;
 use super::link_cell::LinkCell;
@@ -25,6 +26,7 @@ use super::offers::OfferCell;
 use super::session::Session;
 use super::topics::Topics;
 use super::wire::Wire;
+use super::{Shard, embedded};
 use crate::mask::Mask;
 
 /// How many kinds of clients one upstream's offers are kept for.
@@ -45,7 +47,7 @@ pub(crate) struct Kind {
 pub(crate) enum Place {
     Http(Arc<HttpTarget>),
     Child(Spec),
-    Native(engine::config::Native),
+    Native(Arc<dyn NativeServer>),
 }
 
 /// One configured upstream.
@@ -71,15 +73,9 @@ impl Upstream {
             LinkConfig::Stdio(_) | LinkConfig::Native(_) => Reach::Pipe,
         };
         let place = match &spec.link {
-            LinkConfig::Native(native) if native.native == engine::config::Native::Demo => {
-                Place::Native(native.native)
-            }
             LinkConfig::Native(native) => {
-                return Err(format!(
-                    "{}: this program embeds no server `{}`",
-                    spec.name,
-                    native.native.name()
-                ));
+                let made = embedded::server(native, limits);
+                Place::Native(made.map_err(|e| format!("{}: {e}", spec.name))?)
             }
             LinkConfig::Http(http) => {
                 let uri = http.url.expose().parse().map_err(|e| format!("{}: {e}", spec.name))?;

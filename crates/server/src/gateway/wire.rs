@@ -1,5 +1,7 @@
 //! The transports of a link, side by side. It must not know what a message means.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use native::NativeServer;
 use transport::net::client::Client;
@@ -10,7 +12,7 @@ pub(crate) enum Wire {
     Http(HttpLink),
     Sse(SseLink),
     Pipe(PipeLink),
-    Native(Box<dyn NativeServer>),
+    Native(Arc<dyn NativeServer>),
 }
 
 impl Wire {

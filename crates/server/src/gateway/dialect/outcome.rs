@@ -6,6 +6,7 @@ use engine::dialect::{Outcome, Trouble};
 use engine::exchange::Answer;
 use engine::{Condition, Fault};
 use proto::rpc::{Frame, Kind};
+use serde_json::Value;
 
 use super::serve::Front;
 use crate::gateway::Shard;
@@ -25,19 +26,22 @@ pub(super) async fn forward(shard: &Shard, front: &Front, identity: &Identity, f
             let fault = Fault::unknown_method("subscriptions/listen", "has no stream to answer on here");
             Outcome::Trouble(Trouble::from(&fault))
         }
-        Ok(Decision::Call(call)) => run(shard, call).await,
+        Ok(Decision::Call(begun)) => run(shard, begun).await,
     }
 }
 
 async fn run(shard: &Shard, mut call: Box<Call>) -> Outcome {
-    let server = call.server_name().clone();
+    let (server, embedded) = (call.server_name().clone(), call.is_embedded());
     loop {
         let (running, progress) = call.run().await;
         match progress {
             Progress::Answer(Answer { fault: Some(fault), .. }) => {
                 return Outcome::Trouble(Trouble::from(&*fault));
             }
-            Progress::Answer(answer) => return read(shard, answer.body, Some(&server)),
+            Progress::Answer(answer) => {
+                let outcome = read(shard, answer.body, Some(&server));
+                return if embedded { named(outcome) } else { outcome };
+            }
             Progress::Relay(_) | Progress::Paused(_) => call = running,
             Progress::Park(..) | Progress::Pass(_) | Progress::End => {
                 let message = format!("server {server:?} wants something that this client cannot give");
@@ -45,6 +49,18 @@ async fn run(shard: &Shard, mut call: Box<Call>) -> Outcome {
             }
         }
     }
+}
+
+/// The same, of the kind that an embedded server says itself: it stands for a site or a service, and knows what went wrong.
+fn named(outcome: Outcome) -> Outcome {
+    let Outcome::Trouble(mut trouble) = outcome else { return outcome };
+    let error: Option<Value> =
+        trouble.original.as_ref().and_then(|original| serde_json::from_slice(original).ok());
+    let word = error.as_ref().and_then(|error| error.pointer("/data/condition")).and_then(Value::as_str);
+    if let Some(condition) = word.and_then(Condition::of_word) {
+        trouble.condition = condition;
+    }
+    Outcome::Trouble(trouble)
 }
 
 /// A response as an outcome.

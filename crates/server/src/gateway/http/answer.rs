@@ -2,7 +2,9 @@
 
 use bytes::Bytes;
 use engine::Fault;
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::header::{
+    ACCESS_CONTROL_ALLOW_ORIGIN, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue,
+};
 use http::{Response, StatusCode};
 use proto::era::Era;
 use proto::rpc::{Id, code, error_response};
@@ -29,6 +31,13 @@ pub(super) fn message(status: u16, text: Bytes) -> Response<Body> {
 pub(super) fn passing(body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response
+}
+
+/// A document about this server, which any web page may read (RFC 9728, section 3; CORS).
+pub(super) fn metadata(text: Bytes) -> Response<Body> {
+    let mut response = message(200, text);
+    response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     response
 }
 

@@ -1,6 +1,7 @@
 //! Clients over Streamable HTTP, and over HTTP+SSE as older ones speak it: what is checked before anything is read, and where each request goes.
 
 mod answer;
+mod denied;
 mod dialect;
 mod get;
 mod guard;
@@ -13,12 +14,15 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use engine::places::Place;
 use http::{Method, Request, Response, StatusCode};
 use transport::net::{Body, Handler, Incoming};
 
 use super::Shard;
 use super::dialect::Front;
+use super::embedded::Carried;
 use super::identity::Identity;
+use crate::auth::Denied;
 pub(crate) use guard::Guard;
 
 /// A request that was let in: at which profile, and whose it is.
@@ -53,29 +57,68 @@ impl Service {
     }
 
     async fn route(&self, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
-        let identity = Identity::anyone(Some(peer.ip()));
+        let shard = &self.shard;
         let path = request.uri().path();
-        let Some(place) = self.shard.gateway.snapshot.at(path) else {
-            return match path.strip_suffix('/').unwrap_or(path) {
-                sse::STREAM => sse::stream(&self.shard, identity, &request),
-                sse::MESSAGES => Box::pin(sse::messages(&self.shard, &identity, request)).await,
-                _ => self.other(path),
+        if let Some(metadata) = shard.door.metadata(path) {
+            return answer::metadata(metadata);
+        }
+        let place = shard.gateway.snapshot.at(path);
+        let bare = path.strip_suffix('/').unwrap_or(path);
+        let is_sse = place.is_none() && matches!(bare, sse::STREAM | sse::MESSAGES);
+        if place.is_none() && !is_sse {
+            return self.other(path);
+        }
+        let preflight = *request.method() == Method::OPTIONS;
+        let identity =
+            match self.identify(&request, peer, place.is_none_or(|place| place.asks) && !preflight).await {
+                Ok(identity) => identity,
+                Err(denied) => return denied::denied(place, &denied),
+            };
+        let Some(place) = place else {
+            return match bare {
+                sse::STREAM => sse::stream(shard, identity, &request),
+                _ => Box::pin(sse::messages(shard, &identity, request)).await,
             };
         };
-        let profile = place.profile;
-        let entry = Entry { profile, identity };
+        let entry = Entry { profile: place.profile, identity };
+        if let Some(denied) = denied::elsewhere(shard, &entry) {
+            return denied::denied(Some(place), &denied);
+        }
+        self.serve(place, entry, request).await
+    }
+
+    /// Who asks, where anybody has to say so.
+    async fn identify(
+        &self,
+        request: &Request<Incoming>,
+        peer: SocketAddr,
+        asks: bool,
+    ) -> Result<Identity, Denied> {
+        let address = Some(peer.ip());
+        let mut identity = Identity::anyone(address);
+        if asks && self.shard.door.asks() {
+            identity = Identity::of(self.shard.door.identify(request.headers(), peer.ip()).await?, address);
+        }
+        if self.shard.gateway.carries {
+            identity.carried = Carried::read(request.headers());
+        }
+        Ok(identity)
+    }
+
+    async fn serve(&self, place: &Place, entry: Entry, request: Request<Incoming>) -> Response<Body> {
+        let (shard, profile) = (&self.shard, place.profile);
         if let Some(row) = &place.dialect {
             let front = Front { row: row.clone(), profile };
-            let visit = dialect::Visit { shard: &self.shard, place, front, entry };
+            let visit = dialect::Visit { shard, place, front, entry };
             return Box::pin(visit.respond(request)).await;
         }
         match *request.method() {
             Method::POST if sse::session_named(&request).is_some() => {
-                Box::pin(sse::post(&self.shard, Some(profile), &entry.identity, request)).await
+                Box::pin(sse::post(shard, Some(profile), &entry.identity, request)).await
             }
-            Method::POST => post::post(&self.shard, &entry, request).await,
-            Method::GET => get::get(&self.shard, &entry, &request),
-            Method::DELETE => get::delete(&self.shard, &entry, &request),
+            Method::POST => post::post(shard, &entry, request).await,
+            Method::GET => get::get(shard, &entry, &request),
+            Method::DELETE => get::delete(shard, &entry, &request),
             Method::OPTIONS => guard::preflight(),
             _ => answer::not_allowed(),
         }

@@ -99,7 +99,7 @@ async fn single(
                 return *refusal;
             }
             match get::find(shard, entry, headers) {
-                Ok(session) => in_session(shard, &session, frame).await,
+                Ok(session) => in_session(shard, entry, &session, frame).await,
                 Err(refusal) => *refusal,
             }
         }
@@ -154,10 +154,10 @@ async fn handshake(shard: &Shard, entry: &Entry, frame: Frame) -> Response<Body>
     response
 }
 
-async fn in_session(shard: &Shard, session: &Arc<Session>, frame: Frame) -> Response<Body> {
+async fn in_session(shard: &Shard, entry: &Entry, session: &Arc<Session>, frame: Frame) -> Response<Body> {
     session.touch();
     match frame.kind() {
-        FrameKind::Request => request(shard, session, frame).await,
+        FrameKind::Request => request(shard, entry, session, frame).await,
         FrameKind::Notification => {
             Box::pin(notification(shard, session, frame)).await;
             answer::empty(StatusCode::ACCEPTED)
@@ -169,8 +169,8 @@ async fn in_session(shard: &Shard, session: &Arc<Session>, frame: Frame) -> Resp
     }
 }
 
-async fn request(shard: &Shard, session: &Arc<Session>, frame: Frame) -> Response<Body> {
-    let (call, change) = match decide(shard, session, frame).await {
+async fn request(shard: &Shard, entry: &Entry, session: &Arc<Session>, frame: Frame) -> Response<Body> {
+    let (call, change) = match decide(shard, session, &entry.identity, frame).await {
         Outcome::Done(status, text) => return answer::message(status, text),
         Outcome::Long(pieces) => return answer::passing(Body::rope(pieces)),
         Outcome::Call(mut call, change) => {
@@ -313,7 +313,7 @@ async fn batch(shard: &Shard, entry: &Entry, headers: &HeaderMap, batch: Batch) 
             Ok(frame) => match frame.kind() {
                 FrameKind::Notification => notification(shard, &session, frame).await,
                 FrameKind::Response | FrameKind::Error => response(shard, &session, &frame).await,
-                FrameKind::Request => match decide(shard, &session, frame).await {
+                FrameKind::Request => match decide(shard, &session, &entry.identity, frame).await {
                     Outcome::Done(_, text) => answers.push(text),
                     Outcome::Long(pieces) => answers.push(Bytes::from(pieces.concat())),
                     Outcome::Call(call, change) => calls.push((call, change)),

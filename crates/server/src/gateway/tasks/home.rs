@@ -198,7 +198,7 @@ impl Home {
         let request = self.request(shard, TaskMethod::Result, &params);
         let limits = shard.gateway.frame_limits();
         let open = OpenRequest::new(shard, &self.link, request.key);
-        let mut source: Source = match self.link.send(&shard.client, request, limits).await? {
+        let mut source: Source = match self.link.send(&shard.client, request, limits, None).await? {
             Reply::Source(source) => source,
             // The outcome; it is there whenever it is asked for.
             Reply::Whole(..) | Reply::Long(_) => {

@@ -13,7 +13,9 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio::time::{Instant, timeout};
 use tokio_rustls::client::TlsStream;
 
+use super::ClientLimits;
 use super::error::ClientError;
+use super::public::is_public;
 use super::tls::Trust;
 
 /// Where an origin is, taken from a URL once.
@@ -53,9 +55,11 @@ impl Target {
         &self,
         trust: &Trust,
         http2: bool,
-        within: Duration,
+        limits: &ClientLimits,
     ) -> Result<(Wire, bool), ClientError> {
-        timeout(within, self.connect_unbounded(trust, http2, within)).await.map_err(|_| self.late(within))?
+        let within = limits.connect_timeout;
+        let connected = timeout(within, self.connect_unbounded(trust, http2, limits)).await;
+        connected.map_err(|_| self.late(within))?
     }
 
     fn late(&self, after: Duration) -> ClientError {
@@ -66,10 +70,14 @@ impl Target {
         &self,
         trust: &Trust,
         http2: bool,
-        within: Duration,
+        limits: &ClientLimits,
     ) -> Result<(Wire, bool), ClientError> {
+        let within = limits.connect_timeout;
         let deadline = Instant::now() + within;
         let addrs = self.resolve().await?;
+        if limits.public_only && !addrs.iter().all(|addr| is_public(addr.ip())) {
+            return Err(ClientError::NotPublic { host: self.name.clone() });
+        }
         let tcp = self.connect_any(&addrs, deadline, within).await?;
         // A request is one write: waiting for more would only add up to 40 ms. Failing costs no more than that.
         let _ = tcp.set_nodelay(true);

@@ -48,6 +48,12 @@ pub enum ClientError {
         /// What the resolver said.
         source: io::Error,
     },
+    /// The host is not on the public network, and only that may be asked.
+    #[error("{host} is not an address of the public network, and nothing else may be asked here")]
+    NotPublic {
+        /// Host and port.
+        host: String,
+    },
     /// Nobody listens there.
     #[error("{host} refused the connection: is the server running, and is this its port?")]
     Refused {
@@ -131,6 +137,7 @@ impl ClientError {
     pub fn is_unsent(&self) -> bool {
         match self {
             Self::BadUrl { .. }
+            | Self::NotPublic { .. }
             | Self::Dns { .. }
             | Self::Refused { .. }
             | Self::Unreachable { .. }
@@ -152,7 +159,11 @@ impl ClientError {
             | Self::Timeout { .. }
             | Self::Closed { .. }
             | Self::Dns { .. } => true,
-            Self::BadUrl { .. } | Self::Tls { .. } | Self::Protocol { .. } | Self::Body { .. } => false,
+            Self::BadUrl { .. }
+            | Self::NotPublic { .. }
+            | Self::Tls { .. }
+            | Self::Protocol { .. }
+            | Self::Body { .. } => false,
         }
     }
 

@@ -16,6 +16,7 @@
 //! | `answer` | an answer's body, which gives its connection back |
 //! | `error` | what can go wrong |
 //! | `tls` | whom to trust |
+//! | `public` | which addresses are the public network's |
 
 mod answer;
 mod connect;
@@ -24,6 +25,7 @@ mod framing;
 mod head;
 mod link;
 mod origin;
+mod public;
 mod tls;
 
 #[cfg(test)]
@@ -63,6 +65,9 @@ pub struct ClientLimits {
     pub max_headers: usize,
     /// Bytes of an answer's head; at least 8 KiB are granted.
     pub max_header_bytes: usize,
+    /// Whether only addresses of the public network are connected to. A name is looked up first, and refused when any
+    /// address of it is another one; the connection then goes to an address that was looked at.
+    pub public_only: bool,
 }
 
 impl Default for ClientLimits {
@@ -74,6 +79,7 @@ impl Default for ClientLimits {
             max_in_use: 4096,
             max_headers: 100,
             max_header_bytes: 64 * 1024,
+            public_only: false,
         }
     }
 }

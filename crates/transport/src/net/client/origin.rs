@@ -204,7 +204,7 @@ impl Inner {
     }
 
     async fn connect(self: &Arc<Self>, http2: bool) -> Result<Way, ClientError> {
-        let (wire, agreed) = self.target.connect(&self.trust, http2, self.limits.connect_timeout).await?;
+        let (wire, agreed) = self.target.connect(&self.trust, http2, &self.limits).await?;
         if self.protocol != Protocol::Http2 && !agreed {
             self.pool().alpn_http1 = true;
             return Ok(Way::Fresh(Link::new(wire, self.head)));

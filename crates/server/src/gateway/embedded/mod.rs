@@ -1,0 +1,54 @@
+//! Servers that live in the binary, as the gateway hosts them: made from the configuration, lent a way to ask others, and
+//! told what a client's request carries for the site behind them. It must not know their tools.
+
+mod carried;
+mod world;
+
+pub(super) use carried::Carried;
+
+use std::sync::Arc;
+
+use engine::config::{Limits, Native, NativeLink, Site, Source};
+use native::{Demo, HttpClient, NativeServer, SiteLogin, SiteSettings, heritage, plain, wordpress};
+use secrecy::SecretString;
+
+/// The embedded server of a configured link.
+///
+/// # Errors
+/// Which setting it cannot work with, in words.
+pub(super) fn server(link: &NativeLink, limits: &Limits) -> Result<Arc<dyn NativeServer>, String> {
+    let http = || -> Arc<dyn HttpClient> { Arc::new(world::World::new(limits)) };
+    let site = || site_settings(link.site.as_ref());
+    Ok(match link.native {
+        Native::Demo => Arc::new(Demo),
+        Native::Plain => Arc::new(plain::server(None)),
+        Native::Heritage => Arc::new(heritage::server(&sources(link), http())?),
+        Native::WordPress => Arc::new(wordpress::server(&site(), http())?),
+        Native::BuddyBoss | Native::BuddyPress => {
+            return Err(format!("this program embeds no server `{}`", link.native.name()));
+        }
+    })
+}
+
+fn site_settings(site: Option<&Site>) -> SiteSettings {
+    let login = site.and_then(|site| {
+        let text = |text: &Option<engine::config::Text>| text.as_ref().map(|text| text.expose().to_owned());
+        Some(SiteLogin {
+            url: text(&site.url)?,
+            username: text(&site.username).unwrap_or_default(),
+            password: SecretString::from(text(&site.password).unwrap_or_default()),
+        })
+    });
+    SiteSettings { login, ..SiteSettings::default() }
+}
+
+fn sources(link: &NativeLink) -> heritage::Settings {
+    let source = |source| link.sources.get(&source).map(|text| text.expose().to_owned());
+    heritage::Settings {
+        wikipedia: source(Source::Wikipedia),
+        snl: source(Source::Snl),
+        riksantikvaren: source(Source::Riksantikvaren),
+        arcgis: source(Source::ArcGis),
+        ..heritage::Settings::default()
+    }
+}

@@ -1,0 +1,49 @@
+//! Refusals at the door: said as the endpoint's dialect says them, or as the standard does (MCP 2025-11-25, authorization,
+//! error handling; RFC 6750, section 3). It must not know credentials.
+
+use std::time::Duration;
+
+use engine::Condition;
+use engine::dialect::Trouble;
+use engine::places::Place;
+use http::Response;
+use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use transport::net::Body;
+
+use super::{Entry, answer, dialect};
+use crate::auth::Denied;
+use crate::gateway::Shard;
+use crate::gateway::dialect::refuse;
+
+/// The response to somebody who is not let in.
+pub(super) fn denied(place: Option<&Place>, denied: &Denied) -> Response<Body> {
+    let mut response = match place.and_then(|place| place.dialect.as_ref()) {
+        Some(row) => {
+            let challenge = denied.challenge.clone();
+            dialect::said(refuse(
+                row,
+                &Trouble { challenge, ..Trouble::new(denied.condition, &*denied.message) },
+            ))
+        }
+        None => answer::refusal(denied.status(), &denied.message),
+    };
+    let headers = response.headers_mut();
+    if let Some(value) = denied.challenge.as_ref().and_then(|text| HeaderValue::from_str(text).ok()) {
+        headers.insert(WWW_AUTHENTICATE, value);
+    }
+    if let Some(after) = denied.retry_after {
+        headers.insert(RETRY_AFTER, HeaderValue::from(after.max(Duration::from_secs(1)).as_secs()));
+    }
+    response
+}
+
+/// The refusal of a principal whose credential is good for other profiles alone.
+pub(super) fn elsewhere(shard: &Shard, entry: &Entry) -> Option<Denied> {
+    let profile = &shard.gateway.snapshot.profiles[entry.profile].slug;
+    (!entry.identity.principal.may_enter(profile)).then(|| Denied {
+        condition: Condition::Forbidden,
+        message: format!("what you showed is not good for the profile {profile:?}"),
+        challenge: None,
+        retry_after: None,
+    })
+}

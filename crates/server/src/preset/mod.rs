@@ -1,0 +1,53 @@
+//! Presets: built-in configurations that make Dragoman behave as another system does. A preset is a text like any that a
+//! person could have written; to add one is to add a file and a line. It must not know how configurations are read.
+
+/// A built-in configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Preset {
+    /// What it is called on the command line.
+    pub(crate) name: &'static str,
+    /// Its configuration.
+    pub(crate) text: &'static str,
+}
+
+/// All presets, in the order in which they are shown.
+const ALL: &[Preset] = &[
+    Preset { name: "bb", text: include_str!("bb.yaml") },
+    Preset { name: "buddyboss", text: include_str!("buddyboss.yaml") },
+    Preset { name: "wordpress", text: include_str!("wordpress.yaml") },
+    Preset { name: "gateway", text: include_str!("gateway.yaml") },
+    Preset { name: "kulturarv", text: include_str!("kulturarv.yaml") },
+];
+
+/// The preset of this name.
+///
+/// # Errors
+/// Which there are.
+pub(crate) fn parse(name: &str) -> Result<Preset, String> {
+    let names = || ALL.iter().map(|preset| preset.name).collect::<Vec<_>>().join(", ");
+    ALL.iter().find(|preset| preset.name == name).copied().ok_or_else(|| format!("there are {}", names()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::config::{Lookup, load};
+
+    #[test]
+    fn presets_are_configurations_without_notes() {
+        let env = |name: &str| (name == "WORDPRESS_URL").then(|| "https://site.example".to_owned());
+        let lookup = Lookup { env: &env, file: &|_| Err("there are no files".to_owned()) };
+        for preset in ALL {
+            let loaded = load(preset.text, preset.name, &lookup);
+            let loaded = loaded.unwrap_or_else(|faults| panic!("{}: {faults}", preset.name));
+            assert!(loaded.notes.is_empty(), "{}: {:?}", preset.name, loaded.notes);
+            assert!(loaded.config.listen.iter().all(|address| address.ip().is_loopback()), "{}", preset.name);
+            assert_eq!(parse(preset.name).unwrap(), *preset);
+        }
+    }
+
+    #[test]
+    fn an_unknown_preset_names_those_that_there_are() {
+        assert!(parse("nope").unwrap_err().contains("kulturarv"));
+    }
+}
