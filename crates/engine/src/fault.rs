@@ -64,21 +64,6 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// The condition that a server in the binary calls by this word, in `data.condition` of its errors.
-    pub fn of_word(word: &str) -> Option<Self> {
-        Some(match word {
-            "unknownTool" => Self::UnknownTool,
-            "invalidArguments" => Self::InvalidArguments,
-            "toolFailed" => Self::ToolFailed,
-            "upstreamError" => Self::UpstreamError,
-            "upstreamDown" => Self::UpstreamDown,
-            "noCredentials" => Self::NoCredentials,
-            "badCredentials" => Self::BadCredentials,
-            "platformMissing" => Self::PlatformMissing,
-            _ => return None,
-        })
-    }
-
     /// What an error code of JSON-RPC 2.0 (section 5.1) says by itself.
     fn of_code(code: i32) -> Self {
         match code {

@@ -51,12 +51,15 @@ pub struct Snapshot {
     pub profiles: Vec<ProfileSpec>,
     /// The caps.
     pub limits: Limits,
+    /// Whether only this machine can connect.
+    pub local: bool,
     places: Places,
 }
 
 impl Snapshot {
     /// Compiles a checked configuration. `version` is the gateway's own.
     pub fn compile(config: &Config, version: &str) -> Self {
+        let local = config.listen.iter().all(|address| address.ip().is_loopback());
         let mut upstreams = Vec::new();
         let mut ids = HashMap::new();
         for (name, server) in config.mcp_servers.iter().filter(|(_, server)| !server.disabled) {
@@ -78,7 +81,7 @@ impl Snapshot {
                 rules: rules.clone(),
             });
         }
-        Self { upstreams, profiles, limits: config.limits.clone(), places }
+        Self { upstreams, profiles, limits: config.limits.clone(), local, places }
     }
 
     /// What is served at a path; a trailing slash does not matter.

@@ -41,6 +41,8 @@ pub struct Route<'v> {
     pub method: Cow<'static, str>,
     /// The tasks that its messages may name.
     pub names: TaskNames,
+    /// Whether arguments are the upstream's matter alone.
+    pub unchecked: bool,
     /// Whether the shell can keep what a task needs that outlives its exchange; it has to say so.
     pub keeps_tasks: bool,
 }
@@ -59,7 +61,15 @@ pub enum TaskNames {
 impl Route<'_> {
     /// To this upstream, with nothing changed on the way.
     fn to(upstream: UpstreamId, method: Cow<'static, str>) -> Self {
-        Self { upstream, rename: None, tool: None, method, names: TaskNames::None, keeps_tasks: false }
+        Self {
+            upstream,
+            rename: None,
+            tool: None,
+            method,
+            names: TaskNames::None,
+            unchecked: false,
+            keeps_tasks: false,
+        }
     }
 }
 

@@ -138,7 +138,7 @@ impl Gateway {
         let upstreams: Result<Vec<_>, String> = snapshot
             .upstreams
             .iter()
-            .map(|spec| Upstream::new(spec.clone(), &snapshot.limits).map(Arc::new))
+            .map(|spec| Upstream::new(spec.clone(), &snapshot).map(Arc::new))
             .collect();
         Ok(Self {
             upstreams: upstreams?,

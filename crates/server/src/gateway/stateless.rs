@@ -40,7 +40,7 @@ pub(crate) async fn decide(
 ) -> Decision {
     let (era, id) = (envelope.era, frame.id().cloned());
     let cell = view(shard, profile, era).await;
-    let asking = Asking { cell, identity, headers };
+    let asking = Asking { cell, identity, headers, unchecked: false };
     match decide_for(shard, asking, frame).await {
         Ok(decision) => decision,
         Err(fault) => Decision::Done(fault.http_status(era), fault.response(id.as_ref())),
@@ -59,6 +59,8 @@ pub(crate) struct Asking<'a> {
     pub(crate) cell: Arc<ViewCell>,
     pub(crate) identity: &'a Identity,
     pub(crate) headers: Option<&'a (dyn Headers + Sync)>,
+    /// Whether arguments are its server's matter alone.
+    pub(crate) unchecked: bool,
 }
 
 /// Decides what a request without a session comes to.
@@ -66,7 +68,7 @@ pub(crate) struct Asking<'a> {
 /// # Errors
 /// The fault to answer with.
 pub(crate) async fn decide_for(shard: &Shard, asking: Asking<'_>, frame: Frame) -> Result<Decision, Fault> {
-    let Asking { cell, identity, headers } = asking;
+    let Asking { cell, identity, headers, unchecked } = asking;
     let era = cell.kind.era;
     let view = cell.view();
     let info = &shard.gateway.snapshot.profiles[cell.profile].server_info;
@@ -85,6 +87,7 @@ pub(crate) async fn decide_for(shard: &Shard, asking: Asking<'_>, frame: Frame) 
             Ok(Decision::Done(status, text))
         }
         Dispatch::Forward(mut route) => {
+            route.unchecked = unchecked;
             route.keeps_tasks = shard.gateway.homes.has_room();
             let server = view.upstream_era(route.upstream).unwrap_or(era);
             if server.asks != era.asks {

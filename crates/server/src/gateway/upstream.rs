@@ -9,7 +9,7 @@ use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use engine::config::Link as LinkConfig;
 use engine::exchange::{Mirror, Outbound};
-use engine::snapshot::UpstreamSpec;
+use engine::snapshot::{Snapshot, UpstreamSpec};
 use http::{HeaderMap, HeaderValue};
 use parking_lot::Mutex;
 use proto::era::{Era, newest_stateless};
@@ -67,14 +67,15 @@ pub(crate) struct Upstream {
 }
 
 impl Upstream {
-    pub(crate) fn new(spec: UpstreamSpec, limits: &engine::config::Limits) -> Result<Self, String> {
+    pub(crate) fn new(spec: UpstreamSpec, snapshot: &Snapshot) -> Result<Self, String> {
+        let limits = &snapshot.limits;
         let reach = match &spec.link {
             LinkConfig::Http(http) => Reach::of(http.transport),
             LinkConfig::Stdio(_) | LinkConfig::Native(_) => Reach::Pipe,
         };
         let place = match &spec.link {
             LinkConfig::Native(native) => {
-                let made = embedded::server(native, limits);
+                let made = embedded::server(native, snapshot);
                 Place::Native(made.map_err(|e| format!("{}: {e}", spec.name))?)
             }
             LinkConfig::Http(http) => {

@@ -8,7 +8,10 @@ pub(super) use carried::Carried;
 
 use std::sync::Arc;
 
-use engine::config::{Limits, Native, NativeLink, Site, Source};
+use engine::Snapshot;
+use engine::config::{Native, NativeLink, Site, Source};
+use native::community::buddyboss::{self, Phases};
+use native::community::buddypress::{self, Version};
 use native::{Demo, HttpClient, NativeServer, SiteLogin, SiteSettings, heritage, plain, wordpress};
 use secrecy::SecretString;
 
@@ -16,18 +19,24 @@ use secrecy::SecretString;
 ///
 /// # Errors
 /// Which setting it cannot work with, in words.
-pub(super) fn server(link: &NativeLink, limits: &Limits) -> Result<Arc<dyn NativeServer>, String> {
-    let http = || -> Arc<dyn HttpClient> { Arc::new(world::World::new(limits)) };
-    let site = || site_settings(link.site.as_ref());
+pub(super) fn server(link: &NativeLink, snapshot: &Snapshot) -> Result<Arc<dyn NativeServer>, String> {
+    let http = || -> Arc<dyn HttpClient> { Arc::new(world::World::new(&snapshot.limits)) };
+    // Who is on this machine reaches its networks anyway.
+    let site = || SiteSettings { private_sites: snapshot.local, ..site_settings(link.site.as_ref()) };
     Ok(match link.native {
         Native::Demo => Arc::new(Demo),
         Native::Plain => Arc::new(plain::server(None)),
         Native::Heritage => Arc::new(heritage::server(&sources(link), http())?),
         Native::WordPress => Arc::new(wordpress::server(&site(), http())?),
-        Native::BuddyBoss | Native::BuddyPress => {
-            return Err(format!("this program embeds no server `{}`", link.native.name()));
-        }
+        Native::BuddyBoss => Arc::new(buddyboss::server(&site(), phases(link), http())?),
+        Native::BuddyPress => Arc::new(buddypress::server(&site(), Version::default(), http())?),
     })
+}
+
+fn phases(link: &NativeLink) -> Phases {
+    let Some(named) = &link.phases else { return Phases::default() };
+    let on = |name: &str| named.iter().any(|phase| phase == name);
+    Phases { buddyboss: on("buddyboss"), advanced: on("advanced") }
 }
 
 fn site_settings(site: Option<&Site>) -> SiteSettings {
