@@ -25,7 +25,8 @@ pub struct Audit {
     /// Write down the arguments of calls, too.
     #[schemars(with = "Option<written::Flag>", extend("default" = false))]
     pub arguments: bool,
-    /// Parts of names of arguments whose values are never written down; upper and lower case do not matter.
+    /// Names of arguments whose values are never written down: a word covers every name that it is a part of, a pattern
+    /// with `*` or `?` names that match as a whole. Upper and lower case, `-` and `_` make no difference.
     #[schemars(with = "Option<written::OneOrMany<String>>", extend("default" = Audit::REDACT))]
     pub redact: Vec<String>,
     /// How long an entry is kept, as `30d` or `12h`.

@@ -279,16 +279,16 @@ const NATIVE: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        r"mcpServers: { a: { native: heritage, sources: { snl: h, wikpedia: 'https://h', other: 'https://h', arcgis: 'https://h?x=1' } }, b: { native: heritage, phases: ['a b', ''], site: 1 } }
+        r"mcpServers: { a: { native: heritage, sources: { snl: h, wikpedia: 'https://h', other: 'https://h', arcgis: 'https://h?x=1' } }, b: { native: heritage, phases: core, site: 1 }, c: { native: buddyboss, site: { url: 'https://h' }, phases: [core, advnced] } }
 ",
         &[
             r"1:54 mcpServers.a.sources.snl [h] this URL has no scheme => put `https://` or `http://` in front",
             r"1:57 mcpServers.a.sources.wikpedia [wikpedia] there is no service `wikpedia` => did you mean `wikipedia`?",
             r"1:80 mcpServers.a.sources.other [other] there is no service `other` => remove it; there are: wikipedia, snl, riksantikvaren, arcgis",
             r"1:108 mcpServers.a.sources.arcgis ['https://h?***'] this address cannot have a query => remove the `?` and what follows it",
-            r"1:161 mcpServers.b.phases[0] ['a b'] this name has 1 to 64 of `A-Z a-z 0-9 - _` => correct it",
-            r"1:168 mcpServers.b.phases[1] [''] this name has 1 to 64 of `A-Z a-z 0-9 - _` => correct it",
-            r"1:173 mcpServers.b.site [site] `site` does not go with `native: heritage` => remove it; it does nothing there",
+            r"1:152 mcpServers.b.phases [phases] `phases` does not go with `native: heritage` => remove it; it does nothing there",
+            r"1:166 mcpServers.b.site [site] `site` does not go with `native: heritage` => remove it; it does nothing there",
+            r"1:244 mcpServers.c.phases [advnced] `advnced` is not one of `core`, `buddyboss` or `advanced` => did you mean `advanced`?",
         ],
     ),
 ];

@@ -2,6 +2,7 @@
 
 mod accepted;
 mod accepted_guards;
+mod documented;
 mod extended;
 mod faults_of_auth;
 mod faults_of_links;

@@ -29,7 +29,21 @@ fn schema_and_reader_agree() {
     let schema: Value = serde_json::from_str(&schema_json()).expect("JSON");
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
     let validator = jsonschema::validator_for(&schema).expect("a sound schema");
-    let good = [
+    for config in good_servers_and_profiles().into_iter().chain(good_guards()) {
+        let errors: Vec<String> = validator.iter_errors(&config).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{config}: {errors:?}");
+        if let Err(faults) = try_load(&config.to_string()) {
+            panic!("{faults}");
+        }
+    }
+    for config in bad() {
+        assert!(!validator.is_valid(&config), "the schema takes {config}");
+        assert!(try_load(&config.to_string()).is_err(), "the reader takes {config}");
+    }
+}
+
+fn good_servers_and_profiles() -> Vec<Value> {
+    vec![
         json!({}),
         json!({ "$schema": "x", "listen": 8808, "mcpServers": {}, "x-any": 1, "limits": { "line": "4MiB", "batch": 7 } }),
         json!({ "listen": ["127.0.0.1:1", "[::1]:1"], "allowedHosts": ["h"], "allowedOrigins": ["https://h"] }),
@@ -42,6 +56,11 @@ fn schema_and_reader_agree() {
             "servers": ["a"], "names": "plain", "title": "t", "instructions": "i", "resources": { "deny": ["file:*"] },
             "tools": { "allow": ["*"], "deny": ["x?"], "rename": { "a": "b" } }, "prompts": { "allow": null },
         } }, "endpoints": [{ "path": "/x", "profile": "p" }, { "path": "/y" }] }),
+    ]
+}
+
+fn good_guards() -> Vec<Value> {
+    vec![
         json!({ "auth": {
             "bearer": "t", "keys": "${YES}", "users": { "ann": "$argon2id$v=19$m=64,t=1,p=1$aHVzaGh1c2g$aHVzaGh1c2h1" },
             "site": { "url": "https://h", "capability": "read", "cache": 5 },
@@ -70,15 +89,11 @@ fn schema_and_reader_agree() {
             "c": { "native": "heritage", "sources": { "snl": "https://h" } },
             "d": { "native": "plain" },
         } }),
-    ];
-    for config in good {
-        let errors: Vec<String> = validator.iter_errors(&config).map(|error| error.to_string()).collect();
-        assert!(errors.is_empty(), "{config}: {errors:?}");
-        if let Err(faults) = try_load(&config.to_string()) {
-            panic!("{faults}");
-        }
-    }
-    let bad = [
+    ]
+}
+
+fn bad() -> Vec<Value> {
+    vec![
         json!([]),
         json!({ "mcp_servers": {} }),
         json!({ "listen": [] }),
@@ -104,11 +119,7 @@ fn schema_and_reader_agree() {
         json!({ "audit": { "redact": [] , "days": 1 } }),
         json!({ "dialects": { "mine": { "pingSeconds": 1 } } }),
         json!({ "endpoints": [{ "path": "/x", "transport": "stdio" }] }),
-    ];
-    for config in bad {
-        assert!(!validator.is_valid(&config), "the schema takes {config}");
-        assert!(try_load(&config.to_string()).is_err(), "the reader takes {config}");
-    }
+    ]
 }
 
 #[test]

@@ -14,8 +14,8 @@ pub struct NativeLink {
     /// The site that the tools of `wordpress`, `buddyboss` and `buddypress` work on.
     #[schemars(with = "Option<Site>")]
     pub site: Option<Site>,
-    /// The groups of tools that are on, where an embedded server has such groups; its own choice when left out.
-    #[schemars(with = "Option<written::OneOrMany<String>>")]
+    /// The groups of tools of `buddyboss` that are on: `core` (always), `buddyboss`, `advanced`; the first two when left out.
+    #[schemars(with = "Option<written::OneOrMany<written::Phase>>")]
     pub phases: Option<Vec<String>>,
     /// Other addresses for the services that `heritage` asks.
     #[schemars(with = "Option<written::Sources>")]
@@ -62,6 +62,11 @@ impl Native {
     /// Do its tools work on a site?
     pub fn needs_site(self) -> bool {
         matches!(self, Self::WordPress | Self::BuddyBoss | Self::BuddyPress)
+    }
+
+    /// The names of its groups of tools that can be on or off.
+    pub fn phases(self) -> &'static [&'static str] {
+        if self == Self::BuddyBoss { &["core", "buddyboss", "advanced"] } else { &[] }
     }
 
     /// Does it ask sources?

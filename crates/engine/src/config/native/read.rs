@@ -46,7 +46,13 @@ pub(in crate::config) fn read_link(
         None => Some(None),
     };
     let phases = match fields.take("phases") {
-        Some(entry) => reader.within("phases", |reader| read_phases(reader, &entry.value)).map(Some),
+        Some(entry) if native.phases().is_empty() => {
+            refuse(reader, entry, native);
+            None
+        }
+        Some(entry) => {
+            reader.within("phases", |reader| read_phases(reader, &entry.value, native.phases())).map(Some)
+        }
         None => Some(None),
     };
     let sources = match fields.take("sources") {
@@ -117,15 +123,11 @@ fn optional(
     })
 }
 
-fn read_phases(reader: &mut Reader<'_>, node: &Rc<Node>) -> Option<Vec<String>> {
+fn read_phases(reader: &mut Reader<'_>, node: &Rc<Node>, known: &[&str]) -> Option<Vec<String>> {
+    let words: Vec<(&str, usize)> = known.iter().enumerate().map(|(at, name)| (*name, at)).collect();
     let mut phases: Vec<String> = Vec::new();
-    for (index, item) in reader.items(node, "a list of groups of tools", true)?.into_iter().enumerate() {
-        reader.within(&format!("[{index}]"), |reader| {
-            let text = reader.text(item, "a group's name")?;
-            reader.sound(&item.at, check::word(text.expose()))?;
-            phases.push(text.expose().to_ascii_lowercase());
-            Some(())
-        });
+    for item in reader.items(node, "a list of groups of tools", true)? {
+        phases.extend(reader.word(item, &words).map(|at| known[at].to_owned()));
     }
     Some(phases)
 }
