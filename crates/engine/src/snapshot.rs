@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use proto::json::quote;
 
+use crate::access::{Asker, Class, Guard, Rules};
 use crate::catalogue::UpstreamId;
 use crate::config::{Affinity, Config, Limits, Link, Profile};
 use crate::dialect::Dialect;
@@ -51,6 +52,8 @@ pub struct Snapshot {
     pub profiles: Vec<ProfileSpec>,
     /// The caps.
     pub limits: Limits,
+    /// Who may use what; `None` where all may use all.
+    pub rules: Option<Arc<Rules>>,
     /// Whether only this machine can connect.
     pub local: bool,
     places: Places,
@@ -59,6 +62,8 @@ pub struct Snapshot {
 impl Snapshot {
     /// Compiles a checked configuration. `version` is the gateway's own.
     pub fn compile(config: &Config, version: &str) -> Self {
+        let rules = Rules::compile(&config.access);
+        let rules = (!rules.is_empty()).then(|| Arc::new(rules));
         let local = config.listen.iter().all(|address| address.ip().is_loopback());
         let mut upstreams = Vec::new();
         let mut ids = HashMap::new();
@@ -81,7 +86,7 @@ impl Snapshot {
                 rules: rules.clone(),
             });
         }
-        Self { upstreams, profiles, limits: config.limits.clone(), local, places }
+        Self { upstreams, profiles, limits: config.limits.clone(), rules, local, places }
     }
 
     /// What is served at a path; a trailing slash does not matter.
@@ -92,6 +97,18 @@ impl Snapshot {
     /// How profiles behave that are not there; `None` as the protocol says.
     pub fn stranger(&self) -> Option<&Arc<Dialect>> {
         self.places.stranger()
+    }
+
+    /// The class of an asker, by which views are told apart; the same for all where there are no rules.
+    pub fn class(&self, asker: &Asker<'_>) -> Class {
+        self.rules.as_ref().map(|rules| rules.class(asker)).unwrap_or_default()
+    }
+
+    /// What a class of askers may use of a profile; `None` where all may use all.
+    pub fn guard(&self, profile: usize, class: &Class) -> Option<Guard> {
+        let rules = self.rules.clone()?;
+        let profile = self.profiles[profile].slug.as_str().into();
+        Some(Guard { rules, class: class.clone(), profile })
     }
 
     /// The profile with this name.

@@ -9,8 +9,10 @@
 //! | `values` | a call's arguments against a rule's conditions |
 //! | `reach` | whether any arguments could be allowed |
 //! | `rules` | the decision |
+//! | `guard` | the rules for one class of askers at one profile |
 
 mod asker;
+mod guard;
 mod principal;
 mod reach;
 mod rules;
@@ -21,6 +23,7 @@ mod values;
 mod tests;
 
 pub use asker::Asker;
+pub use guard::Guard;
 pub use principal::{Principal, Scheme};
 pub use rules::{Class, Decision, Rules, Why};
 pub use target::{Annotations, Arguments, Target};

@@ -13,6 +13,7 @@ use super::pages::Shown;
 use super::part::Part;
 use super::validator::LazyValidator;
 use super::{Item, ListKind, PromptEntry, ToolEntry, UpstreamId, UpstreamOffer, ViewSpec};
+use crate::access::Annotations;
 use crate::config::{NameRules, Profile};
 use crate::tasks::renames_among;
 
@@ -47,6 +48,9 @@ impl<'p, 'a> Assembly<'p, 'a> {
         for (part, own, shown) in all {
             let upstream = part.upstream;
             let Some(name) = public.shown(&upstream.name, &own.key, rules) else { continue };
+            if !self.admits(kind, &upstream.name, &name, own) {
+                continue;
+            }
             if let Some(other) = taken.get(&name) {
                 self.notes.push(format!(
                     "{}: {:?} of {} is left out, its name {name:?} belongs to {other}; rename one of them",
@@ -62,6 +66,19 @@ impl<'p, 'a> Assembly<'p, 'a> {
         named
     }
 
+    /// Whether the clients may use an item, as far as a list can tell.
+    fn admits(&self, kind: ListKind, server: &str, name: &str, own: &Item) -> bool {
+        self.spec.guard.is_none_or(|guard| {
+            let target = guard.target(server, kind, name);
+            let said = if kind == ListKind::Tools {
+                Annotations::of_tool(&own.text)
+            } else {
+                Annotations::default()
+            };
+            guard.admits(&target.annotated(said))
+        })
+    }
+
     pub(super) fn tools(&mut self) -> (HashMap<String, ToolEntry>, Vec<Shown<'p>>) {
         let (mut entries, mut shown) = (HashMap::new(), Vec::new());
         let profile = self.spec.profile;
@@ -75,6 +92,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
                 real_name,
                 mirrored,
                 tasks: part.task_support(own),
+                annotations: Annotations::of_tool(&own.text),
                 validator: LazyValidator::new(schema, self.spec.schema_bytes),
             };
             entries.insert(name, entry);
@@ -117,8 +135,11 @@ impl<'p, 'a> Assembly<'p, 'a> {
         let (mut owners, mut shown) = (Vec::new(), Vec::new());
         for part in self.parts {
             let upstream = part.upstream;
-            for (_, item) in part.items(kind).filter(|(own, _)| self.spec.profile.resources.admits(&own.key))
-            {
+            for (own, item) in part.items(kind) {
+                let shown_here = self.spec.profile.resources.admits(&own.key);
+                if !shown_here || !self.admits(kind, &upstream.name, &item.key, own) {
+                    continue;
+                }
                 if let Some(other) = taken.get(item.key.as_str()) {
                     let (key, name) = (&item.key, &upstream.name);
                     self.notes.push(format!("{key} of {name} is left out: {other} has the same URI"));

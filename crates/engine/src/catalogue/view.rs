@@ -16,6 +16,7 @@ use super::part::Part;
 use super::template::covers;
 use super::validator::LazyValidator;
 use super::{ListKind, Offer, Pages};
+use crate::access::{Annotations, Guard};
 use crate::config::Profile;
 
 /// The capability of completing arguments, for which not every era has a word.
@@ -58,6 +59,8 @@ pub struct ViewSpec<'a> {
     pub server_info: &'a str,
     /// The longest input schema that is compiled, in bytes.
     pub schema_bytes: usize,
+    /// What the clients may use, where there are rules.
+    pub guard: Option<&'a Guard>,
 }
 
 /// A tool as it is called.
@@ -71,6 +74,8 @@ pub struct ToolEntry {
     pub mirrored: Vec<MirroredParam>,
     /// Whether a call can run as a task where client and server do not speak of tasks in the same way.
     pub tasks: TaskSupport,
+    /// What its server says of it.
+    pub annotations: Annotations,
     pub(super) validator: LazyValidator,
 }
 
@@ -109,6 +114,7 @@ pub struct View {
     discover: Bytes,
     upstreams: Vec<UpstreamOffer>,
     notes: Vec<String>,
+    guard: Option<Guard>,
 }
 
 impl View {
@@ -159,6 +165,7 @@ impl View {
             instructions,
             discover,
             notes,
+            guard: spec.guard.cloned(),
             upstreams,
         }
     }
@@ -173,6 +180,19 @@ impl View {
         self.tools.get(name)
     }
 
+    /// Whether the clients may use this as it is asked for. What they may not looks as if it were not there.
+    pub fn admits(
+        &self,
+        upstream: UpstreamId,
+        kind: ListKind,
+        name: &str,
+        what: (Annotations, Option<&[u8]>),
+    ) -> bool {
+        let Some(guard) = &self.guard else { return true };
+        let server = self.upstreams.iter().find(|one| one.id == upstream).map_or("", |one| &*one.name);
+        guard.admits(&guard.target(server, kind, name).annotated(what.0).called(what.1))
+    }
+
     /// The prompt with this public name.
     pub fn prompt(&self, name: &str) -> Option<&PromptEntry> {
         self.prompts.get(name)
@@ -180,15 +200,11 @@ impl View {
 
     /// Whose resource a URI is: by the lists, by the templates, or because there is only one server with resources.
     pub fn resource_owner(&self, uri: &str) -> Option<UpstreamId> {
-        if let Some(owner) = self.resources.get(uri) {
-            return Some(*owner);
-        }
-        if let Some((_, owner)) =
-            self.templates.iter().find(|(template, _)| template == uri || covers(template, uri))
-        {
-            return Some(*owner);
-        }
-        self.sole_with("resources")
+        let templates =
+            || self.templates.iter().find(|(template, _)| template == uri || covers(template, uri));
+        let listed = self.resources.get(uri).copied().or_else(|| templates().map(|(_, owner)| *owner));
+        let owner = listed.or_else(|| self.sole_with("resources"))?;
+        self.admits(owner, ListKind::Resources, uri, (Annotations::default(), None)).then_some(owner)
     }
 
     /// The only present upstream that declares a capability.

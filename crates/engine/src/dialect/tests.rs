@@ -59,7 +59,10 @@ fn gone() -> Absence {
 fn view(names: Naming, upstreams: Vec<UpstreamOffer>) -> View {
     let profile = Profile { names, ..Profile::default() };
     let era = proto::era::newest_handshake();
-    View::build(ViewSpec { era, profile: &profile, server_info: "{}", schema_bytes: 4096 }, upstreams)
+    View::build(
+        ViewSpec { era, profile: &profile, server_info: "{}", schema_bytes: 4096, guard: None },
+        upstreams,
+    )
 }
 
 impl Endpoint {

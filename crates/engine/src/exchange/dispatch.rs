@@ -9,6 +9,7 @@ use proto::json::{Members, Span};
 use proto::mcp::Method;
 use proto::rpc::{Frame, code};
 
+use crate::access::Annotations;
 use crate::catalogue::{ListKind, ToolEntry, UpstreamId, View};
 use crate::fault::{Condition, Fault};
 use crate::tasks::{self, KnownTask, TaskIds, TaskRoute};
@@ -185,6 +186,11 @@ fn set_level(frame: &Frame) -> Result<Bytes, Fault> {
 fn tool_call<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
     let (span, name) = text(frame, "name")?;
     let tool = view.tool(&name).ok_or_else(|| missing("tool", &name, view))?;
+    let arguments = frame.param("arguments")?.map(|span| span.of(frame.text()));
+    // Whoever may not call it shall not learn that it is there.
+    if !view.admits(tool.upstream, ListKind::Tools, &name, (tool.annotations, arguments)) {
+        return Err(missing("tool", &name, view));
+    }
     Ok(Route {
         rename: tool.real_name.clone().map(|real| (span, real)),
         tool: Some(tool),
@@ -196,6 +202,10 @@ fn tool_call<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
 fn prompt<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
     let (span, name) = text(frame, "name")?;
     let prompt = view.prompt(&name).ok_or_else(|| missing("prompt", &name, view))?;
+    let arguments = frame.param("arguments")?.map(|span| span.of(frame.text()));
+    if !view.admits(prompt.upstream, ListKind::Prompts, &name, (Annotations::default(), arguments)) {
+        return Err(missing("prompt", &name, view));
+    }
     let rename = prompt.real_name.clone().map(|real| (span, real));
     Ok(Route { rename, ..Route::to(prompt.upstream, Cow::Borrowed(Method::PromptsGet.name())) })
 }

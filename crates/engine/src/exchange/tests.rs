@@ -38,8 +38,13 @@ fn view(era: &'static Era) -> View {
     gather.feed(&frame(r#"{"jsonrpc":"2.0","id":1,"result":{"prompts":[{"name":"p"}]}}"#)).unwrap();
     let offer = Ok(Arc::new(gather.finish()));
     let upstream = UpstreamOffer { id: UpstreamId(3), name: "up".into(), over_http: true, offer };
-    let spec =
-        ViewSpec { era, profile: &Profile::default(), server_info: "{\"name\":\"d\"}", schema_bytes: 4096 };
+    let spec = ViewSpec {
+        era,
+        profile: &Profile::default(),
+        server_info: "{\"name\":\"d\"}",
+        schema_bytes: 4096,
+        guard: None,
+    };
     View::build(spec, vec![upstream])
 }
 

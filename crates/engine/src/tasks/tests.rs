@@ -64,7 +64,8 @@ fn absent(id: u32, name: &str, retry: bool) -> UpstreamOffer {
 }
 
 fn view(era: &'static Era, upstreams: Vec<UpstreamOffer>) -> View {
-    let spec = ViewSpec { era, profile: &Profile::default(), server_info: "{}", schema_bytes: 4096 };
+    let spec =
+        ViewSpec { era, profile: &Profile::default(), server_info: "{}", schema_bytes: 4096, guard: None };
     View::build(spec, upstreams)
 }
 

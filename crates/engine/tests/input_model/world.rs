@@ -52,7 +52,13 @@ pub(crate) fn view(client: &'static Era, server: &'static Era) -> View {
     gather.feed(&frame(&json!({"jsonrpc": "2.0", "id": 1, "result": tools}))).expect("a list");
     let offer = Ok(Arc::new(gather.finish()));
     let upstream = UpstreamOffer { id: UpstreamId(0), name: "up".into(), over_http: true, offer };
-    let spec = ViewSpec { era: client, profile: &Profile::default(), server_info: "{}", schema_bytes: 4096 };
+    let spec = ViewSpec {
+        era: client,
+        profile: &Profile::default(),
+        server_info: "{}",
+        schema_bytes: 4096,
+        guard: None,
+    };
     View::build(spec, vec![upstream])
 }
 

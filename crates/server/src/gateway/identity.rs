@@ -4,7 +4,8 @@
 use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};
 
-use engine::access::Principal;
+use engine::Snapshot;
+use engine::access::{Asker, Class, Principal};
 
 use super::embedded::Carried;
 
@@ -28,6 +29,11 @@ impl Identity {
 
     pub(crate) fn of(principal: Arc<Principal>, address: Option<IpAddr>) -> Self {
         Self { principal, address, carried: None }
+    }
+
+    /// The class of askers that it belongs to.
+    pub(crate) fn class(&self, snapshot: &Snapshot) -> Class {
+        snapshot.class(&Asker { principal: &self.principal, address: self.address })
     }
 
     /// The name to which states, sessions and tasks are bound.

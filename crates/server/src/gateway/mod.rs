@@ -9,7 +9,7 @@
 //! | `lines`, `lines_stateless` | a client whose messages come in order one way and go out another: of `stdio`, or of HTTP+SSE |
 //! | `in_session`, `stateless` | what a message comes to, whichever of the two brought it |
 //! | `session`, `newborn`, `sessions`, `streams`, `subscriptions`, `requests` | what a client of a handshake era has here |
-//! | `identity` | who asks |
+//! | `identity`, `rates` | who asks, and how often |
 //! | `call`, `caller` | one forwarded request: the engine's exchange, performed |
 //! | `deliver`, `relist` | over which link its request goes; its upstream's lists read again when those were old |
 //! | `parked`, `lease` | calls that wait for a client without a session, and links that such a call has for itself |
@@ -49,6 +49,7 @@ mod offers;
 mod opening;
 mod parked;
 mod pump;
+mod rates;
 mod relist;
 mod reply;
 mod requests;
@@ -74,7 +75,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use engine::Snapshot;
 use engine::catalogue::UpstreamId;
-use engine::config::Limits;
+use engine::config::{Config, Limits};
 use engine::exchange::{Binding, Sealer};
 use proto::era::{Asks, Era};
 use proto::rpc::FrameLimits;
@@ -85,6 +86,7 @@ use transport::net::client::Client;
 use crate::auth::Authenticator;
 use memory::Tidying;
 use parked::Parked;
+use rates::Rates;
 use seal::Seal;
 use sessions::Sessions;
 use tasks::Homes;
@@ -93,6 +95,8 @@ use views::Views;
 
 /// Who the gateway is towards upstreams.
 const CLIENT_INFO: &str = concat!("{\"name\":\"dragoman\",\"version\":\"", env!("CARGO_PKG_VERSION"), "\"}");
+
+const NO_RANDOM: &str = "the operating system gives no random numbers";
 
 /// Everything that the whole process shares.
 pub(crate) struct Gateway {
@@ -111,6 +115,7 @@ pub(crate) struct Gateway {
     dialect_lists: dialect::Lists,
     /// Whether requests carry anything for sites behind embedded servers.
     carries: bool,
+    rates: Rates,
     tidying: Tidying,
     stop: Stop,
 }
@@ -134,7 +139,8 @@ impl Deref for Shard {
 }
 
 impl Gateway {
-    fn new(snapshot: Snapshot, stop: Stop) -> Result<Self, String> {
+    fn new(config: &Config, stop: Stop) -> Result<Self, String> {
+        let snapshot = Snapshot::compile(config, env!("CARGO_PKG_VERSION"));
         let upstreams: Result<Vec<_>, String> = snapshot
             .upstreams
             .iter()
@@ -145,7 +151,7 @@ impl Gateway {
             sessions: Sessions::new(&snapshot.limits),
             views: Views::default(),
             supervisor: Supervisor::new(snapshot.limits.children),
-            seal: Seal::new().map_err(|_| "the operating system gives no random numbers".to_owned())?,
+            seal: Seal::new().map_err(|_| NO_RANDOM.to_owned())?,
             parked: Parked::new(snapshot.limits.parked_calls, snapshot.limits.request_state_lifetime),
             homes: Homes::new(snapshot.limits.parked_calls, snapshot.limits.request_state_lifetime),
             held: tasks::new_held(snapshot.limits.request_state_lifetime),
@@ -155,6 +161,7 @@ impl Gateway {
             dialect_sessions: dialect::Sessions::new(snapshot.limits.sessions),
             dialect_lists: dialect::Lists::default(),
             carries: embedded::Carried::is_wanted(&snapshot.upstreams),
+            rates: Rates::new(&config.rate_limits, seal::random_number().map_err(|_| NO_RANDOM.to_owned())?),
             tidying: Tidying::default(),
             stop,
             snapshot: Arc::new(snapshot),

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::auth::{Authenticator, KeyBook, StoredKeys};
-use engine::Snapshot;
 use engine::config::{Auth, Config};
 use proto::era::{newest_handshake, newest_stateless};
 use store::keys::Keys;
@@ -48,8 +47,7 @@ pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
     let Options { config, runtime: kind, threads, ready, folder } = options;
     let stop = Stop::new();
     let door = door(&config.auth, folder.as_deref())?;
-    let gateway =
-        Arc::new(Gateway::new(Snapshot::compile(&config, env!("CARGO_PKG_VERSION")), stop.clone())?);
+    let gateway = Arc::new(Gateway::new(&config, stop.clone())?);
     let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let shards = runtime::shards(kind, threads);
     let listeners: Vec<Listeners> =
@@ -107,8 +105,7 @@ pub(crate) fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let config = options.config;
     // Whoever starts a child is known well enough.
     let door = door(&Auth::default(), None)?;
-    let gateway =
-        Arc::new(Gateway::new(Snapshot::compile(&config, env!("CARGO_PKG_VERSION")), stop.clone())?);
+    let gateway = Arc::new(Gateway::new(&config, stop.clone())?);
     let names = || gateway.snapshot.profiles.iter().map(|p| p.slug.as_str()).collect::<Vec<_>>().join(", ");
     let profile = gateway
         .snapshot
@@ -211,6 +208,7 @@ fn tick(shard: &Shard) {
     shard.gateway.parked.sweep();
     shard.gateway.homes.sweep();
     shard.gateway.dialect_sessions.sweep();
+    shard.gateway.rates.sweep();
     shard.gateway.held.lock().sweep(std::time::Instant::now());
 }
 

@@ -81,6 +81,16 @@ pub(crate) fn random_id() -> Result<String, NoRandomness> {
     Ok(BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
 
+/// A number that nobody can guess.
+///
+/// # Errors
+/// When the operating system gives no random bytes.
+pub(crate) fn random_number() -> Result<u64, NoRandomness> {
+    let mut bytes = [0; 8];
+    fill(&mut bytes)?;
+    Ok(u64::from_ne_bytes(bytes))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -128,8 +128,9 @@ impl Session {
 
     /// Finds the session's view; it is empty until then.
     pub(crate) async fn find_view(self: &Arc<Self>, shard: &Shard) -> Arc<ViewCell> {
-        let cell =
-            shard.gateway.views.get(shard, self.profile, &self.kind, |upstream| self.cell(upstream)).await;
+        let (gateway, link) = (&shard.gateway, |upstream: &Arc<Upstream>| self.cell(upstream));
+        let class = self.identity.class(&gateway.snapshot);
+        let cell = gateway.views.get(shard, self.profile, &self.kind, &class, link).await;
         self.view.get_or_init(|| cell).clone()
     }
 

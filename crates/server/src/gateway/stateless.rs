@@ -39,7 +39,7 @@ pub(crate) async fn decide(
     headers: Option<&(dyn Headers + Sync)>,
 ) -> Decision {
     let (era, id) = (envelope.era, frame.id().cloned());
-    let cell = view(shard, profile, era).await;
+    let cell = view(shard, profile, era, identity).await;
     let asking = Asking { cell, identity, headers, unchecked: false };
     match decide_for(shard, asking, frame).await {
         Ok(decision) => decision,
@@ -48,10 +48,16 @@ pub(crate) async fn decide(
 }
 
 /// What clients without a session see that speak this era and cannot be asked.
-pub(crate) async fn view(shard: &Shard, profile: usize, era: &'static Era) -> Arc<ViewCell> {
+pub(crate) async fn view(
+    shard: &Shard,
+    profile: usize,
+    era: &'static Era,
+    identity: &Identity,
+) -> Arc<ViewCell> {
     let kind = Kind { era, capabilities: Bytes::from_static(b"{}") };
     let views = &shard.gateway.views;
-    views.get(shard, profile, &kind, |upstream| upstream.shared_link(&kind)).await
+    let class = identity.class(&shard.gateway.snapshot);
+    views.get(shard, profile, &kind, &class, |upstream| upstream.shared_link(&kind)).await
 }
 
 /// Who asks without a session, and what that client sees.

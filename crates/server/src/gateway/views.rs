@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
+use engine::access::{Class, Guard};
 use engine::catalogue::{ListKind, UpstreamId, View, ViewSpec};
 use parking_lot::Mutex;
 use proto::mcp::Notice;
@@ -57,6 +58,10 @@ impl Revision {
 pub(crate) struct ViewCell {
     pub(crate) profile: usize,
     pub(crate) kind: Kind,
+    /// Askers for whom the same rules count.
+    class: Class,
+    /// What they may use, where there are rules.
+    guard: Option<Guard>,
     view: ArcSwap<View>,
     revision: watch::Sender<Revision>,
     offers: Vec<Arc<OfferCell>>,
@@ -98,19 +103,26 @@ impl ViewCell {
         }
     }
 
-    fn build(shard: &Shard, profile: usize, kind: &Kind, offers: &[Arc<OfferCell>]) -> View {
+    fn build(
+        shard: &Shard,
+        profile: usize,
+        kind: &Kind,
+        guard: Option<&Guard>,
+        offers: &[Arc<OfferCell>],
+    ) -> View {
         let snapshot = &shard.gateway.snapshot;
         let spec = ViewSpec {
             era: kind.era,
             profile: &snapshot.profiles[profile].rules,
             server_info: &snapshot.profiles[profile].server_info,
             schema_bytes: snapshot.limits.schema_bytes,
+            guard,
         };
         View::build(spec, offers.iter().map(|offer| offer.part()).collect())
     }
 
     fn rebuild(&self, shard: &Shard) {
-        let new = Self::build(shard, self.profile, &self.kind, &self.offers);
+        let new = Self::build(shard, self.profile, &self.kind, self.guard.as_ref(), &self.offers);
         for note in new.notes() {
             tracing::warn!(profile = %shard.gateway.snapshot.profiles[self.profile].slug, "{note}");
         }
@@ -144,12 +156,15 @@ impl ViewCell {
     }
 }
 
+/// By what views are told apart: profile, kind of client, and the rules that count for it.
+type Key = (usize, Kind, Class);
+
 /// All views in use.
 #[derive(Default)]
 pub(crate) struct Views {
     /// The one that was asked for last: nearly all requests ask for the same.
     recent: ArcSwapOption<ViewCell>,
-    cells: Mutex<HashMap<(usize, Kind), Arc<ViewCell>>>,
+    cells: Mutex<HashMap<Key, Arc<ViewCell>>>,
 }
 
 impl Views {
@@ -161,9 +176,10 @@ impl Views {
         shard: &Shard,
         profile: usize,
         kind: &Kind,
+        class: &Class,
         link: impl Fn(&Arc<Upstream>) -> Arc<LinkCell>,
     ) -> Arc<ViewCell> {
-        if let Some(cell) = self.known(profile, kind) {
+        if let Some(cell) = self.known(profile, kind, class) {
             if !cell.offers.iter().any(|offer| offer.is_due()) {
                 return cell;
             }
@@ -191,38 +207,36 @@ impl Views {
             }
         };
         let _ = tokio::time::timeout(PATIENCE, all).await;
-        self.insert(shard, profile, kind, offers)
+        self.insert(shard, (profile, kind.clone(), class.clone()), offers)
     }
 
-    fn known(&self, profile: usize, kind: &Kind) -> Option<Arc<ViewCell>> {
+    fn known(&self, profile: usize, kind: &Kind, class: &Class) -> Option<Arc<ViewCell>> {
         let recent = self.recent.load();
-        if let Some(cell) = recent.as_ref().filter(|cell| cell.profile == profile && cell.kind == *kind) {
+        let is_it =
+            |cell: &&Arc<ViewCell>| cell.profile == profile && cell.kind == *kind && cell.class == *class;
+        if let Some(cell) = recent.as_ref().filter(is_it) {
             return Some(cell.clone());
         }
-        let cell = self.cells.lock().get(&(profile, kind.clone())).cloned()?;
+        let cell = self.cells.lock().get(&(profile, kind.clone(), class.clone())).cloned()?;
         self.recent.store(Some(cell.clone()));
         Some(cell)
     }
 
-    fn insert(
-        &self,
-        shard: &Shard,
-        profile: usize,
-        kind: &Kind,
-        offers: Vec<Arc<OfferCell>>,
-    ) -> Arc<ViewCell> {
+    fn insert(&self, shard: &Shard, key: Key, offers: Vec<Arc<OfferCell>>) -> Arc<ViewCell> {
         let mut cells = self.cells.lock();
-        if let Some(cell) = cells.get(&(profile, kind.clone())) {
+        if let Some(cell) = cells.get(&key) {
             return cell.clone();
         }
         if cells.len() >= MAX_VIEWS {
             self.recent.store(None);
             cells.retain(|_, cell| Arc::strong_count(cell) > 1);
         }
-        let view = ArcSwap::from_pointee(ViewCell::build(shard, profile, kind, &offers));
+        let (profile, kind, class) = key.clone();
+        let guard = shard.gateway.snapshot.guard(profile, &class);
+        let view = ArcSwap::from_pointee(ViewCell::build(shard, profile, &kind, guard.as_ref(), &offers));
         let revision = watch::Sender::new(Revision::default());
-        let cell = Arc::new(ViewCell { profile, kind: kind.clone(), view, revision, offers });
-        cells.insert((profile, kind.clone()), cell.clone());
+        let cell = Arc::new(ViewCell { profile, kind, class, guard, view, revision, offers });
+        cells.insert(key, cell.clone());
         cell
     }
 

@@ -89,8 +89,13 @@ pub(crate) fn tool(connection: &Connection, offer: Offer, name: &str) -> Option<
     let item = offer.list(ListKind::Tools).iter().find(|item| item.key == name)?;
     let schema = item.member("inputSchema").and_then(|text| serde_json::from_slice(&text).ok());
     let profile = Profile { names: Naming::Plain, ..Profile::default() };
-    let spec =
-        ViewSpec { era: connection.era(), profile: &profile, server_info: CLIENT_INFO, schema_bytes: SCHEMA };
+    let spec = ViewSpec {
+        era: connection.era(),
+        profile: &profile,
+        server_info: CLIENT_INFO,
+        schema_bytes: SCHEMA,
+        guard: None,
+    };
     let upstream = UpstreamOffer {
         id: UpstreamId(0),
         name: "server".into(),

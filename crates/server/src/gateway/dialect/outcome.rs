@@ -15,7 +15,7 @@ use crate::gateway::stateless::{self, Asking, Decision, decide_for};
 
 /// What becomes of a request.
 pub(super) async fn forward(shard: &Shard, front: &Front, identity: &Identity, frame: Frame) -> Outcome {
-    let cell = stateless::view(shard, front.profile, front.row.era).await;
+    let cell = stateless::view(shard, front.profile, front.row.era, identity).await;
     let unchecked = !front.row.calls.check_arguments;
     let asking = Asking { cell, identity, headers: None, unchecked };
     match decide_for(shard, asking, frame).await {

@@ -27,7 +27,7 @@ pub(crate) async fn serve(
     while let Some(line) = stdin.next().await? {
         let reply = match line {
             Err(e) => refuse(&front.row, &Trouble::new(Condition::InvalidRequest, e)),
-            Ok(line) => match take(shard, front, &identity, Some(&session), &line).await {
+            Ok(line) => match take(shard, front, &identity, Some(&session), None, &line).await {
                 Taken::Reply(reply, _) => reply,
                 Taken::Standard => return Ok(Some(line)),
             },

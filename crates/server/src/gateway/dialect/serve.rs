@@ -6,7 +6,8 @@ use bytes::Bytes;
 use engine::Condition;
 use engine::catalogue::View;
 use engine::dialect::{Ask, Begun, Dialect, Facts, Outcome, Reading, Reply, Trouble};
-use engine::dialect::{begin, finish, gather, read, tools};
+use engine::dialect::{begin, finish, gather, rate_headers, read, tools};
+use http::HeaderMap;
 use parking_lot::Mutex;
 use proto::mcp::Method;
 
@@ -14,6 +15,7 @@ use super::outcome::forward;
 use super::sessions::Session;
 use crate::gateway::Shard;
 use crate::gateway::identity::Identity;
+use crate::gateway::rates::rate;
 use crate::gateway::stateless;
 use crate::gateway::views::ViewCell;
 
@@ -43,9 +45,10 @@ pub(crate) async fn take(
     front: &Front,
     identity: &Identity,
     session: Option<&Session>,
+    headers: Option<&HeaderMap>,
     text: &Bytes,
 ) -> Taken {
-    let asking = Asking { shard, front, identity, session };
+    let asking = Asking { shard, front, identity, session, headers };
     match read(&front.row, text, shard.gateway.frame_limits()) {
         Reading::Batch(all) => {
             let mut replies = Vec::with_capacity(all.len());
@@ -66,10 +69,43 @@ struct Asking<'a> {
     front: &'a Front,
     identity: &'a Identity,
     session: Option<&'a Session>,
+    /// Those of its request; a pipe has none, and no limit on how much comes through.
+    headers: Option<&'a HeaderMap>,
 }
 
 impl Asking<'_> {
+    /// Counts a message, and answers it unless it came too soon.
     async fn one(&self, reading: Reading) -> Taken {
+        let frame = match &reading {
+            Reading::Ask(ask) | Reading::Notified(_, Some(ask)) => Some(ask.frame()),
+            _ => None,
+        };
+        let profile = &self.shard.gateway.snapshot.profiles[self.front.profile].slug;
+        let rates = &self.shard.gateway.rates;
+        let verdict = self.headers.and_then(|headers| rates.check(self.identity, headers, profile, frame));
+        let Some(verdict) = verdict else { return self.taken(reading).await };
+        let row = &self.front.row;
+        if !verdict.allowed {
+            let trouble = Trouble {
+                rate: Some(rate(&verdict)),
+                ..Trouble::new(Condition::RateLimited, "too many requests")
+            };
+            let reply = match &reading {
+                Reading::Ask(ask) => finish(row, ask, Outcome::Trouble(trouble)),
+                _ => refuse(row, &trouble),
+            };
+            return Taken::Reply(reply, false);
+        }
+        match self.taken(reading).await {
+            Taken::Reply(mut reply, begins) => {
+                reply.headers.extend(rate_headers(row, rate(&verdict)));
+                Taken::Reply(reply, begins)
+            }
+            standard @ Taken::Standard => standard,
+        }
+    }
+
+    async fn taken(&self, reading: Reading) -> Taken {
         match reading {
             Reading::Done(reply) | Reading::Notified(reply, None) => Taken::Reply(reply, false),
             Reading::Notified(reply, Some(ask)) if ask.is_notice() => Taken::Reply(reply, false),
@@ -93,7 +129,7 @@ impl Asking<'_> {
         let facts = Facts { initialized, profile, ..Facts::default() };
         let mut begun = begin(row, ask, facts);
         if matches!(begun, Begun::NeedsView) {
-            let cell = stateless::view(self.shard, self.front.profile, row.era).await;
+            let cell = stateless::view(self.shard, self.front.profile, row.era, self.identity).await;
             let view = cell.view();
             let lists = ask.method() == Method::ToolsList.name();
             let ready = lists.then(|| self.shard.gateway.dialect_lists.tools(row, &cell, &view));

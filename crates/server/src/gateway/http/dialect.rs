@@ -15,8 +15,9 @@ use proto::codec::headers as names;
 use proto::era::by_version;
 use transport::net::{Body, Incoming};
 
-use super::{Entry, answer, get, media, post};
+use super::{Entry, answer, get, limited, media, post};
 use crate::gateway::dialect::{Front, Session, Taken, open, refuse, take};
+use crate::gateway::rates::rate;
 use crate::gateway::streams::event;
 use crate::gateway::{Shard, seal};
 
@@ -37,7 +38,10 @@ impl Visit<'_> {
         let mut response = match *request.method() {
             Method::OPTIONS => answer::empty(StatusCode::NO_CONTENT),
             Method::POST if self.is_posted_to() => self.post(request).await,
-            Method::GET => self.get(&request),
+            Method::GET => match self.too_soon(request.headers()) {
+                Some(refusal) => refusal,
+                None => self.get(&request),
+            },
             Method::DELETE if self.is_standard(request.headers()) => {
                 get::delete(self.shard, &self.entry, &request)
             }
@@ -49,6 +53,14 @@ impl Visit<'_> {
             tell(response.headers_mut(), cross_origin(row, cross));
         }
         response
+    }
+
+    /// The refusal of a request without a message that comes too soon.
+    fn too_soon(&self, headers: &HeaderMap) -> Option<Response<Body>> {
+        let verdict =
+            limited::count(self.shard, &self.entry, headers, None).filter(|verdict| !verdict.allowed)?;
+        let trouble = Trouble::new(Condition::RateLimited, "too many requests");
+        Some(said(refuse(&self.front.row, &Trouble { rate: Some(rate(&verdict)), ..trouble })))
     }
 
     /// Whether messages are posted to this path: to all but those whose messages go elsewhere.
@@ -91,7 +103,7 @@ impl Visit<'_> {
             Err(refusal) => return *refusal,
         };
         let identity = &self.entry.identity;
-        match take(self.shard, &self.front, identity, session.as_deref(), &text).await {
+        match take(self.shard, &self.front, identity, session.as_deref(), Some(&head.headers), &text).await {
             Taken::Standard => post::take(self.shard, &self.entry, &head.headers, text).await,
             Taken::Reply(reply, begins) => self.reply(reply, begins, session.as_deref()),
         }

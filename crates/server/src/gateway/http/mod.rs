@@ -5,6 +5,7 @@ mod denied;
 mod dialect;
 mod get;
 mod guard;
+mod limited;
 mod media;
 mod post;
 mod sse;
@@ -111,6 +112,13 @@ impl Service {
             let front = Front { row: row.clone(), profile };
             let visit = dialect::Visit { shard, place, front, entry };
             return Box::pin(visit.respond(request)).await;
+        }
+        let counted = !matches!(*request.method(), Method::POST | Method::OPTIONS);
+        if counted
+            && let Some(refused) =
+                limited::count(shard, &entry, request.headers(), None).filter(|v| !v.allowed)
+        {
+            return limited::refused(&refused, None);
         }
         match *request.method() {
             Method::POST if sse::session_named(&request).is_some() => {

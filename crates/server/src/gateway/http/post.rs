@@ -14,7 +14,7 @@ use proto::rpc::{Batch, Frame, Kind as FrameKind, Message, array, code};
 use tokio::time::Instant;
 use transport::net::{Body, CollectError, Incoming, collect};
 
-use super::{Entry, answer, get, media, stateless};
+use super::{Entry, answer, get, limited, media, stateless};
 use crate::gateway::call::{Call, Progress, Running};
 use crate::gateway::in_session::{Outcome, decide, notification, response};
 use crate::gateway::session::{Birth, Face, Session, Subscription};
@@ -57,7 +57,19 @@ pub(super) async fn take(shard: &Shard, entry: &Entry, headers: &HeaderMap, text
         Err(e) => return answer::message(400, Fault::from(&e).response(e.id.as_ref())),
     };
     match message {
-        Message::Single(frame) => single(shard, entry, headers, version, frame).await,
+        Message::Single(frame) => {
+            // Answers and notices are not limited: who waits for them would suffer.
+            let counted = Some(&frame).filter(|frame| frame.kind() == FrameKind::Request);
+            let verdict = counted.and_then(|_| limited::count(shard, entry, headers, counted));
+            if let Some(verdict) = verdict.filter(|verdict| !verdict.allowed) {
+                return limited::refused(&verdict, Some(&frame));
+            }
+            let mut response = single(shard, entry, headers, version, frame).await;
+            if let Some(verdict) = verdict {
+                limited::tell(response.headers_mut(), &verdict);
+            }
+            response
+        }
         Message::Batch(batch) => match version.and_then(by_version) {
             Some(era) if era.lifecycle == Lifecycle::Stateless => no_batches(era),
             _ => Box::pin(self::batch(shard, entry, headers, batch)).await,
@@ -298,6 +310,12 @@ async fn batch(shard: &Shard, entry: &Entry, headers: &HeaderMap, batch: Batch) 
     };
     if !session.kind.era.batches {
         return no_batches(session.kind.era);
+    }
+    for message in batch.messages.iter().flatten().filter(|frame| frame.kind() == FrameKind::Request) {
+        let verdict = limited::count(shard, entry, headers, Some(message));
+        if let Some(verdict) = verdict.filter(|verdict| !verdict.allowed) {
+            return limited::refused(&verdict, None);
+        }
     }
     session.touch();
     let Face::Http(streams) = &session.face else { return answer::not_allowed() };

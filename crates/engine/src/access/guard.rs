@@ -1,0 +1,31 @@
+//! The rules as one class of askers meets them at one profile: what a view is made by, and what its calls are held against.
+//! It must not know who the askers are.
+
+use std::sync::Arc;
+
+use super::rules::{Class, Rules};
+use super::target::Target;
+use crate::catalogue::ListKind;
+
+/// What a class of askers may use of a profile.
+#[derive(Debug, Clone)]
+pub struct Guard {
+    /// The rules.
+    pub rules: Arc<Rules>,
+    /// The askers.
+    pub class: Class,
+    /// The profile's name.
+    pub profile: Arc<str>,
+}
+
+impl Guard {
+    /// A thing of a server, under the name that clients see, as it is listed.
+    pub fn target<'a>(&'a self, server: &'a str, kind: ListKind, name: &'a str) -> Target<'a> {
+        Target::listed(&self.profile, server, kind, name)
+    }
+
+    /// Whether it may be used.
+    pub fn admits(&self, target: &Target<'_>) -> bool {
+        self.rules.decide_as(&self.class, target).is_allowed()
+    }
+}
