@@ -5,7 +5,7 @@ use super::context::Context;
 use crate::conformance::{Wanted, through_client, through_server};
 use crate::run::Log;
 use crate::tally::Tally;
-use crate::{peers, tidy};
+use crate::{auth, peers, tidy};
 use std::time::Duration;
 
 /// The step that builds what later steps run.
@@ -96,6 +96,9 @@ pub(super) fn full() -> Result<Vec<Step>, String> {
         beside(with_peers("peers-modern-sse", 20, |context, log| {
             visited(context, &["modern-http", "sse"], log)
         })),
+        with_peers("auth-provider", 10, |context, log| {
+            auth::with_provider(context.tools()?, &Context::programs(), &[], log)
+        }),
     ];
     if !cargo::with_budgets()?.is_empty() {
         steps.push(Step { needs_tools: true, ..step("budgets", 30, cargo::budgets) });
