@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::check::Flaw;
 use super::fault::{Fault, MAX_REPORTED, Severity};
 use super::parse::{Entry, Kind, Node};
-use super::source::{Source, Span};
+use super::source::{Source, Span, is_bidi};
 use super::substitute::{self, Lookup};
 use super::suggest;
 use super::text::Text;
@@ -130,9 +130,11 @@ impl<'a> Reader<'a> {
             if step.is_empty() {
                 path.push_str("\"\"");
             }
-            path.extend(step.chars().filter(|char| !char.is_control()).take(64));
+            path.extend(step.chars().filter(|char| !char.is_control() && !is_bidi(*char)).take(64));
         }
-        Draft { at: at.clone(), path, message, mend }
+        // What is made of somebody's text must not reorder a terminal's line.
+        let tame = |text: String| if text.contains(is_bidi) { text.replace(is_bidi, " ") } else { text };
+        Draft { at: at.clone(), path, message: tame(message), mend: tame(mend) }
     }
 
     /// The entries of a mapping; `what` says what it should be, such as "a mapping of servers by name".

@@ -114,6 +114,6 @@ impl<'a> Source<'a> {
 }
 
 /// Characters that would reorder the line on a terminal.
-fn is_bidi(char: char) -> bool {
+pub(super) fn is_bidi(char: char) -> bool {
     matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{feff}')
 }

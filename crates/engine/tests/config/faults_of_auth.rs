@@ -180,3 +180,20 @@ fn faults_of_auth() {
         same(text, &faults_in_short(text), wanted);
     }
 }
+
+#[test]
+fn tokens_and_hashes_are_hidden_even_in_a_broken_file() {
+    let text =
+        "auth:\n  bearer: hush\n  users:\n    ann: hush\n    bob: [hush\n  jwt: { issuer: 'https://i' }\n";
+    let shown = crate::rendered(text);
+    assert!(shown.contains("error: this is not readable") && !shown.contains("hush"), "{shown}");
+    for line in [
+        "bearer: [hush",
+        "  bearer: { token: hush, ]",
+        "users: { ann: hush",
+        "\"users\": { \"ann\": \"hush }",
+    ] {
+        let shown = crate::rendered(&format!("auth:\n  {line}\n"));
+        assert!(!shown.contains("hush"), "{shown}");
+    }
+}

@@ -10,6 +10,7 @@ mod faults_of_rules;
 mod faults_of_servers;
 mod faults_of_the_rest;
 mod hostile;
+mod hostile_trees;
 mod pasted;
 mod rendered;
 mod schema;
