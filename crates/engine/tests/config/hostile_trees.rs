@@ -92,7 +92,7 @@ fn leaf() -> impl Strategy<Value = Value> {
     prop_oneof![
         4 => one.clone(),
         1 => proptest::collection::vec(one.clone(), 0..3).prop_map(Value::from),
-        1 => proptest::collection::btree_map("[a-z]{1,3}", one, 0..3).prop_map(|map| Value::from_iter(map)),
+        1 => proptest::collection::btree_map("[a-z]{1,3}", one, 0..3).prop_map(Value::from_iter),
     ]
 }
 
