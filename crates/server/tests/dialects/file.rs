@@ -243,8 +243,13 @@ impl Scene {
     }
 
     fn reached(&mut self, at: usize, site: usize, line: &str) {
+        let begins = ["never ", "GET ", "POST ", "PUT ", "PATCH ", "DELETE "]
+            .iter()
+            .any(|word| line.starts_with(word));
         match self.steps.last_mut() {
-            Some((begun, Step::Reached(same, part))) if *same == site && *begun + part.lines() == at => {
+            Some((begun, Step::Reached(same, part)))
+                if !begins && *same == site && *begun + part.lines() == at =>
+            {
                 match &mut part.body {
                     Some(body) => body.push_str(line),
                     None if line.is_empty() => part.body = Some(String::new()),
