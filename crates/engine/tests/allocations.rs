@@ -7,6 +7,12 @@ mod workload;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
+use std::time::Duration;
+
+use dragoman_engine::access::{Asker, Principal, Rules, Target};
+use dragoman_engine::catalogue::ListKind;
+use dragoman_engine::config::{Config, Lookup, load};
+use dragoman_engine::rate::{Limiter, Request};
 use workload::{Call, List};
 
 thread_local! {
@@ -81,4 +87,44 @@ fn a_list_is_not_copied() {
     let Asked { times, bytes } = allocations(|| list.answer());
     assert!((1..=4).contains(&times), "a list asks for memory {times} times");
     assert!(bytes < 1024, "a list of 275 kB asks for {bytes} bytes");
+}
+
+fn guarded() -> Config {
+    let text = "mcpServers: { a: { native: demo } }
+rateLimits: [ { rate: 100/1m, per: [principal, profile, tool] }, { rate: 100/1m, per: ip, tools: 'a__*' } ]
+access:
+  - { deny: '*delete*', unless: { user: ann, ip: 10.0.0.0/8 } }
+  - { deny: 'a__*', when: { arguments: { path: '/etc/*' }, annotations: { readOnlyHint: false } } }
+  - { allow: '*', who: { scheme: anyone } }";
+    let lookup = Lookup { env: &|_| None, file: &|_| Err(String::new()) };
+    load(text, "test", &lookup).expect("sound").config
+}
+
+#[test]
+fn who_may_how_often_asks_for_no_memory() {
+    let config = guarded();
+    let (rules, limiter) = (Rules::compile(&config.access), Limiter::new(&config.rate_limits, 100, 7));
+    let anyone = Principal::anyone();
+    let address = "2001:db8::7".parse().ok();
+    let request = Request {
+        principal: &anyone.id,
+        address,
+        forwarded: None,
+        profile: "default",
+        is_call: true,
+        tool: Some("a__read"),
+    };
+    let first = limiter.check(&request, Duration::from_secs(1));
+    assert!(first.is_some_and(|verdict| verdict.allowed));
+    let asker = Asker { principal: &anyone, address };
+    let target = Target::listed("default", "a", ListKind::Tools, "a__read");
+    let arguments: &[u8] = br#"{"path":"/tmp/x","other":[1,2,3]}"#;
+    let asked = allocations(|| {
+        let verdict = limiter.check(&request, Duration::from_secs(1));
+        let class = rules.class(&asker);
+        let listed = rules.decide_as(&class, &target);
+        let called = rules.decide(&asker, &target.called(Some(arguments)));
+        assert!(verdict.is_some_and(|verdict| verdict.allowed) && listed.is_allowed() && called.is_allowed());
+    });
+    assert_eq!(asked.times, 0);
 }
