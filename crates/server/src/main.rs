@@ -13,7 +13,6 @@
 // Whether a future may change threads is told from all that is nested in it.
 #![recursion_limit = "256"]
 
-#[allow(dead_code, unused_imports, reason = "the gateway does not record yet what is called")]
 mod audit;
 mod auth;
 mod cli;

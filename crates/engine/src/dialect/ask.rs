@@ -64,7 +64,7 @@ impl Ask {
     }
 
     /// The tool that is called.
-    pub(super) fn tool(&self) -> Option<Cow<'_, str>> {
+    pub fn tool(&self) -> Option<Cow<'_, str>> {
         if self.is_call() { self.text_param("name") } else { None }
     }
 }

@@ -23,8 +23,8 @@ enum Mended {
 /// The arguments, mended by the schema; `None` where they stay as they are. What is not touched stays byte for byte.
 pub(super) fn mend(row: &Dialect, arguments: &[u8], schema: Option<&[u8]>) -> Option<Vec<u8>> {
     let schema: Value = serde_json::from_slice(schema?).ok()?;
-    let nothing = Map::new();
-    let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&nothing);
+    // A schema that names nothing says nothing of what may come.
+    let properties = schema.get("properties").and_then(Value::as_object)?;
     let found = members(arguments)?;
     let mut changes: Vec<(String, Option<String>)> = Vec::new();
     for member in found.iter() {

@@ -9,12 +9,19 @@ use super::failure::Failure;
 /// The environment variable that says what is logged: `info`, or `warn,dragoman=debug`.
 const VARIABLE: &str = "DRAGOMAN_LOG";
 
-/// Starts logging. A command that `serves` has time stamps, except where the journal adds its own.
+/// The environment variable that presets read, as the systems do that they stand for: one level.
+const LEVEL: &str = "LOG_LEVEL";
+
+/// Starts logging. With a preset [`LEVEL`] counts, too. A command that `serves` has time stamps, except where the journal adds its own.
 ///
 /// # Errors
 /// When the variable cannot be read.
-pub(crate) fn init(console: &Console, serves: bool) -> Result<(), Failure> {
-    let filter = filter(std::env::var(VARIABLE).ok().as_deref(), console)?;
+pub(crate) fn init(console: &Console, serves: bool, preset: bool) -> Result<(), Failure> {
+    let own = std::env::var(VARIABLE).ok();
+    let filter = match level(std::env::var(LEVEL).ok()).filter(|_| preset && own.is_none()) {
+        Some(level) => EnvFilter::new(level),
+        None => filter(own.as_deref(), console)?,
+    };
     let lines = fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
@@ -23,6 +30,19 @@ pub(crate) fn init(console: &Console, serves: bool) -> Result<(), Failure> {
     let journal = std::env::var_os("JOURNAL_STREAM").is_some();
     let set = if serves && !journal { lines.try_init() } else { lines.without_time().try_init() };
     set.map_err(|e| Failure::new(format!("logging cannot be started: {e}")))
+}
+
+/// A level by the names that systems have for it; `info` where nobody named one.
+fn level(text: Option<String>) -> Option<&'static str> {
+    match text.as_deref().map(str::trim).unwrap_or("info").to_ascii_lowercase().as_str() {
+        "trace" => Some("trace"),
+        "debug" => Some("debug"),
+        "info" | "" => Some("info"),
+        "warn" | "warning" => Some("warn"),
+        "error" | "fatal" | "critical" => Some("error"),
+        "off" | "none" => Some("off"),
+        _ => None,
+    }
 }
 
 fn filter(variable: Option<&str>, console: &Console) -> Result<EnvFilter, Failure> {

@@ -65,7 +65,10 @@ pub(crate) fn main() -> ExitCode {
 fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
     let Cli { global, serve, command } = cli;
     let serves = matches!(&command, None | Some(Command::Serve(_) | Command::Stdio(_)));
-    log::init(console, serves)?;
+    let preset = serve.preset.is_some()
+        || matches!(&command, Some(Command::Serve(args)) if args.preset.is_some())
+        || matches!(&command, Some(Command::Stdio(args)) if args.preset.is_some());
+    log::init(console, serves, preset)?;
     if command.is_some() && serve != serve::Args::default() {
         let message = "options of `serve` stand in front of a command";
         return Err(Failure::usage(message).mend("write them behind it: dragoman serve --listen 9000"));

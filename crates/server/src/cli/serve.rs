@@ -29,7 +29,7 @@ Examples:
 pub(crate) struct Args {
     /// Behave as another system does: bb, buddyboss, wordpress, gateway or kulturarv; --config FILE extends it
     #[arg(long, short, value_name = "NAME", value_parser = preset::parse)]
-    preset: Option<Preset>,
+    pub(super) preset: Option<Preset>,
     /// Listen here instead of where the configuration says: ADDRESS:PORT, or a port on loopback; may be repeated
     #[arg(long, short, value_name = "ADDRESS", value_parser = address::parse)]
     listen: Vec<SocketAddr>,

@@ -26,7 +26,7 @@ pub(super) struct Args {
     profile: String,
     /// Behave as another system does: bb, buddyboss, wordpress, gateway or kulturarv; --config FILE extends it
     #[arg(long, value_name = "NAME", value_parser = preset::parse, conflicts_with = "url")]
-    preset: Option<Preset>,
+    pub(super) preset: Option<Preset>,
     /// A server on the network to serve instead of what the configuration says
     #[arg(value_name = "URL", conflicts_with = "profile")]
     url: Option<String>,

@@ -19,6 +19,7 @@ use super::deliver::{Way, deliver};
 use super::embedded::Carried;
 use super::lease::Lease;
 use super::link::{Asker, Inbound, OpenLink};
+use super::record::Record;
 use super::reply::{Item, Reply, Source};
 use super::upstream::Upstream;
 use super::{Shard, tasks};
@@ -54,6 +55,8 @@ pub(crate) struct Call {
     pub(super) takes_long: bool,
     /// What its request carries for the site behind an embedded server.
     pub(super) carried: Option<Arc<Carried>>,
+    /// What is written down of it.
+    pub(super) record: Option<Box<Record>>,
     /// Whether its upstream's lists were asked for again on its account.
     pub(super) relisted: bool,
     /// The key under which its link tells of progress.
@@ -154,7 +157,12 @@ impl Call {
                     }
                 }
                 Step::Tell(text) => Box::pin(self.tell(text)).await,
-                Step::Park(ticket, answer) => return Some(Progress::Park(ticket, answer)),
+                Step::Park(ticket, answer) => {
+                    if let Some(record) = &mut self.record {
+                        record.answered(&answer);
+                    }
+                    return Some(Progress::Park(ticket, answer));
+                }
                 Step::Withdraw(notice) => {
                     if let Some(text) = self.withdraw(&notice) {
                         return Some(Progress::Relay(text));
@@ -164,6 +172,9 @@ impl Call {
                 Step::Answer(_) if self.exchange.is_misheaded() && Box::pin(self.relist()).await => {}
                 Step::Answer(answer) => {
                     self.over = true;
+                    if let Some(record) = &mut self.record {
+                        record.answered(&answer);
+                    }
                     if let Some(source) = self.source.take() {
                         source.finish();
                     }
@@ -256,6 +267,9 @@ impl Call {
             && let Some(swap) = self.exchange.pass(&long.head)
         {
             self.over = true;
+            if let Some(record) = &mut self.record {
+                record.passed(long.length());
+            }
             return Some(match long.pass(swap) {
                 Ok(body) => Progress::Pass(body),
                 Err(e) => Progress::Answer(self.failed(&e)),

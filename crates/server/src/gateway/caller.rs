@@ -18,6 +18,7 @@ use super::call::{Call, Mail};
 use super::embedded::Carried;
 use super::identity::Identity;
 use super::lease::Lease;
+use super::record::Record;
 use super::session::Session;
 use super::upstream::{Kind, Upstream};
 use super::views::ViewCell;
@@ -108,6 +109,12 @@ impl Call {
                 (session.kind.era, Some(cancelled))
             }
         };
+        let mut record = caller
+            .view()
+            .and_then(|view| Record::begin(shard, caller.identity(), view.profile, &request.frame));
+        if let Some(record) = &mut record {
+            record.went_to(upstream.name());
+        }
         let (id, carried) = (request.frame.id().cloned(), request.carried.clone());
         let is_cross = era != request.server;
         let said = if is_cross { said(&caller, &request) } else { Said::default() };
@@ -117,6 +124,9 @@ impl Call {
             Err(fault) => {
                 if let (Caller::Session(session), Some(id)) = (&caller, &id) {
                     session.end_call(id);
+                }
+                if let Some(record) = &mut record {
+                    record.refused(&fault);
                 }
                 return Err(fault);
             }
@@ -133,6 +143,7 @@ impl Call {
             over: false,
             takes_long: false,
             carried,
+            record,
             relisted: false,
             progress: None,
             lease,

@@ -17,6 +17,7 @@ use super::call::Call;
 use super::caller::{Caller, Request as CallRequest};
 use super::identity::Identity;
 use super::link::{Asker, Inbound};
+use super::record::Record;
 use super::session::{Session, Subscription};
 use super::upstream::Upstream;
 use super::{Shard, tasks};
@@ -118,7 +119,12 @@ pub(crate) async fn decide(
     }
     let ids = TaskIds::new(&*shard.gateway, session.identity.id(), era);
     match dispatch(&frame, &view, info, ids) {
-        Err(fault) => refuse(fault, &frame),
+        Err(fault) => {
+            if let Some(mut record) = Record::begin(shard, identity, session.profile, &frame) {
+                record.refused(&fault);
+            }
+            refuse(fault, &frame)
+        }
         Ok(Dispatch::Local(result)) if result.len() > LONG => Outcome::Long(result_pieces(&id, result)),
         Ok(Dispatch::Local(result)) => Outcome::Done(200, result_response(&id, &result)),
         Ok(Dispatch::SetLevel(level)) => {

@@ -9,7 +9,7 @@
 //! | `lines`, `lines_stateless` | a client whose messages come in order one way and go out another: of `stdio`, or of HTTP+SSE |
 //! | `in_session`, `stateless` | what a message comes to, whichever of the two brought it |
 //! | `session`, `newborn`, `sessions`, `streams`, `subscriptions`, `requests` | what a client of a handshake era has here |
-//! | `identity`, `rates` | who asks, and how often |
+//! | `identity`, `rates`, `record` | who asks, how often, and what is written down of it |
 //! | `call`, `caller` | one forwarded request: the engine's exchange, performed |
 //! | `deliver`, `relist` | over which link its request goes; its upstream's lists read again when those were old |
 //! | `parked`, `lease` | calls that wait for a client without a session, and links that such a call has for itself |
@@ -50,6 +50,7 @@ mod opening;
 mod parked;
 mod pump;
 mod rates;
+mod record;
 mod relist;
 mod reply;
 mod requests;
@@ -83,6 +84,7 @@ use transport::child::Supervisor;
 use transport::net::Stop;
 use transport::net::client::Client;
 
+use crate::audit::AuditSink;
 use crate::auth::Authenticator;
 use memory::Tidying;
 use parked::Parked;
@@ -116,6 +118,7 @@ pub(crate) struct Gateway {
     /// Whether requests carry anything for sites behind embedded servers.
     carries: bool,
     rates: Rates,
+    audit: AuditSink,
     tidying: Tidying,
     stop: Stop,
 }
@@ -139,7 +142,7 @@ impl Deref for Shard {
 }
 
 impl Gateway {
-    fn new(config: &Config, stop: Stop) -> Result<Self, String> {
+    fn new(config: &Config, audit: AuditSink, stop: Stop) -> Result<Self, String> {
         let snapshot = Snapshot::compile(config, env!("CARGO_PKG_VERSION"));
         let upstreams: Result<Vec<_>, String> = snapshot
             .upstreams
@@ -162,6 +165,7 @@ impl Gateway {
             dialect_lists: dialect::Lists::default(),
             carries: embedded::Carried::is_wanted(&snapshot.upstreams),
             rates: Rates::new(&config.rate_limits, seal::random_number().map_err(|_| NO_RANDOM.to_owned())?),
+            audit,
             tidying: Tidying::default(),
             stop,
             snapshot: Arc::new(snapshot),

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use crate::audit::{AuditOptions, AuditSink};
 use crate::auth::{Authenticator, KeyBook, StoredKeys};
 use engine::config::{Auth, Config};
 use proto::era::{newest_handshake, newest_stateless};
+use store::audit::Log;
 use store::keys::Keys;
 use transport::net::client::{Client, ClientLimits, Trust};
 use transport::net::{
@@ -19,6 +21,9 @@ use super::farewell::Farewell;
 use super::http::{Guard, Service};
 use super::upstream::Kind;
 use super::{Gateway, Shard, ShardState, stdio};
+
+/// How long the last calls may take to be written down.
+const LAST_RECORDS: Duration = Duration::from_secs(5);
 
 /// Every how many seconds sessions are looked after.
 const SWEEP: u64 = 10;
@@ -47,7 +52,8 @@ pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
     let Options { config, runtime: kind, threads, ready, folder } = options;
     let stop = Stop::new();
     let door = door(&config.auth, folder.as_deref())?;
-    let gateway = Arc::new(Gateway::new(&config, stop.clone())?);
+    let audit = audit(&config, folder.as_deref())?;
+    let gateway = Arc::new(Gateway::new(&config, audit.clone(), stop.clone())?);
     let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let shards = runtime::shards(kind, threads);
     let listeners: Vec<Listeners> =
@@ -96,6 +102,7 @@ pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
             outcome
         }
     });
+    audit.close(LAST_RECORDS);
     Ok(outcome?)
 }
 
@@ -105,7 +112,8 @@ pub(crate) fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let config = options.config;
     // Whoever starts a child is known well enough.
     let door = door(&Auth::default(), None)?;
-    let gateway = Arc::new(Gateway::new(&config, stop.clone())?);
+    let audit = audit(&config, options.folder.as_deref())?;
+    let gateway = Arc::new(Gateway::new(&config, audit.clone(), stop.clone())?);
     let names = || gateway.snapshot.profiles.iter().map(|p| p.slug.as_str()).collect::<Vec<_>>().join(", ");
     let profile = gateway
         .snapshot
@@ -125,6 +133,7 @@ pub(crate) fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
             outcome
         }
     });
+    audit.close(LAST_RECORDS);
     Ok(outcome?)
 }
 
@@ -140,6 +149,15 @@ fn door(auth: &Auth, folder: Option<&Path>) -> Result<Authenticator, BoxError> {
     // Each shard asks other servers over its own connections.
     let nobody = Client::new(ClientLimits::default(), Trust::default());
     Ok(Authenticator::new(auth, book, Arc::new(nobody))?)
+}
+
+/// Where calls are recorded.
+fn audit(config: &Config, folder: Option<&Path>) -> Result<AuditSink, BoxError> {
+    let Some(audit) = &config.audit else { return Ok(AuditSink::off()) };
+    let folder = folder
+        .ok_or("nobody says where the record of calls is kept; set stateFolder in the configuration")?;
+    let log = Log::open(&folder.join(audit.file.expose())).map_err(|e| format!("{e}; {}", e.mend()))?;
+    Ok(AuditSink::start(log, &AuditOptions::new(audit))?)
 }
 
 fn client_limits(config: &Config) -> ClientLimits {

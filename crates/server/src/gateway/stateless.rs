@@ -13,6 +13,7 @@ use super::call::Call;
 use super::caller::{Caller, Request as CallRequest};
 use super::identity::Identity;
 use super::in_session::LONG;
+use super::record::Record;
 use super::upstream::Kind;
 use super::views::ViewCell;
 use super::{Shard, tasks};
@@ -79,7 +80,12 @@ pub(crate) async fn decide_for(shard: &Shard, asking: Asking<'_>, frame: Frame) 
     let view = cell.view();
     let info = &shard.gateway.snapshot.profiles[cell.profile].server_info;
     let ids = TaskIds::new(&*shard.gateway, identity.id(), era);
-    match dispatch(&frame, &view, info, ids)? {
+    let dispatched = dispatch(&frame, &view, info, ids).inspect_err(|fault| {
+        if let Some(mut record) = Record::begin(shard, identity, cell.profile, &frame) {
+            record.refused(fault);
+        }
+    });
+    match dispatched? {
         Dispatch::Local(result) => match frame.id() {
             Some(id) if result.len() > LONG => Ok(Decision::Long(result_pieces(id, result))),
             Some(id) => Ok(Decision::Done(200, result_response(id, &result))),

@@ -38,6 +38,11 @@ impl LongReply {
         Ok(Self { head: first.into_data().unwrap_or_default(), body, length, limits })
     }
 
+    /// How many bytes it has, as its server says.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
     /// Reads the rest.
     ///
     /// # Errors

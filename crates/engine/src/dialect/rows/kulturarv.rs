@@ -71,7 +71,7 @@ fn errors() -> Errors {
         invalid_request: Say::new(-32600, "Invalid Request"),
         unknown_method: Say::new(-32601, "Method not found"),
         invalid_params: Say::new(-32602, "Invalid params").by_result(),
-        missing_tool_name: Say::new(-32602, "Error: Invalid parameters: {detail}").by_result(),
+        missing_tool_name: Say::new(-32602, "Invalid params"),
         unknown_tool: Say::new(-32602, "Tool not found: {name}").by_result(),
         invalid_arguments: Say::new(-32602, "Error: {detail}").by_result(),
         tool_failed: failed("Tool execution error"),
@@ -100,6 +100,7 @@ const VARIANTS: &[Variant] = &[Variant {
         ("parseError", r#"{"message":"Invalid JSON: {detail}","data":null}"#),
         ("invalidRequest", r#"{"message":"Invalid JSON-RPC request: {detail}","data":null}"#),
         ("unknownMethod", r#"{"message":"Method not found: {name}","data":null}"#),
+        ("missingToolName", r#"{"message":"Error: Invalid parameters: {detail}","channel":"result"}"#),
         ("rateLimited.message", r#""Rate limit exceeded. Try again in {seconds} seconds.""#),
     ],
 }];

@@ -18,5 +18,5 @@ mod sessions;
 
 pub(super) use events::open;
 pub(super) use pipe::serve as serve_pipe;
-pub(super) use serve::{Front, Lists, Taken, refuse, take};
+pub(super) use serve::{Front, Lists, Taken, refuse, refuse_message, take};
 pub(super) use sessions::{Session, Sessions};

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use engine::dialect::{Outcome, Trouble};
 use engine::exchange::Answer;
 use engine::{Condition, Fault};
-use proto::rpc::{Frame, Kind};
+use proto::rpc::{Frame, Kind, RpcError, code};
 
 use super::serve::Front;
 use crate::gateway::Shard;
@@ -48,6 +48,11 @@ async fn run(shard: &Shard, mut call: Box<Call>) -> Outcome {
     }
 }
 
+fn not_known(answer: &Frame) -> bool {
+    let error = answer.payload().and_then(|payload| RpcError::of_value(answer.text(), payload));
+    error.is_some_and(|error| error.code == code::METHOD_NOT_FOUND)
+}
+
 /// A response as an outcome.
 fn read(shard: &Shard, text: Bytes, server: Option<(&str, bool)>) -> Outcome {
     let unreadable = |why: String| Outcome::Trouble(Trouble::new(Condition::Internal, why));
@@ -61,6 +66,11 @@ fn read(shard: &Shard, text: Bytes, server: Option<(&str, bool)>) -> Outcome {
         _ => Trouble::of_answer(&frame, server.map(|(name, _)| name)),
     };
     match (trouble, frame.payload()) {
+        // Nobody behind the endpoint knows the method, so the endpoint does not.
+        (Some(mut trouble), _) if not_known(&frame) => {
+            (trouble.condition, trouble.server, trouble.original) = (Condition::UnknownMethod, None, None);
+            Outcome::Trouble(trouble)
+        }
         (Some(trouble), _) => Outcome::Trouble(trouble),
         (None, Some(result)) if frame.kind() == Kind::Response => Outcome::Result(result.share(frame.text())),
         _ => unreadable("the answer is no response".to_owned()),

@@ -1,6 +1,7 @@
 //! One message of a client at an endpoint with a dialect, from its bytes to its reply.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::Bytes;
 use engine::Condition;
@@ -9,6 +10,7 @@ use engine::dialect::{Ask, Begun, Dialect, Facts, Outcome, Reading, Reply, Troub
 use engine::dialect::{begin, finish, gather, rate_headers, read, tools};
 use http::HeaderMap;
 use parking_lot::Mutex;
+use proto::json::{MAX_DEPTH, Members};
 use proto::mcp::Method;
 
 use super::outcome::forward;
@@ -39,6 +41,14 @@ pub(crate) fn refuse(row: &Dialect, trouble: &Trouble) -> Reply {
     engine::dialect::refuse(row, None, trouble)
 }
 
+/// The reply to a message that goes nowhere, with its id where it is a request.
+pub(crate) fn refuse_message(shard: &Shard, row: &Dialect, text: &Bytes, trouble: &Trouble) -> Reply {
+    match read(row, text, shard.gateway.frame_limits()) {
+        Reading::Ask(ask) => finish(row, &ask, Outcome::Trouble(trouble.clone())),
+        _ => refuse(row, trouble),
+    }
+}
+
 /// Takes a message, or an array of them.
 pub(crate) async fn take(
     shard: &Shard,
@@ -62,6 +72,16 @@ pub(crate) async fn take(
         }
         one => asking.one(one).await,
     }
+}
+
+/// Whether a reply tells of trouble, by an error or by a result.
+fn is_trouble(body: &[u8]) -> bool {
+    let Ok(members) = Members::of_document(body, MAX_DEPTH) else { return false };
+    let failed = |result| {
+        let inner = Members::of_value(body, result)?;
+        Some(inner.get(body, "isError")?.of(body) == b"true")
+    };
+    members.get(body, "error").is_some() || members.get(body, "result").and_then(failed).unwrap_or(false)
 }
 
 struct Asking<'a> {
@@ -122,7 +142,25 @@ impl Asking<'_> {
         }
     }
 
+    /// Answers a request, and says in the log that it did.
     async fn answer(&self, ask: &Ask) -> Taken {
+        let (method, id) = (ask.method(), String::from_utf8_lossy(ask.id()).into_owned());
+        let started = Instant::now();
+        tracing::info!(%method, %id, "request received");
+        let taken = self.answered(ask).await;
+        let duration = started.elapsed();
+        let outcome = match &taken {
+            Taken::Reply(reply, _) if is_trouble(&reply.body) => "error",
+            _ => "success",
+        };
+        if let Some(tool) = ask.tool() {
+            tracing::info!(%tool, ?duration, outcome, "tool invoked");
+        }
+        tracing::info!(%method, %id, ?duration, outcome, "request completed");
+        taken
+    }
+
+    async fn answered(&self, ask: &Ask) -> Taken {
         let row = &self.front.row;
         let profile = &self.shard.gateway.snapshot.profiles[self.front.profile].slug;
         let initialized = self.session.is_some_and(Session::is_initialized);

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use engine::Condition;
 use engine::dialect::{
-    Cross, GetAnswer, Reply, Sessions as Issued, Streams, Trouble, UnknownSession, cross_origin, not_served,
-    shown_info,
+    Cross, Dialect, GetAnswer, Reply, Sessions as Issued, Streams, Trouble, UnknownSession, cross_origin,
+    not_served, shown_info,
 };
 use engine::places::Place;
 use http::header::{HeaderName, HeaderValue, ORIGIN};
@@ -16,7 +16,7 @@ use proto::era::by_version;
 use transport::net::{Body, Incoming};
 
 use super::{Entry, answer, get, limited, media, post};
-use crate::gateway::dialect::{Front, Session, Taken, open, refuse, take};
+use crate::gateway::dialect::{Front, Session, Taken, open, refuse, refuse_message, take};
 use crate::gateway::rates::rate;
 use crate::gateway::streams::event;
 use crate::gateway::{Shard, seal};
@@ -177,6 +177,24 @@ impl Visit<'_> {
 
     fn refuse(&self, condition: Condition, message: &str) -> Response<Body> {
         said(refuse(&self.front.row, &Trouble::new(condition, message)))
+    }
+}
+
+/// The response at a profile that is not there.
+pub(super) async fn stranger(
+    shard: &Shard,
+    row: &Dialect,
+    profile: String,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    let trouble = Trouble::new(Condition::UnknownProfile, format!("there is no profile {profile:?}"));
+    let trouble = trouble.about(profile);
+    if *request.method() != Method::POST {
+        return said(refuse(row, &trouble));
+    }
+    match post::read(shard, request.into_body()).await {
+        Ok(text) => said(refuse_message(shard, row, &text, &trouble)),
+        Err(refusal) => *refusal,
     }
 }
 

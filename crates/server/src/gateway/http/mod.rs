@@ -67,7 +67,10 @@ impl Service {
         let bare = path.strip_suffix('/').unwrap_or(path);
         let is_sse = place.is_none() && matches!(bare, sse::STREAM | sse::MESSAGES);
         if place.is_none() && !is_sse {
-            return self.other(path);
+            return match (path.strip_prefix("/mcp/"), shard.gateway.snapshot.stranger()) {
+                (Some(slug), Some(row)) => dialect::stranger(shard, row, slug.to_owned(), request).await,
+                _ => self.other(path),
+            };
         }
         let preflight = *request.method() == Method::OPTIONS;
         let identity =

@@ -1,0 +1,108 @@
+//! What is written down of a request once it is over, where calls are recorded. It must not know files.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use engine::Fault;
+use engine::exchange::Answer;
+use proto::json::{MAX_DEPTH, Members};
+use proto::mcp::Method;
+use proto::rpc::{Frame, RpcError};
+
+use super::Shard;
+use super::identity::Identity;
+use crate::audit::{AuditSink, Entry, Outcome};
+
+/// A request that is under way.
+pub(crate) struct Record {
+    sink: AuditSink,
+    started: Instant,
+    entry: Entry,
+}
+
+impl Record {
+    /// Notes that a request has come; `None` where nothing is recorded.
+    pub(crate) fn begin(
+        shard: &Shard,
+        identity: &Identity,
+        profile: usize,
+        frame: &Frame,
+    ) -> Option<Box<Self>> {
+        let sink = &shard.gateway.audit;
+        if !sink.is_on() {
+            return None;
+        }
+        let method = frame.method();
+        let member = |key| frame.param(key).ok().flatten();
+        let name = member("name").or_else(|| member("uri")).and_then(|span| frame.string(span));
+        let arguments = member("arguments").and_then(|span| sink.arguments(span.of(frame.text())));
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let entry = Entry {
+            at_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
+            principal: identity.principal.id.clone(),
+            profile: shard.gateway.snapshot.profiles[profile].slug.as_str().into(),
+            upstream: None,
+            tool: name.map(|name| name.as_ref().into()),
+            method: Method::from_name(&method)
+                .map_or_else(|| Cow::Owned(method.clone().into_owned()), |known| Cow::Borrowed(known.name())),
+            // What nobody waits for any more ends like this.
+            outcome: Outcome::Error,
+            code: None,
+            duration_us: 0,
+            request_bytes: frame.text().len() as u64,
+            response_bytes: 0,
+            arguments,
+        };
+        Some(Box::new(Self { sink: sink.clone(), started: Instant::now(), entry }))
+    }
+
+    /// The server that it went to.
+    pub(crate) fn went_to(&mut self, server: &Arc<str>) {
+        self.entry.upstream = Some(server.clone());
+    }
+
+    /// It was answered with this.
+    pub(crate) fn answered(&mut self, answer: &Answer) {
+        self.entry.response_bytes = answer.body.len() as u64;
+        let code = answer.fault.as_ref().map(|fault| fault.code).or_else(|| error_code(&answer.body));
+        self.entry.code = code.map(i64::from);
+        if code.is_none() && !has_failed(&answer.body) {
+            self.entry.outcome = Outcome::Ok;
+        }
+    }
+
+    /// Its answer is passed on as it comes: so many bytes, as its server says.
+    pub(crate) fn passed(&mut self, bytes: u64) {
+        self.entry.outcome = Outcome::Ok;
+        self.entry.response_bytes = bytes;
+    }
+
+    /// It was refused.
+    pub(crate) fn refused(&mut self, fault: &Fault) {
+        self.entry.code = Some(i64::from(fault.code));
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        self.entry.duration_us = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        self.sink.record(self.entry.clone());
+    }
+}
+
+/// The code of an error response.
+fn error_code(body: &[u8]) -> Option<i32> {
+    let members = Members::of_document(body, MAX_DEPTH).ok()?;
+    RpcError::of_value(body, members.get(body, "error")?).map(|error| error.code)
+}
+
+/// Whether a response's result says that a tool failed.
+fn has_failed(body: &[u8]) -> bool {
+    let said = || {
+        let members = Members::of_document(body, MAX_DEPTH).ok()?;
+        let result = Members::of_value(body, members.get(body, "result")?)?;
+        Some(result.get(body, "isError")?.of(body) == b"true")
+    };
+    said().unwrap_or(false)
+}
