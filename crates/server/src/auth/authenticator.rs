@@ -142,19 +142,6 @@ impl Authenticator {
     pub(crate) fn metadata(&self, path: &str) -> Option<Bytes> {
         self.ways.resource.as_ref()?.metadata(path)
     }
-
-    /// The refusal of somebody whose token has not all the scopes that a request needs (RFC 6750, 3.1). What every
-    /// request needs is added, since a client asks for what it is told here and may lose the rest.
-    pub(crate) fn insufficient_scope(&self, needed: &[Box<str>]) -> Denied {
-        let mut all = self.ways.required.clone();
-        all.extend(needed.iter().filter(|scope| !self.ways.required.contains(scope)).cloned());
-        Denied {
-            condition: Condition::Forbidden,
-            message: format!("the token has not all the scopes that are needed: {}", all.join(" ")),
-            challenge: self.ways.challenges.value(Wrong::Scope(&all)),
-            retry_after: None,
-        }
-    }
 }
 
 impl std::fmt::Debug for Authenticator {
@@ -182,7 +169,7 @@ impl Ways {
         };
         let users = Users::new(&config.users)?;
         let site = config.site.as_ref().map(Site::new).transpose()?;
-        let (resource, required, challenges) = resource(config, &issuers)?;
+        let Protected { resource, required, challenges } = protected(config, &issuers)?;
         let bearer = bearer.transpose()?;
         let challenges = Challenges {
             bearer: bearer.is_some() || keys.is_some() || !issuers.is_empty(),
@@ -352,12 +339,19 @@ impl Ways {
     }
 }
 
-/// The gateway as a protected resource, what it needs of every token, and what it says of that.
-fn resource(
-    config: &Auth,
-    issuers: &[Issuer],
-) -> Result<(Option<Resource>, Vec<Box<str>>, Challenges), NotSound> {
-    let Some(own) = &config.oauth else { return Ok((None, Vec::new(), Challenges::default())) };
+/// The gateway as a protected resource.
+#[derive(Default)]
+struct Protected {
+    resource: Option<Resource>,
+    /// What it needs of every token.
+    required: Vec<Box<str>>,
+    /// What it says of that.
+    challenges: Challenges,
+}
+
+/// The gateway as the protected resource that the configuration says it is.
+fn protected(config: &Auth, issuers: &[Issuer]) -> Result<Protected, NotSound> {
+    let Some(own) = &config.oauth else { return Ok(Protected::default()) };
     if let Some(odd) = own.scopes.iter().chain(&own.required_scopes).find(|scope| !is_scope(scope)) {
         return Err(NotSound(format!("{odd:?} is no scope (RFC 6749, 3.3)")));
     }
@@ -376,5 +370,5 @@ fn resource(
         scopes: asked.clone(),
         ..Challenges::default()
     };
-    Ok((Some(made), required, challenges))
+    Ok(Protected { resource: Some(made), required, challenges })
 }

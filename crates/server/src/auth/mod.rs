@@ -38,7 +38,6 @@ mod tests;
 pub(crate) use authenticator::Authenticator;
 pub(crate) use denied::Denied;
 pub(crate) use keys::{KeyBook, StoredKeys};
-pub(crate) use web::Web;
 
 use authenticator::Moment;
 

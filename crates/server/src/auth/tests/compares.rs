@@ -37,7 +37,7 @@ fn ratio(rounds: usize, mut early: impl FnMut(), mut late: impl FnMut()) -> f64 
     let quiet = |times: &mut Vec<Duration>| {
         times.sort_unstable();
         let quarter = &times[..times.len() / 4];
-        quarter.iter().sum::<Duration>().as_secs_f64() / quarter.len() as f64
+        quarter.iter().sum::<Duration>().as_secs_f64()
     };
     let (first, second) = (quiet(&mut first), quiet(&mut second));
     first.max(second) / first.min(second)

@@ -27,7 +27,7 @@ fn metadata(issuer: &str, keys: &str) -> String {
 }
 
 fn token() -> String {
-    signed("RS256", "rsa", &claims(json!({})))
+    signed("RS256", "rsa", &claims(&json!({})))
 }
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn what_was_discovered_is_kept_until_it_fails() {
     let moved = "https://id.example.com/moved";
     world.page(PLACES[0], 200, metadata(ISSUER, moved));
     world.page(moved, 200, key_set(&[rsa_jwk("new", &RSA)]));
-    let new = signed("RS256", "new", &claims(json!({})));
+    let new = signed("RS256", "new", &claims(&json!({})));
     assert_eq!(why(authenticator.identify_at(&bearer(&new), at(1)).await), "its issuer has no such key");
     assert_eq!(world.asked(), [KEYS]);
     world.gone(KEYS);

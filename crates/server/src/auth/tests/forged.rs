@@ -55,7 +55,7 @@ async fn a_sound_token_of_each_allowed_algorithm_passes() {
         ("ES384", "p384"),
         ("EdDSA", "ed"),
     ] {
-        let token = signed(algorithm, kid, &claims(json!({})));
+        let token = signed(algorithm, kid, &claims(&json!({})));
         let identified = authenticator.identify_at(&bearer(&token), at(0)).await;
         assert_eq!(id(&identified), "jwt:https://id.example.com/tenant#ann", "{algorithm}");
         let principal = identified.unwrap();
@@ -68,7 +68,7 @@ async fn a_sound_token_of_each_allowed_algorithm_passes() {
 #[tokio::test]
 async fn no_signature_and_no_algorithm_pass() {
     let (_, authenticator) = place("");
-    let sound = claims(json!({}));
+    let sound = claims(&json!({}));
     for name in ["none", "None", "NONE", "nOnE", "", " none", "RS256 ", "rs256", "ES256K", "HS256", "dir"] {
         for signature in ["", "AA", &encoded([0; 256])] {
             let head = encoded(json!({ "alg": name, "kid": "rsa" }).to_string());
@@ -100,11 +100,11 @@ async fn a_public_key_is_not_taken_for_a_shared_secret() {
     let (pem, der) = (rsa_pem(), RSA.public_key().as_ref().to_vec());
     for key in [pem.as_bytes(), pem.trim().as_bytes(), &der, &modulus(&RSA), b"a shared secret", b""] {
         for name in ["HS256", "HS384", "HS512"] {
-            let token = signed_by_secret(&header(name, "rsa"), &claims(json!({})), key);
+            let token = signed_by_secret(&header(name, "rsa"), &claims(&json!({})), key);
             assert_eq!(refused(&authenticator, &token).await, "its algorithm is none that is taken here");
         }
         // The other way round: the tag in the place of a signature.
-        let token = signed_by_secret(&header("RS256", "rsa"), &claims(json!({})), key);
+        let token = signed_by_secret(&header("RS256", "rsa"), &claims(&json!({})), key);
         assert_eq!(refused(&authenticator, &token).await, "its signature is wrong");
     }
 }
@@ -112,7 +112,7 @@ async fn a_public_key_is_not_taken_for_a_shared_secret() {
 #[tokio::test]
 async fn an_algorithm_goes_with_its_issuer_and_its_key() {
     let (world, authenticator) = place("");
-    let sound = claims(json!({}));
+    let sound = claims(&json!({}));
     for algorithm in ["RS384", "PS256", "ES384"] {
         let token = signed(algorithm, "rsa", &sound);
         assert_eq!(
@@ -141,7 +141,7 @@ async fn an_algorithm_goes_with_its_issuer_and_its_key() {
 #[tokio::test]
 async fn keys_out_of_the_token_and_keys_for_other_things_do_not_count() {
     let (world, authenticator) = place("");
-    let sound = claims(json!({}));
+    let sound = claims(&json!({}));
     let own = rsa_jwk("rsa", &OTHER_RSA);
     for (name, value) in [
         ("jwk", own.clone()),
@@ -176,14 +176,14 @@ async fn keys_out_of_the_token_and_keys_for_other_things_do_not_count() {
 #[tokio::test]
 async fn a_token_without_the_name_of_its_key_needs_an_issuer_with_one() {
     let (world, authenticator) = place("");
-    let unnamed = |algorithm| signed_as(algorithm, &json!({ "alg": algorithm }), &claims(json!({})));
+    let unnamed = |algorithm| signed_as(algorithm, &json!({ "alg": algorithm }), &claims(&json!({})));
     assert!(authenticator.identify_at(&bearer(&unnamed("RS256")), at(0)).await.is_ok());
     world.page(KEYS, 200, key_set(&[rsa_jwk("a", &RSA), rsa_jwk("b", &OTHER_RSA)]));
     let authenticator = open(&auth(""), &world);
     let which = "it does not say which of its issuer's keys it was signed with";
     assert_eq!(refused(&authenticator, &unnamed("RS256")).await, which);
     for kid in [json!(1), json!({}), json!("x".repeat(513))] {
-        let token = signed_as("RS256", &json!({ "alg": "RS256", "kid": kid }), &claims(json!({})));
+        let token = signed_as("RS256", &json!({ "alg": "RS256", "kid": kid }), &claims(&json!({})));
         assert_eq!(
             refused(&authenticator, &token).await,
             "its header names a key in a way that is not understood"
@@ -228,7 +228,7 @@ async fn claims_that_do_not_fit_are_refused() {
         (json!({ "cnf": { "jkt": "x" } }), "it is bound to a key, so it is no bearer token"),
     ];
     for (changes, expected) in cases {
-        let token = signed("RS256", "rsa", &claims(changes.clone()));
+        let token = signed("RS256", "rsa", &claims(&changes));
         assert_eq!(refused(&authenticator, &token).await, expected, "{changes}");
     }
 }
@@ -242,18 +242,18 @@ async fn clocks_may_differ_by_what_is_configured() {
         json!({ "exp": 4e15 }),
         json!({ "exp": NOW + 1, "nbf": 0.5 }),
     ] {
-        let token = signed("RS256", "rsa", &claims(changes.clone()));
+        let token = signed("RS256", "rsa", &claims(&changes));
         assert!(authenticator.identify_at(&bearer(&token), at(0)).await.is_ok(), "{changes}");
     }
     let (_, strict) = place(", clockSkew: 0s");
-    let token = signed("RS256", "rsa", &claims(json!({ "exp": NOW })));
+    let token = signed("RS256", "rsa", &claims(&json!({ "exp": NOW })));
     assert_eq!(refused(&strict, &token).await, "it has expired");
 }
 
 #[tokio::test]
 async fn other_kinds_of_tokens_are_refused() {
     let (_, authenticator) = place("");
-    let sound = claims(json!({}));
+    let sound = claims(&json!({}));
     for kind in [
         json!("logout+jwt"),
         json!("secevent+jwt"),
@@ -285,7 +285,7 @@ async fn other_kinds_of_tokens_are_refused() {
 #[tokio::test]
 async fn not_one_character_can_be_changed() {
     let (_, authenticator) = place("");
-    let token = signed("ES256", "p256", &claims(json!({})));
+    let token = signed("ES256", "p256", &claims(&json!({})));
     assert!(authenticator.identify_at(&bearer(&token), at(0)).await.is_ok());
     for place in 0..token.len() {
         for with in [b'A', b'z', b'.', b'=', b'-'] {
@@ -324,7 +324,7 @@ async fn every_token_needs_what_is_required() {
     for scope in
         [json!("mcp"), json!("mcp writes"), json!("MCP WRITE"), json!(""), json!(null), json!(["mcp write"])]
     {
-        let token = signed("RS256", "rsa", &claims(json!({ "scope": scope })));
+        let token = signed("RS256", "rsa", &claims(&json!({ "scope": scope })));
         let denied = authenticator.identify_at(&bearer(&token), at(0)).await.unwrap_err();
         assert_eq!((denied.condition, denied.status().as_u16()), (Condition::Forbidden, 403), "{scope}");
         assert_eq!(
@@ -338,11 +338,9 @@ async fn every_token_needs_what_is_required() {
         json!({ "scope": null, "scp": "mcp write" }),
         json!({ "scope": null, "scp": ["write", "mcp"] }),
     ] {
-        let token = signed("RS256", "rsa", &claims(changes.clone()));
+        let token = signed("RS256", "rsa", &claims(&changes));
         assert!(authenticator.identify_at(&bearer(&token), at(0)).await.is_ok(), "{changes}");
     }
-    let step_up = authenticator.insufficient_scope(&["admin".into(), "mcp".into()]);
-    assert!(step_up.challenge.unwrap().ends_with("scope=\"mcp write admin\""));
     let asked = authenticator.identify_at(&http::HeaderMap::new(), at(0)).await.unwrap_err();
     assert!(asked.challenge.unwrap().ends_with("scope=\"mcp write\""));
 }

@@ -19,7 +19,7 @@ fn place() -> (Arc<World>, Authenticator) {
 
 /// A token that lives long; each subject's is another one.
 fn token(kid: &str, subject: &str) -> String {
-    signed("RS256", kid, &claims(json!({ "exp": NOW + 100_000, "sub": subject })))
+    signed("RS256", kid, &claims(&json!({ "exp": NOW + 100_000, "sub": subject })))
 }
 
 #[tokio::test]
@@ -153,10 +153,10 @@ async fn nobody_waits_for_newer_keys_who_gets_along_with_the_old() {
 #[tokio::test]
 async fn nobody_is_remembered_beyond_the_end_of_a_token() {
     let (world, authenticator) = place();
-    let brief = signed("RS256", "rsa", &claims(json!({ "exp": NOW + 10 })));
+    let brief = signed("RS256", "rsa", &claims(&json!({ "exp": NOW + 10 })));
     assert!(authenticator.identify_at(&bearer(&brief), at(0)).await.is_ok());
     // The clocks of both may differ by a minute.
-    let brief = signed("RS256", "rsa", &claims(json!({ "exp": NOW - 50 })));
+    let brief = signed("RS256", "rsa", &claims(&json!({ "exp": NOW - 50 })));
     assert!(authenticator.identify_at(&bearer(&brief), at(0)).await.is_ok());
     assert!(authenticator.identify_at(&bearer(&brief), at(9)).await.is_ok());
     assert_eq!(why(authenticator.identify_at(&bearer(&brief), at(10)).await), "it has expired");

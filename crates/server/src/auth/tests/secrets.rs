@@ -63,9 +63,9 @@ fn requests(book: &Book) -> (Vec<HeaderMap>, Vec<String>) {
     let key = book.add("laptop", |_| {});
     let far = json!({ "exp": 4_000_000_000_u64 });
     let tokens = [
-        signed("RS256", "rsa", &claims(far.clone())),
-        signed("RS256", "rsa", &claims(json!({ "aud": "other" }))),
-        signed("RS256", "gone", &claims(far)),
+        signed("RS256", "rsa", &claims(&far)),
+        signed("RS256", "rsa", &claims(&json!({ "aud": "other" }))),
+        signed("RS256", "gone", &claims(&far)),
     ];
     let mut secrets: Vec<String> = [PASSWORD, WRONG_PASSWORD, TOKEN, WRONG_TOKEN].map(str::to_owned).into();
     secrets.push(key[12..].to_owned());

@@ -67,7 +67,7 @@ pub(super) fn key_set(keys: &[Value]) -> String {
 }
 
 /// Claims that are accepted, with changes: `null` removes.
-pub(super) fn claims(changes: Value) -> Value {
+pub(super) fn claims(changes: &Value) -> Value {
     let mut claims = json!({
         "iss": ISSUER, "aud": RESOURCE, "sub": "ann", "exp": NOW + 300, "nbf": NOW - 1, "scope": "mcp profile",
     });

@@ -21,7 +21,7 @@ fn place() -> (Arc<World>, Authenticator) {
     (world, authenticator)
 }
 
-fn user(capabilities: Value) -> String {
+fn user(capabilities: &Value) -> String {
     json!({
         "id": 7, "username": "ann", "slug": "ann-s", "name": "Ann", "roles": ["administrator"],
         "capabilities": capabilities,
@@ -32,7 +32,7 @@ fn user(capabilities: Value) -> String {
 #[tokio::test]
 async fn who_may_there_may_here() {
     let (world, authenticator) = place();
-    world.page(ME, 200, user(json!({ "read": true, "manage_options": true })));
+    world.page(ME, 200, user(&json!({ "read": true, "manage_options": true })));
     let identified = authenticator.identify_at(&basic("ann@example.com", "abcd efgh"), at(0)).await;
     assert_eq!(id(&identified), "site:https://blog.example.com/wp#ann");
     let principal = identified.unwrap();
@@ -58,7 +58,7 @@ async fn the_capability_must_be_there_and_true() {
         json!(null),
     ] {
         let (world, authenticator) = place();
-        world.page(ME, 200, user(capabilities.clone()));
+        world.page(ME, 200, user(&capabilities));
         let denied = authenticator.identify_at(&basic("ann", "x"), at(0)).await.unwrap_err();
         assert_eq!(
             (denied.condition, denied.status().as_u16()),
@@ -69,7 +69,7 @@ async fn the_capability_must_be_there_and_true() {
     }
     let world = World::new();
     let writers = open(&format!("{{ site: {{ url: '{SITE}', capability: edit_posts }} }}"), &world);
-    world.page(ME, 200, user(json!({ "edit_posts": true })));
+    world.page(ME, 200, user(&json!({ "edit_posts": true })));
     assert!(writers.identify_at(&basic("ann", "x"), at(0)).await.is_ok());
 }
 
@@ -118,21 +118,21 @@ async fn its_word_holds_for_a_while_and_a_refusal_for_a_moment() {
     world.page(ME, 401, "");
     assert!(ask(0).await.is_err() && ask(2).await.is_err());
     assert_eq!(world.asked().len(), 1, "the same mistake twice is one question");
-    world.page(ME, 200, user(json!({ "manage_options": true })));
+    world.page(ME, 200, user(&json!({ "manage_options": true })));
     assert!(ask(3).await.is_ok() && ask(32).await.is_ok());
     assert_eq!(world.asked().len(), 1);
     world.page(ME, 401, "");
     assert!(ask(33).await.is_err(), "who was removed there is out after a while");
     world.gone(ME);
     assert_eq!(ask(40).await.unwrap_err().condition, Condition::UpstreamDown);
-    world.page(ME, 200, user(json!({ "manage_options": true })));
+    world.page(ME, 200, user(&json!({ "manage_options": true })));
     assert!(ask(40).await.is_ok(), "a site that was away is asked again at once");
 }
 
 #[tokio::test]
 async fn many_with_the_same_password_are_few_questions() {
     let (world, authenticator) = place();
-    world.page(ME, 200, user(json!({ "manage_options": true })));
+    world.page(ME, 200, user(&json!({ "manage_options": true })));
     world.hold();
     let asking: Vec<_> = (0..100)
         .map(|_| {
@@ -154,7 +154,7 @@ async fn the_site_is_not_asked_about_users_of_the_configuration() {
     let auth = format!("{{ users: {{ ann: '{}' }}, site: '{SITE}' }}", hash("own"));
     let auth = auth.replace(&format!("site: '{SITE}'"), &format!("site: {{ url: '{SITE}' }}"));
     let authenticator = open(&auth, &world);
-    world.page(ME, 200, user(json!({ "manage_options": true })).replace("\"ann\"", "\"bob\""));
+    world.page(ME, 200, user(&json!({ "manage_options": true })).replace("\"ann\"", "\"bob\""));
     assert_eq!(id(&authenticator.identify_at(&basic("ann", "own"), at(0)).await), "user:ann");
     assert_eq!(why(authenticator.identify_at(&basic("ann", "x"), at(0)).await), "name or password is wrong");
     assert!(world.asked().is_empty());
