@@ -119,12 +119,12 @@ fn who_may_how_often_asks_for_no_memory() {
     let asker = Asker { principal: &anyone, address };
     let target = Target::listed("default", "a", ListKind::Tools, "a__read");
     let arguments: &[u8] = br#"{"path":"/tmp/x","other":[1,2,3]}"#;
-    let asked = allocations(|| {
+    let counted = allocations(|| {
         let verdict = limiter.check(&request, Duration::from_secs(1));
         let class = rules.class(&asker);
         let listed = rules.decide_as(&class, &target);
         let called = rules.decide(&asker, &target.called(Some(arguments)));
         assert!(verdict.is_some_and(|verdict| verdict.allowed) && listed.is_allowed() && called.is_allowed());
     });
-    assert_eq!(asked.times, 0);
+    assert_eq!(counted.times, 0);
 }

@@ -15,7 +15,7 @@ pub(super) fn parse_rate(text: &str) -> Option<(u32, Duration)> {
     let (count, period) = text.split_once('/')?;
     let (count, period) = (count.trim(), period.trim());
     let digits = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
-    if !digits(count) || period.ends_with(|c: char| c.is_ascii_digit()) {
+    if !digits(count) || !period.ends_with(|c: char| c.is_ascii_alphabetic()) {
         return None;
     }
     let period = if digits(period) { parse_time(period) } else { parse_time(&format!("1{period}")) };
