@@ -7,7 +7,7 @@ use testkit::site::Received;
 use crate::file::{Part, Scene, Step};
 use crate::json::Json;
 use crate::place::Place;
-use crate::process::{DEADLINE, Process};
+use crate::process::{DEADLINE, Process, soon};
 use crate::web::{self, Answer};
 use crate::words::Names;
 
@@ -170,17 +170,19 @@ impl Play<'_> {
     async fn event(&mut self, expected: &[String]) -> Result<(), String> {
         let (from, to) = self.within.take().unwrap_or((Duration::ZERO, DEADLINE));
         let stream = self.stream.as_mut().ok_or("no stream is open")?;
-        let wants_ping = expected.iter().any(|line| line == "event: ping");
+        let alive = |line: &String| line == "event: ping" || line.starts_with(':');
+        let wants_alive = expected.iter().any(alive);
         let begun = Instant::now();
-        let found = loop {
-            let event = stream.event().await?.ok_or("the stream has ended")?;
-            // Signs of life come when they come.
-            let ping = event.iter().any(|line| line == "event: ping")
-                || event.iter().all(|line| line.starts_with(':'));
-            if wants_ping || !ping || expected.iter().any(|line| line.starts_with(':')) {
-                break event;
+        let next = async {
+            loop {
+                let event = stream.event().await?.ok_or("the stream has ended")?;
+                // Signs of life come when they come.
+                if wants_alive || !event.iter().any(alive) {
+                    return Ok::<_, String>(event);
+                }
             }
         };
+        let found = soon("an event that is no sign of life", next).await??;
         let passed = begun.elapsed();
         let shown = found.join("\n  ");
         if passed < from || passed > to {
