@@ -132,7 +132,7 @@ const fn lone(name: &'static str, upstreams: &'static [(&'static str, Kind)]) ->
 }
 
 impl World {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self {
             name: "children",
             naming: Naming::Prefix,
@@ -163,6 +163,7 @@ impl World {
             ..lone("legacy-stdio", &[("fixture", fixture(Reach::Stdio, LEGACY))])
         },
         lone("modern-http", &[("fixture", fixture(Reach::Http, MODERN))]),
+        lone("modern-stdio", &[("fixture", fixture(Reach::Stdio, MODERN))]),
         lone("sse", &[("fixture", fixture(Reach::Sse, LEGACY))]),
         // Four eras in one profile: each client gets all of them in its own.
         Self {

@@ -94,7 +94,7 @@ pub(super) fn full() -> Result<Vec<Step>, String> {
             visited(context, &["legacy-http", "legacy-stdio"], log)
         }),
         beside(with_peers("peers-modern-sse", 20, |context, log| {
-            visited(context, &["modern-http", "sse"], log)
+            visited(context, &["modern-http", "modern-stdio", "sse"], log)
         })),
         with_peers("auth-provider", 10, |context, log| {
             auth::with_provider(context.tools()?, &Context::programs(), &[], log)
