@@ -19,6 +19,8 @@ mod discovery;
 mod issuer;
 mod keys;
 mod token;
+#[cfg(test)]
+mod vectors;
 
 pub(super) use issuer::Issuer;
 pub(super) use token::Token;
