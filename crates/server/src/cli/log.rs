@@ -18,7 +18,7 @@ const LEVEL: &str = "LOG_LEVEL";
 /// When the variable cannot be read.
 pub(crate) fn init(console: &Console, serves: bool, preset: bool) -> Result<(), Failure> {
     let own = std::env::var(VARIABLE).ok();
-    let filter = match level(std::env::var(LEVEL).ok()).filter(|_| preset && own.is_none()) {
+    let filter = match level(std::env::var(LEVEL).ok().as_deref()).filter(|_| preset && own.is_none()) {
         Some(level) => EnvFilter::new(level),
         None => filter(own.as_deref(), console)?,
     };
@@ -33,8 +33,8 @@ pub(crate) fn init(console: &Console, serves: bool, preset: bool) -> Result<(), 
 }
 
 /// A level by the names that systems have for it; `info` where nobody named one.
-fn level(text: Option<String>) -> Option<&'static str> {
-    match text.as_deref().map(str::trim).unwrap_or("info").to_ascii_lowercase().as_str() {
+fn level(text: Option<&str>) -> Option<&'static str> {
+    match text.map_or("info", str::trim).to_ascii_lowercase().as_str() {
         "trace" => Some("trace"),
         "debug" => Some("debug"),
         "info" | "" => Some("info"),

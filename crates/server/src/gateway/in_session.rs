@@ -120,9 +120,7 @@ pub(crate) async fn decide(
     let ids = TaskIds::new(&*shard.gateway, session.identity.id(), era);
     match dispatch(&frame, &view, info, ids) {
         Err(fault) => {
-            if let Some(mut record) = Record::begin(shard, identity, session.profile, &frame) {
-                record.refused(&fault);
-            }
+            Record::refusal(shard, identity, session.profile, &frame, &fault);
             refuse(fault, &frame)
         }
         Ok(Dispatch::Local(result)) if result.len() > LONG => Outcome::Long(result_pieces(&id, result)),
@@ -150,14 +148,8 @@ pub(crate) async fn decide(
                     Some(Err(fault)) => return refuse(fault, &frame),
                 }
             }
-            let request = CallRequest {
-                frame,
-                route,
-                server,
-                headers: None,
-                server_info: info,
-                carried: identity.carried.clone(),
-            };
+            let carried = identity.carried.clone();
+            let request = CallRequest { frame, route, server, headers: None, server_info: info, carried };
             match Call::begin(shard, Caller::Session(session.clone()), request) {
                 Ok(begun) => Outcome::Call(Box::new(begun), subscription),
                 Err(fault) => Outcome::Done(fault.http_status(era), fault.response(Some(&id))),

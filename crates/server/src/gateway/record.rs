@@ -57,6 +57,13 @@ impl Record {
         Some(Box::new(Self { sink: sink.clone(), started: Instant::now(), entry }))
     }
 
+    /// Notes a request that was refused before it went anywhere.
+    pub(crate) fn refusal(shard: &Shard, identity: &Identity, profile: usize, frame: &Frame, fault: &Fault) {
+        if let Some(mut record) = Self::begin(shard, identity, profile, frame) {
+            record.refused(fault);
+        }
+    }
+
     /// The server that it went to.
     pub(crate) fn went_to(&mut self, server: &Arc<str>) {
         self.entry.upstream = Some(server.clone());

@@ -81,9 +81,7 @@ pub(crate) async fn decide_for(shard: &Shard, asking: Asking<'_>, frame: Frame) 
     let info = &shard.gateway.snapshot.profiles[cell.profile].server_info;
     let ids = TaskIds::new(&*shard.gateway, identity.id(), era);
     let dispatched = dispatch(&frame, &view, info, ids).inspect_err(|fault| {
-        if let Some(mut record) = Record::begin(shard, identity, cell.profile, &frame) {
-            record.refused(fault);
-        }
+        Record::refusal(shard, identity, cell.profile, &frame, fault);
     });
     match dispatched? {
         Dispatch::Local(result) => match frame.id() {

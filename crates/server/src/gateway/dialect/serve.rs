@@ -183,7 +183,12 @@ impl Asking<'_> {
             }
             Begun::Standard => Taken::Standard,
             Begun::Forward(frame) => {
-                let outcome = forward(self.shard, self.front, self.identity, frame).await;
+                let mut outcome = forward(self.shard, self.front, self.identity, frame).await;
+                if let Outcome::Trouble(trouble) = &mut outcome
+                    && trouble.condition == Condition::UnknownMethod
+                {
+                    trouble.subject = Some(ask.method().into_owned());
+                }
                 Taken::Reply(finish(row, ask, outcome), false)
             }
             Begun::NeedsView => {

@@ -302,6 +302,13 @@ async fn drive(
     session.touch();
 }
 
+/// Counts the requests of a batch; the refusal of all, when one comes too soon.
+fn too_soon(shard: &Shard, entry: &Entry, headers: &HeaderMap, batch: &Batch) -> Option<Response<Body>> {
+    let requests = batch.messages.iter().flatten().filter(|frame| frame.kind() == FrameKind::Request);
+    let mut verdicts = requests.filter_map(|frame| limited::count(shard, entry, headers, Some(frame)));
+    verdicts.find(|verdict| !verdict.allowed).map(|verdict| limited::refused(&verdict, None))
+}
+
 /// Runs the messages of a batch at the same time; their answers share one stream.
 async fn batch(shard: &Shard, entry: &Entry, headers: &HeaderMap, batch: Batch) -> Response<Body> {
     let session = match get::find(shard, entry, headers) {
@@ -311,11 +318,8 @@ async fn batch(shard: &Shard, entry: &Entry, headers: &HeaderMap, batch: Batch) 
     if !session.kind.era.batches {
         return no_batches(session.kind.era);
     }
-    for message in batch.messages.iter().flatten().filter(|frame| frame.kind() == FrameKind::Request) {
-        let verdict = limited::count(shard, entry, headers, Some(message));
-        if let Some(verdict) = verdict.filter(|verdict| !verdict.allowed) {
-            return limited::refused(&verdict, None);
-        }
+    if let Some(refusal) = too_soon(shard, entry, headers, &batch) {
+        return refusal;
     }
     session.touch();
     let Face::Http(streams) = &session.face else { return answer::not_allowed() };
