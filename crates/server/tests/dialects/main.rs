@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 
 use file::{File, Scene};
 use place::Place;
-use systems::SYSTEMS;
+use systems::{OPEN, SYSTEMS};
 
 /// How many set-ups run at once.
 const AT_ONCE: usize = 4;
@@ -87,6 +87,14 @@ async fn check(number: usize) {
             Some(found) => wrong.extend(found.expect("it does not panic")),
             None => break,
         }
+    }
+    let is_open = |fault: &String| OPEN.iter().any(|(rule, _)| fault.starts_with(rule));
+    if std::env::var_os("DRAGOMAN_ONLY").is_none() {
+        let ours = OPEN.iter().filter(|(rule, _)| rule[1..].starts_with(&number.to_string()));
+        for (rule, _) in ours {
+            assert!(wrong.iter().any(|fault| fault.starts_with(rule)), "{rule} is kept: take it out of OPEN");
+        }
+        wrong.retain(|fault| !is_open(fault));
     }
     wrong.sort();
     assert!(wrong.is_empty(), "{} differences\n\n{}", wrong.len(), wrong.join("\n\n"));

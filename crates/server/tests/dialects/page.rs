@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::file::File;
-use crate::systems::SYSTEMS;
+use crate::systems::{OPEN, SYSTEMS};
 
 /// What stands before the tables.
 const INTRODUCTION: &str = include_str!("introduction.md");
@@ -19,6 +19,8 @@ fn page(files: &[File]) -> String {
         for file in of(format!("S{}-", system.number)).chain(of(format!("D{}-", system.number))) {
             let File { name, rule, .. } = file;
             let path = format!("../crates/server/tests/dialects/transcripts/{name}.txt");
+            let open = OPEN.iter().find(|(rule, _)| rule == name);
+            let rule = open.map_or(rule.clone(), |(_, why)| format!("{rule} **Not in full: {why}.**"));
             let _ = writeln!(text, "| {name} | {} | [{name}.txt]({path}) |", rule.replace('|', "\\|"));
         }
     }
