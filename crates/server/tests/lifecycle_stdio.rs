@@ -44,6 +44,26 @@ async fn a_call_without_an_end_does_not_keep_it() {
 }
 
 #[tokio::test]
+async fn a_server_that_takes_no_notices_holds_up_nothing_else() {
+    let puppet = Puppet::start(|_, received| match received.method() {
+        "notifications/roots/list_changed" => Said::Hold(Vec::new()),
+        _ => Said::Proper,
+    })
+    .await;
+    let mut client = Stdio::start(&format!("mcpServers:\n  deaf: {}\n", puppet.config()));
+    client.initialize(LEGACY, &json!({"roots": {"listChanged": true}})).await;
+    assert_eq!(text(&client.call("deaf__ok", &json!({})).await), "ok");
+    let notice = json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}).to_string();
+    // Each is given so long that all of them together would take longer than this test may.
+    for _ in 0..8 {
+        client.send(&notice).await;
+    }
+    puppet.was_sent("notifications/roots/list_changed", 1).await;
+    assert_eq!(client.ask("ping", &json!({})).await["result"], json!({}));
+    assert_eq!(text(&client.call("deaf__ok", &json!({})).await), "ok");
+}
+
+#[tokio::test]
 async fn signals_end_it_in_good_order() {
     for signal in [Signal::TERM, Signal::INT] {
         let mut client = Stdio::open(&config("limits: { drainTimeout: 300ms }\n")).await;

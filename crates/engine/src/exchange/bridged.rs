@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use proto::bridge::input::{Reply, Turn, url_questions};
 use proto::era::{Asks, is_input_required};
 use proto::json::Members;
-use proto::mcp::Notice;
+use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, Kind, RpcError, code, result_response};
 
 use super::cross::Input;
@@ -98,6 +98,11 @@ impl Exchange {
 
     /// The upstream asks by a request of its own.
     pub(super) fn asked(&mut self, frame: Box<Frame>, now: Instant) {
+        // Whether somebody is here is the gateway's to say, whoever is away.
+        if let (Some(Method::Ping), Some(id)) = (Method::from_name(&frame.method()), frame.id()) {
+            self.hear(now, self.asking);
+            return self.steps.push(Step::Tell(result_response(id, b"{}")));
+        }
         self.hear(now, true);
         let Some(cross) = &mut self.cross else { return self.steps.push(Step::Ask(frame)) };
         let refused = match &mut cross.input {

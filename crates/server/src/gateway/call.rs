@@ -141,7 +141,7 @@ impl Call {
                 }
                 Step::Relay(text) => return Some(Progress::Relay(text)),
                 Step::Ask(question) => {
-                    if let Some(text) = Box::pin(self.ask(&question)).await {
+                    if let Some(text) = self.ask(&question) {
                         return Some(Progress::Relay(text));
                     }
                     self.feed(Event::Answered);
@@ -153,10 +153,14 @@ impl Call {
                 }
                 Step::Refuse(question, why) => {
                     if let Some(link) = &self.link {
-                        Box::pin(refuse_question(&self.shard, link, &question, &why)).await;
+                        refuse_question(&self.shard, link, &question, &why);
                     }
                 }
-                Step::Tell(text) => Box::pin(self.tell(text)).await,
+                Step::Tell(text) => {
+                    if let Some(link) = &self.link {
+                        link.say(&self.shard, text);
+                    }
+                }
                 Step::Park(ticket, answer) => {
                     if let Some(record) = &mut self.record {
                         record.answered(&answer);
@@ -197,9 +201,11 @@ impl Call {
     pub(super) async fn attend(&mut self) -> std::convert::Infallible {
         loop {
             while let Some(step) = self.exchange.poll() {
-                if let (Step::Refuse(question, why), Some(link)) = (step, self.link.clone()) {
-                    let shard = self.shard.clone();
-                    tokio::spawn(async move { refuse_question(&shard, &link, &question, &why).await });
+                let Some(link) = self.link.clone() else { continue };
+                match step {
+                    Step::Refuse(question, why) => refuse_question(&self.shard, &link, &question, &why),
+                    Step::Tell(text) => link.say(&self.shard, text),
+                    _ => {}
                 }
             }
             if self.exchange.is_settled() {
@@ -300,7 +306,7 @@ impl Call {
     }
 
     /// Puts an upstream's question to the client: the text for the client's stream, if it can be asked.
-    async fn ask(&self, question: &Frame) -> Option<Bytes> {
+    fn ask(&self, question: &Frame) -> Option<Bytes> {
         let link = self.link.as_ref()?;
         let refusal = match &self.caller {
             Caller::Session(session) if link.own => {
@@ -311,7 +317,7 @@ impl Call {
             }
             _ => "this client cannot be asked".to_owned(),
         };
-        refuse_question(&self.shard, link, question, &refusal).await;
+        refuse_question(&self.shard, link, question, &refusal);
         None
     }
 
@@ -333,14 +339,6 @@ impl Call {
             self.feed(Event::Replied(question.index, Box::new(frame)));
         }
         None
-    }
-
-    /// Sends its upstream a response to a question.
-    async fn tell(&self, text: Bytes) {
-        let Some(link) = &self.link else { return };
-        if let Err(e) = link.notify(&self.shard.client, text).await {
-            tracing::warn!(server = %self.upstream.name(), "a client's answer was not taken: {}", self.upstream.told(&e));
-        }
     }
 
     /// Takes an upstream's question back: the text for the client's stream, if the client was asked.
@@ -387,9 +385,6 @@ async fn cancellation(cancelled: &mut Option<oneshot::Receiver<Option<Frame>>>) 
 }
 
 /// Answers an upstream's question in the place of a client that cannot be asked.
-pub(crate) async fn refuse_question(shard: &Shard, link: &OpenLink, question: &Frame, why: &str) {
-    let text = error_response(question.id(), code::METHOD_NOT_FOUND, why, None);
-    if let Err(e) = link.notify(&shard.client, text).await {
-        tracing::debug!(server = %link.upstream.name(), "a refusal was not taken: {}", link.upstream.told(&e));
-    }
+pub(crate) fn refuse_question(shard: &Shard, link: &Arc<OpenLink>, question: &Frame, why: &str) {
+    link.say(shard, error_response(question.id(), code::METHOD_NOT_FOUND, why, None));
 }

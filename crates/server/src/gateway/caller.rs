@@ -331,6 +331,7 @@ impl Drop for Call {
             && !notices.is_empty()
         {
             runtime.spawn(async move {
+                link.said().await;
                 for notice in notices {
                     let _ = link.notify(&shard.client, notice).await;
                 }

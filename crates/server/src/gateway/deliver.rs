@@ -45,6 +45,9 @@ pub(super) async fn deliver(
     way.check(shard, &link, &outbound)?;
     way.enter(used, &link, token.as_ref());
     way.tell_state(shard, &link).await;
+    if link.is_saying() {
+        Box::pin(link.said()).await;
+    }
     match link.send(&shard.client, outbound.clone(), limits, way.carried).await {
         Err(e @ (LinkError::SessionGone | LinkError::Foreign(_))) => {
             tracing::info!(server = %way.upstream.name(), "{}; opening another link", way.upstream.told(&e));

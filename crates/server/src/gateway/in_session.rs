@@ -23,7 +23,7 @@ use super::upstream::Upstream;
 use super::{Shard, tasks};
 
 /// Passes a client's answer to whoever asked.
-pub(crate) async fn response(shard: &Shard, session: &Arc<Session>, frame: &Frame) {
+pub(crate) fn response(shard: &Shard, session: &Arc<Session>, frame: &Frame) {
     let asked = session.asks.lock().answer(frame);
     let Some(asked) = asked else {
         tracing::debug!("an answer to no open question");
@@ -40,9 +40,7 @@ pub(crate) async fn response(shard: &Shard, session: &Arc<Session>, frame: &Fram
             let ids = TaskIds::new(&*shard.gateway, session.identity.id(), session.kind.era);
             let text = named(asked.text, ids, link.upstream.name());
             let text = answered(session.kind.era, link.era, &asked.method, text);
-            if let Err(e) = link.notify(&shard.client, text).await {
-                tracing::warn!(server = %link.upstream.name(), "a client's answer was not taken: {}", link.upstream.told(&e));
-            }
+            link.say(shard, text);
         }
     }
 }
@@ -72,17 +70,17 @@ fn answered(client: &'static Era, server: &'static Era, method: &str, text: Byte
 }
 
 /// Takes a client's notification.
-pub(crate) async fn notification(shard: &Shard, session: &Arc<Session>, frame: Frame) {
+pub(crate) fn notification(shard: &Shard, session: &Arc<Session>, frame: Frame) {
     match Notice::from_name(&frame.method()) {
         Some(Notice::Initialized) => {}
         Some(Notice::Cancelled) => session.cancel(frame),
         Some(Notice::Progress) => {
             let asked = session.asks.lock().progress(&frame);
             if let Some(Asked { link: Asker::Link(link), text, .. }) = asked {
-                let _ = link.notify(&shard.client, text).await;
+                link.say(shard, text);
             }
         }
-        known => session.broadcast(shard, &frame, known.is_none()).await,
+        known => session.broadcast(shard, &frame, known.is_none()),
     }
 }
 

@@ -228,8 +228,8 @@ impl Client {
         };
         match frame.kind() {
             FrameKind::Request => self.request(session, frame, tasks, None).await,
-            FrameKind::Notification => notification(&self.shard, &session, frame).await,
-            FrameKind::Response | FrameKind::Error => response(&self.shard, &session, &frame).await,
+            FrameKind::Notification => notification(&self.shard, &session, frame),
+            FrameKind::Response | FrameKind::Error => response(&self.shard, &session, &frame),
         }
     }
 

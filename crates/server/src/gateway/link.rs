@@ -17,6 +17,7 @@ use transport::net::client::Client;
 use transport::up::{HttpReply, LinkError, Unasked};
 
 use super::embedded::Carried;
+use super::outbox::Outbox;
 use super::reply::{Incoming, Reply, Source, parse};
 use super::session::Session;
 use super::upstream::Upstream;
@@ -43,6 +44,7 @@ pub(crate) struct OpenLink {
     level: Mutex<Option<Bytes>>,
     /// The resources that it listens to, where one call at a time has the link.
     topics: Mutex<Vec<String>>,
+    pub(super) outbox: Outbox,
     born: Instant,
     /// Milliseconds after `born` at which a request last went over it.
     used: AtomicU64,
@@ -79,6 +81,7 @@ impl OpenLink {
             inbox: Mutex::default(),
             level: Mutex::default(),
             topics: Mutex::default(),
+            outbox: Outbox::default(),
             born: Instant::now(),
             used: AtomicU64::new(0),
             dead: Stop::new(),

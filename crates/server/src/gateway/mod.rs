@@ -18,6 +18,7 @@
 //! | `views`, `offers` | what clients see, kept up to date |
 //! | `upstream`, `link`, `wire`, `reply`, `link_cell`, `pump` | links to servers, and what those say, asked and unasked |
 //! | `embedded/` | servers that live in the binary |
+//! | `outbox` | what servers are told without waiting |
 //! | `ladder`, `opening` | in which era and over which transport a server is spoken to |
 //! | `memory` | giving it back after a rush |
 //! | `tasks/` | calls that became tasks: what is kept for them, and who hears of them |
@@ -47,6 +48,7 @@ mod memory;
 mod newborn;
 mod offers;
 mod opening;
+mod outbox;
 mod parked;
 mod pump;
 mod rates;

@@ -219,27 +219,23 @@ impl Ear {
 
     async fn hear(&self, link: &Arc<OpenLink>, frame: Box<Frame>) {
         match frame.kind() {
-            FrameKind::Request => self.question(link, frame).await,
+            FrameKind::Request => self.question(link, frame),
             FrameKind::Notification => self.notice(link, frame).await,
             FrameKind::Response | FrameKind::Error => {}
         }
     }
 
-    async fn question(&self, link: &Arc<OpenLink>, frame: Box<Frame>) {
+    fn question(&self, link: &Arc<OpenLink>, frame: Box<Frame>) {
         if frame.method() == Method::Ping.name()
             && let Some(id) = frame.id()
         {
-            let answer = result_response(id, b"{}");
-            if let Err(e) = link.notify(&self.shard.client, answer).await {
-                tracing::debug!(server = %link.upstream.name(), "a ping could not be answered: {}", link.upstream.told(&e));
-            }
-            return;
+            return link.say(&self.shard, result_response(id, b"{}"));
         }
         let Some(frame) = link.deliver(frame) else { return };
         let user = link.users().into_iter().next().filter(|_| link.own);
         let Some(session) = user else {
-            return refuse_question(&self.shard, link, &frame, "no client can be asked on this connection")
-                .await;
+            let why = "no client can be asked on this connection";
+            return refuse_question(&self.shard, link, &frame, why);
         };
         let named = tasks::for_session(&self.shard, &session, link, &frame);
         let named = named.ok_or_else(|| "its task cannot be told".to_owned());
@@ -249,7 +245,7 @@ impl Ear {
         });
         match asked {
             Ok(text) => session.tell(text, true),
-            Err(why) => refuse_question(&self.shard, link, &frame, &why).await,
+            Err(why) => refuse_question(&self.shard, link, &frame, &why),
         }
     }
 

@@ -308,7 +308,7 @@ impl Session {
 
     /// Sends a client's notification to every upstream whose link is this session's own; `foreign`, one that the
     /// standard does not know, also over shared links that no other session uses: only there it is clear who speaks.
-    pub(crate) async fn broadcast(&self, shard: &Shard, message: &Frame, foreign: bool) {
+    pub(crate) fn broadcast(&self, shard: &Shard, message: &Frame, foreign: bool) {
         let open: Vec<Arc<OpenLink>> =
             self.links.lock().values().filter_map(|used| used.cell.current()).collect();
         let alone = |link: &OpenLink| link.users().iter().all(|user| std::ptr::eq(&raw const **user, self));
@@ -318,9 +318,8 @@ impl Session {
             } else {
                 shape::client_notification(message, self.kind.era, link.era)
             };
-            let Some(text) = said else { continue };
-            if let Err(e) = link.notify(&shard.client, text).await {
-                tracing::debug!(server = %link.upstream.name(), "a notification was not taken: {}", link.upstream.told(&e));
+            if let Some(text) = said {
+                link.say(shard, text);
             }
         }
     }

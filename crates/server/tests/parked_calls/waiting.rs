@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Actor, Modern, Speaks, error_code, error_message, text};
+use crate::support::{Actor, Legacy, Line, Modern, Speaks, error_code, error_message, text};
 use crate::{accepted, askable, asked, call, form, gateway, retry};
 
 #[tokio::test]
@@ -29,6 +29,39 @@ async fn a_question_is_answered_by_the_next_try() {
     });
     assert_eq!((text(&second), &second["result"]["resultType"]), ("done", &json!("complete")));
     assert_eq!((actor.count("tools/call"), actor.count("POST")), (1, 2));
+}
+
+#[tokio::test]
+async fn a_ping_is_answered_whether_the_client_is_there_or_not() {
+    let actor = Actor::start(Speaks::Handshake).await;
+    let gateway = gateway(&actor.config(), "").await;
+    let client = askable(&gateway);
+    let params = call("up__ok", &json!({}));
+    let ping = async |line: &Line, id: &str| {
+        line.ask(id, "ping", &json!({}));
+        assert_eq!(actor.response(id).await["result"], json!({}), "{id}");
+    };
+    let (first, line) = tokio::join!(client.ask("tools/call", &params), async {
+        let line = actor.next("tools/call").await;
+        ping(&line, "while it runs").await;
+        line.ask(1, "elicitation/create", &form());
+        line
+    });
+    ping(&line, "while it waits").await;
+    let again = retry(&params, &first, &accepted("Ada"));
+    let (second, ()) = tokio::join!(client.ask("tools/call", &again), async {
+        actor.response(1).await;
+        line.answer_text("done");
+    });
+    assert_eq!(text(&second), "done");
+    // The same between two of one era.
+    let (client, nothing) = (Legacy::open(gateway.http()).await, json!({}));
+    let (answer, ()) = tokio::join!(client.call("up__ok", &nothing), async {
+        let line = actor.next("tools/call").await;
+        ping(&line, "in a session").await;
+        line.answer_text("done");
+    });
+    assert_eq!(text(&answer), "done");
 }
 
 #[tokio::test]

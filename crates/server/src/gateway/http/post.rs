@@ -171,11 +171,11 @@ async fn in_session(shard: &Shard, entry: &Entry, session: &Arc<Session>, frame:
     match frame.kind() {
         FrameKind::Request => request(shard, entry, session, frame).await,
         FrameKind::Notification => {
-            Box::pin(notification(shard, session, frame)).await;
+            notification(shard, session, frame);
             answer::empty(StatusCode::ACCEPTED)
         }
         FrameKind::Response | FrameKind::Error => {
-            Box::pin(response(shard, session, &frame)).await;
+            response(shard, session, &frame);
             answer::empty(StatusCode::ACCEPTED)
         }
     }
@@ -333,8 +333,8 @@ async fn batch(shard: &Shard, entry: &Entry, headers: &HeaderMap, batch: Batch) 
                 answers.push(fault.response(frame.id()));
             }
             Ok(frame) => match frame.kind() {
-                FrameKind::Notification => notification(shard, &session, frame).await,
-                FrameKind::Response | FrameKind::Error => response(shard, &session, &frame).await,
+                FrameKind::Notification => notification(shard, &session, frame),
+                FrameKind::Response | FrameKind::Error => response(shard, &session, &frame),
                 FrameKind::Request => match decide(shard, &session, &entry.identity, frame).await {
                     Outcome::Done(_, text) => answers.push(text),
                     Outcome::Long(pieces) => answers.push(Bytes::from(pieces.concat())),

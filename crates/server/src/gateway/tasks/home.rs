@@ -152,7 +152,7 @@ impl Home {
     }
 
     /// Gives a client's answers to the server; `false` when none of them answers anything.
-    pub(crate) async fn answer(
+    pub(crate) fn answer(
         &self,
         shard: &Shard,
         text: &Bytes,
@@ -164,9 +164,7 @@ impl Home {
             None => Vec::new(),
         };
         for answer in &told {
-            if let Err(e) = self.link.notify(&shard.client, answer.clone()).await {
-                tracing::warn!(server = %self.server(), "a client's answer was not taken: {}", self.upstream.told(&e));
-            }
+            self.link.say(shard, answer.clone());
         }
         !told.is_empty()
     }
@@ -217,18 +215,17 @@ impl Home {
                         Ok(())
                     };
                 }
-                FrameKind::Request => self.question(shard, &frame).await,
+                FrameKind::Request => self.question(shard, &frame),
                 FrameKind::Notification => self.notice(&frame),
             }
         }
     }
 
-    async fn question(&self, shard: &Shard, frame: &Frame) {
+    fn question(&self, shard: &Shard, frame: &Frame) {
         if frame.method() == Method::Ping.name()
             && let Some(id) = frame.id()
         {
-            let _ = self.link.notify(&shard.client, result_response(id, b"{}")).await;
-            return;
+            return self.link.say(shard, result_response(id, b"{}"));
         }
         let own = frame.params().and_then(|params| related(frame.text(), &params.members));
         let refused = match own.map(|span| span.of(frame.text())) {
@@ -237,7 +234,7 @@ impl Home {
         };
         match refused {
             Ok(()) => self.changed.send_modify(|n| *n += 1),
-            Err(why) => refuse_question(shard, &self.link, frame, &why).await,
+            Err(why) => refuse_question(shard, &self.link, frame, &why),
         }
     }
 

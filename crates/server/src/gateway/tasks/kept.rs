@@ -160,7 +160,7 @@ async fn answered(shard: &Shard, home: &Arc<Home>, asked: &Asked<'_>) -> Result<
         || Fault::client(code::INVALID_PARAMS, "params.inputResponses is required and must be an object");
     let span = asked.frame.param("inputResponses")?.ok_or_else(fault)?;
     let responses = Members::of_value(asked.frame.text(), span).ok_or_else(fault)?;
-    Ok(home.answer(shard, asked.frame.text(), &responses, asked.era).await)
+    Ok(home.answer(shard, asked.frame.text(), &responses, asked.era))
 }
 
 /// Whether a task, as the client gets it, has ended.
