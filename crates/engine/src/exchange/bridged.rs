@@ -244,6 +244,7 @@ impl Exchange {
         let key = sealer.fresh_key();
         let Some(outbound) = self.cross.as_ref().and_then(|cross| cross.again(key)) else { return };
         self.key = key;
+        self.progress.go_on();
         self.hear(now, false);
         self.steps.push(Step::Send(outbound));
     }

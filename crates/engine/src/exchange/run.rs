@@ -14,6 +14,7 @@ use super::cross::Cross;
 use super::input::{may_ask, wrap_state};
 use super::outbound::{Headers, check_param_headers};
 use super::prepare::{check_arguments, digits, outbound};
+use super::progress::Progress;
 use super::task_bridge::TaskBridge;
 use super::{Answer, Binding, Event, LinkFailure, Route, Sealer, Step, Timeouts};
 use crate::fault::Fault;
@@ -53,33 +54,6 @@ pub struct Start<'a> {
     pub now: Instant,
 }
 
-/// The token under which a client wants to hear of progress, and ours in its place.
-#[derive(Debug, Clone)]
-pub struct ProgressToken {
-    /// The upstream's: our own id of the request.
-    pub key: u64,
-    client: Bytes,
-}
-
-impl ProgressToken {
-    /// Our own token in an upstream's progress notification.
-    pub fn named(notice: &Frame) -> Option<u64> {
-        let span = notice.param(meta::PROGRESS_TOKEN).ok().flatten()?;
-        std::str::from_utf8(span.of(notice.text())).ok()?.parse().ok()
-    }
-
-    /// The notification under the client's own token; `None` when it belongs to something else.
-    pub fn translate(&self, notice: &Frame) -> Option<Bytes> {
-        let span = notice.param(meta::PROGRESS_TOKEN).ok().flatten()?;
-        if span.of(notice.text()) != digits(self.key).as_slice() {
-            return None;
-        }
-        let mut splice = Splice::new(notice.text());
-        splice.replace(span, &self.client);
-        Some(splice.finish())
-    }
-}
-
 /// One forwarded request, from its first step to its last.
 #[expect(
     clippy::struct_excessive_bools,
@@ -98,6 +72,7 @@ pub struct Exchange {
     pub(super) id: Id,
     pub(super) key: u64,
     pub(super) token: Option<Bytes>,
+    pub(super) progress: Progress,
     timeouts: Timeouts,
     pub(super) started: Instant,
     heard: Instant,
@@ -160,6 +135,7 @@ impl Exchange {
             id,
             key,
             token,
+            progress: Progress::default(),
             started: now,
             heard: now,
             asking: false,
@@ -199,11 +175,6 @@ impl Exchange {
     /// The id that the client gave the request.
     pub fn id(&self) -> &Id {
         &self.id
-    }
-
-    /// What the client's progress notifications have to be translated with, if it wants any.
-    pub fn token(&self) -> Option<ProgressToken> {
-        Some(ProgressToken { key: self.key, client: self.token.clone()? })
     }
 
     /// Whether an answer that begins with `head` may be passed on unread: then the exchange is over, and the answer's id
@@ -305,11 +276,6 @@ impl Exchange {
                 Err((question, why)) => self.steps.push(Step::Refuse(question, why)),
             },
         }
-    }
-
-    /// A progress notification under the client's own token; `None` when it belongs to something else.
-    fn progress(&self, frame: &Frame) -> Option<Bytes> {
-        self.token()?.translate(frame)
     }
 
     /// The client's answer: the upstream's, with the client's id and, where it asks for input, with a sealed state.

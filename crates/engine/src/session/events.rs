@@ -63,11 +63,16 @@ impl EventLog {
         self.kept.iter().filter(move |(id, _)| behind(id)).cloned()
     }
 
-    /// Whether events of the stream behind `last` have been dropped, so that a replay would have a gap. `next` is the
-    /// number of the stream's next event.
+    /// Whether events of the stream behind `last` have been dropped, so that a replay would have a gap, or there never was
+    /// such an event. `next` is the number of the stream's next event.
     pub fn has_gap(&self, last: EventId, next: u64) -> bool {
-        let first = self.kept.iter().find(|(id, _)| id.stream == last.stream && id.event > last.event);
-        first.map_or(next > last.event + 1, |(id, _)| id.event > last.event + 1)
+        if last.event >= next {
+            return true;
+        }
+        // There is a number behind it, which is `next` at most.
+        let behind = last.event + 1;
+        let first = self.kept.iter().find(|(id, _)| id.stream == last.stream && id.event >= behind);
+        first.map_or(next, |(id, _)| id.event) > behind
     }
 }
 
@@ -107,6 +112,9 @@ mod tests {
         assert!(log.has_gap(id(1, 0), 5));
         assert!(!log.has_gap(id(1, 1), 5));
         assert!(!log.has_gap(id(1, 4), 5));
+        // Nobody was ever given these.
+        assert!(log.has_gap(id(1, 5), 5));
+        assert!(log.has_gap(id(1, u64::MAX), 5));
         let mut none = EventLog::new(0, 0);
         none.push(id(1, 1), Bytes::from_static(b"x"));
         assert!(none.has_gap(id(1, 0), 2));

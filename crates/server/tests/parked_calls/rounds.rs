@@ -32,6 +32,43 @@ async fn question(reply: &mut Reply) -> (u64, String) {
     (id, message["method"].as_str().expect("a method").to_owned())
 }
 
+/// How far the next message of a stream says that its call is.
+async fn progress(reply: &mut Reply) -> Value {
+    let message = reply.message().await.expect("a notice");
+    assert_eq!(message["method"], "notifications/progress", "{message}");
+    assert_eq!(message["params"]["progressToken"], "mine", "{message}");
+    message["params"].clone()
+}
+
+#[tokio::test]
+async fn progress_rises_through_all_rounds() {
+    let actor = Actor::start(Speaks::Stateless).await;
+    let gateway = gateway(&actor.config(), "").await;
+    let client = askable(&gateway).await;
+    let mut params = call("up__ok", &json!({}));
+    params["_meta"] = json!({"progressToken": "mine"});
+    let (mut reply, ()) = tokio::join!(client.begin("tools/call", &params), async {
+        let line = actor.next("tools/call").await;
+        line.progress(1);
+        line.progress(2);
+        line.answer(&asking(&json!({"a": elicit()}), "s"));
+    });
+    assert_eq!(progress(&mut reply).await["progress"], 1);
+    assert_eq!(progress(&mut reply).await["progress"], 2);
+    let (id, _) = question(&mut reply).await;
+    answer(&client, id, &json!({"result": accepted("Ada")})).await;
+    let line = actor.next("tools/call").await;
+    line.progress(1);
+    let token = &line.received.body["params"]["_meta"]["progressToken"];
+    let half = json!({"progressToken": token, "progress": 1.5, "total": 3, "message": "half"});
+    line.say(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": half}));
+    line.answer_text("done");
+    assert_eq!(progress(&mut reply).await["progress"], 3);
+    let half = json!({"progressToken": "mine", "progress": 3.5, "total": 5, "message": "half"});
+    assert_eq!(progress(&mut reply).await, half);
+    assert_eq!(text(&reply.response().await), "done");
+}
+
 /// The question that a stream takes back.
 async fn taken_back(standing: &mut Reply) -> u64 {
     let message = standing.message().await.expect("a notice");
