@@ -20,6 +20,7 @@ use super::identity::Identity;
 use super::lease::Lease;
 use super::record::Record;
 use super::session::Session;
+use super::share::Full;
 use super::upstream::{Kind, Upstream};
 use super::views::ViewCell;
 use super::{CLIENT_INFO, Shard};
@@ -168,12 +169,10 @@ impl Call {
         let (shard, id) = (self.shard.clone(), self.exchange.id().clone());
         match shard.gateway.parked.keep(ticket, self) {
             Ok(()) => answer,
-            Err(call) => {
-                // Dropped, which tells its upstream.
-                drop(call);
-                let fault =
-                    Fault::gateway("too many calls wait for answers of their clients; try again soon");
-                Answer::fault(200, fault, &id)
+            Err(full) => {
+                let message =
+                    format!("{full} calls wait for answers of their clients; answer some, or try again soon");
+                Answer::fault(200, Fault::gateway(message), &id)
             }
         }
     }
@@ -269,7 +268,7 @@ fn lease(
     request: &Request<'_>,
     said: &Said,
 ) -> Option<(Lease, Option<Bytes>)> {
-    let Caller::Stateless(view, _) = caller else { return None };
+    let Caller::Stateless(view, identity) = caller else { return None };
     if request.server.asks != Asks::Requests || upstream.is_native() {
         return None;
     }
@@ -282,10 +281,23 @@ fn lease(
         return None;
     }
     let kind = Kind { era: view.kind.era, capabilities: Bytes::from(asks) };
-    Some((Lease::take(shard, upstream, kind)?, said.level.clone()))
+    match Lease::take(shard, upstream, kind, identity) {
+        Ok(lease) => Some((lease, said.level.clone())),
+        Err(full) => {
+            let server = upstream.name();
+            tracing::info!(%server, "a call cannot ask its client: {full} calls have a connection of their own");
+            None
+        }
+    }
 }
 
 impl Call {
+    /// Waits for its client on the link that it has for itself, if it has one.
+    pub(super) fn wait_with_lease(&mut self) -> Result<(), Full> {
+        let Self { lease, caller, .. } = self;
+        lease.as_mut().map_or(Ok(()), |(lease, _)| lease.wait(caller.identity()))
+    }
+
     /// Notes on a link of the call's own whether another may have it: a server that was told to stop may have asked
     /// something just before, or goes on all the same, and its question would reach somebody else's client.
     pub(super) fn leave_lease(&mut self) {

@@ -5,14 +5,21 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Shard;
+use super::identity::Identity;
 use super::link_cell::LinkCell;
+use super::share::{Full, Place, Room};
 use super::upstream::{Kind, Upstream};
 
-/// How many calls may have a link to one upstream for themselves; more share one, where nobody can be asked.
-const MAX_LEASES: usize = 32;
+/// How many calls that run may have a link to one upstream for themselves; more share one, where nobody can be asked. A
+/// link to a child is a process.
+const RUNNING: usize = 256;
+const RUNNING_CHILDREN: usize = 32;
+
+/// How many calls and tasks that wait for their clients may have a link to one child each. How many there are in all is
+/// bounded by what they wait in.
+const WAITING_CHILDREN: usize = 32;
 
 /// How many links wait for the next such call.
 const MAX_IDLE: usize = 4;
@@ -20,13 +27,8 @@ const MAX_IDLE: usize = 4;
 /// The links of one upstream that calls have for themselves.
 pub(crate) struct Leases {
     idle: Mutex<HashMap<Kind, Vec<Arc<LinkCell>>>>,
-    room: Arc<Semaphore>,
-}
-
-impl Default for Leases {
-    fn default() -> Self {
-        Self { idle: Mutex::default(), room: Arc::new(Semaphore::new(MAX_LEASES)) }
-    }
+    running: Arc<Room>,
+    waiting: Arc<Room>,
 }
 
 /// A link that one call has for itself, until this is dropped.
@@ -36,29 +38,45 @@ pub(crate) struct Lease {
     kind: Kind,
     pub(crate) cell: Arc<LinkCell>,
     spoilt: bool,
-    _room: OwnedSemaphorePermit,
+    waits: bool,
+    place: Place,
 }
 
 impl Lease {
-    /// A link for clients of this kind, whose capabilities say what can be asked; `None` when too many are in use.
-    pub(crate) fn take(shard: &Shard, upstream: &Arc<Upstream>, kind: Kind) -> Option<Self> {
+    /// A link for clients of this kind, whose capabilities say what can be asked.
+    pub(crate) fn take(
+        shard: &Shard,
+        upstream: &Arc<Upstream>,
+        kind: Kind,
+        identity: &Identity,
+    ) -> Result<Self, Full> {
         let leases = &upstream.leases;
-        let room = leases.room.clone().try_acquire_owned().ok()?;
+        let place = leases.running.take(identity)?;
         let known = leases.idle.lock().get_mut(&kind).and_then(Vec::pop);
         let cell = known.unwrap_or_else(|| upstream.leased_link(&kind));
-        Some(Self {
+        Ok(Self {
             shard: shard.clone(),
             upstream: upstream.clone(),
             kind,
             cell,
             spoilt: false,
-            _room: room,
+            waits: false,
+            place,
         })
     }
 
     /// The thread that took it.
     pub(crate) fn shard(&self) -> &Shard {
         &self.shard
+    }
+
+    /// From now on it waits for its client, and takes no room from those that run.
+    pub(crate) fn wait(&mut self, identity: &Identity) -> Result<(), Full> {
+        if !self.waits {
+            self.place = self.upstream.leases.waiting.take(identity)?;
+            self.waits = true;
+        }
+        Ok(())
     }
 
     /// The server may still work on this call. Nobody else may have the link: what is asked there would reach the wrong
@@ -85,6 +103,13 @@ impl Drop for Lease {
 }
 
 impl Leases {
+    /// For an upstream whose links are processes, or not.
+    pub(crate) fn new(are_children: bool) -> Self {
+        let (running, waiting) =
+            if are_children { (RUNNING_CHILDREN, WAITING_CHILDREN) } else { (RUNNING, usize::MAX) };
+        Self { idle: Mutex::default(), running: Room::new(running), waiting: Room::new(waiting) }
+    }
+
     /// Keeps a link for the next call; gives one back that is to be closed, when there are enough.
     fn give_back(&self, kind: &Kind, cell: &Arc<LinkCell>) -> Option<Arc<LinkCell>> {
         let Some(link) = cell.current() else { return Some(cell.clone()) };

@@ -12,7 +12,7 @@
 //! | `identity`, `rates`, `record` | who asks, how often, and what is written down of it |
 //! | `call`, `caller` | one forwarded request: the engine's exchange, performed |
 //! | `deliver`, `relist` | over which link its request goes; its upstream's lists read again when those were old |
-//! | `parked`, `lease` | calls that wait for a client without a session, and links that such a call has for itself |
+//! | `parked`, `lease`, `share` | calls that wait for a client without a session, links that such a call has for itself, and how much of both there is for whom |
 //! | `listen`, `topics` | streams of notices for stateless clients; resources that clients listen to |
 //! | `follower` | one server told of them, and heard |
 //! | `views`, `offers` | what clients see, kept up to date |
@@ -60,6 +60,7 @@ pub(crate) mod run;
 mod seal;
 mod session;
 mod sessions;
+mod share;
 mod stateless;
 mod stdio;
 mod streams;

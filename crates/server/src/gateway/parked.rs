@@ -9,10 +9,11 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use super::call::Call;
+use super::share::{Full, Place, Room};
 
 /// All parked calls.
 pub(crate) struct Parked {
-    max: usize,
+    room: Arc<Room>,
     lifetime: Duration,
     waiting: Mutex<HashMap<Ticket, Waiting>>,
 }
@@ -24,24 +25,22 @@ struct Waiting {
     wanted: Wanted,
     server: Arc<str>,
     until: Instant,
+    _place: Place,
 }
 
 impl Parked {
     pub(crate) fn new(max: usize, lifetime: Duration) -> Self {
-        Self { max, lifetime, waiting: Mutex::default() }
+        Self { room: Room::new(max), lifetime, waiting: Mutex::default() }
     }
 
-    /// Keeps a call until its client comes back, and lets it hear its upstream meanwhile; gives it back when too many wait.
-    pub(crate) fn keep(&self, ticket: Ticket, call: Box<Call>) -> Result<(), Box<Call>> {
+    /// Keeps a call until its client comes back, and lets it hear its upstream meanwhile. When too many wait it is dropped,
+    /// which tells its upstream.
+    pub(crate) fn keep(&self, ticket: Ticket, mut call: Box<Call>) -> Result<(), Full> {
+        let place = self.room.take(call.caller.identity())?;
+        call.wait_with_lease()?;
         let (wanted, asked_for) = oneshot::channel();
-        {
-            let mut waiting = self.waiting.lock();
-            if waiting.len() >= self.max {
-                return Err(call);
-            }
-            let until = Instant::now() + self.lifetime;
-            waiting.insert(ticket, Waiting { wanted, server: call.server_name().clone(), until });
-        }
+        let (server, until) = (call.server_name().clone(), Instant::now() + self.lifetime);
+        self.waiting.lock().insert(ticket, Waiting { wanted, server, until, _place: place });
         tokio::spawn(wait(call, asked_for));
         Ok(())
     }

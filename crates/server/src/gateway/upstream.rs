@@ -110,13 +110,14 @@ impl Upstream {
             }),
         };
         let mask = Mask::of(&spec.link);
+        let leases = Leases::new(matches!(place, Place::Child(_)));
         Ok(Self {
             spec,
             mask,
             place,
             reach,
             ladder: Ladder::default(),
-            leases: Leases::default(),
+            leases,
             topics: Topics::default(),
             mints: AtomicU64::new(1),
             recent: ArcSwapOption::empty(),

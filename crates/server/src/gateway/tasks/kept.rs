@@ -31,12 +31,14 @@ pub(crate) fn new_held(lifetime: Duration) -> Mutex<Held> {
 
 /// Keeps what a call leaves behind; the answer that its client gets.
 pub(crate) fn keep(call: &mut Call, made: Made, answer: Answer) -> Answer {
-    let gateway = &call.shard.gateway;
+    let gateway = call.shard.gateway.clone();
     match made {
         Made::Task { id, home } => {
-            if let Some(link) = &call.link {
+            if let Some(link) = call.link.clone() {
+                // Where there is no room to wait in, the task takes that of a call that runs.
+                let _ = call.wait_with_lease();
                 let lease = call.lease.take().map(|(lease, _)| lease);
-                gateway.homes.keep(home, Home::new(call.upstream.clone(), link.clone(), id, lease));
+                gateway.homes.keep(home, Home::new(call.upstream.clone(), link, id, lease));
             }
             answer
         }
@@ -48,7 +50,7 @@ pub(crate) fn keep(call: &mut Call, made: Made, answer: Answer) -> Answer {
         }
         Made::Outcome(outcome) => {
             let (number, id) = (gateway.next_key(), call.exchange.id());
-            let ids = TaskIds::new(&**gateway, call.caller.identity().id(), call.caller.era());
+            let ids = TaskIds::new(&*gateway, call.caller.identity().id(), call.caller.era());
             let shown = ids.shown(TaskPlace { server: "", home: Some(number) }, "").unwrap_or_default();
             let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let unix_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);
@@ -108,7 +110,7 @@ pub(crate) async fn serve(shard: &Shard, asked: Asked<'_>) -> Result<(u16, Bytes
     let id = asked.frame.id().ok_or_else(|| Fault::gateway("a request without an id"))?;
     let home = asked.route.home.and_then(|number| shard.gateway.homes.find(number));
     let home = home.filter(|home| home.is_there()).ok_or_else(gone)?;
-    if asked.method == TaskMethod::Update && answered(shard, &home, &asked).await? {
+    if asked.method == TaskMethod::Update && answered(shard, &home, &asked)? {
         return Ok((200, result_response(id, &acknowledgement(asked.era, asked.server_info))));
     }
     let capabilities = asked.frame.meta(meta::CLIENT_CAPABILITIES)?;
@@ -155,7 +157,7 @@ pub(crate) async fn serve(shard: &Shard, asked: Asked<'_>) -> Result<(u16, Bytes
 }
 
 /// Gives the client's answers to the task; `false` when they answer nothing that is open.
-async fn answered(shard: &Shard, home: &Arc<Home>, asked: &Asked<'_>) -> Result<bool, Fault> {
+fn answered(shard: &Shard, home: &Arc<Home>, asked: &Asked<'_>) -> Result<bool, Fault> {
     let fault =
         || Fault::client(code::INVALID_PARAMS, "params.inputResponses is required and must be an object");
     let span = asked.frame.param("inputResponses")?.ok_or_else(fault)?;
