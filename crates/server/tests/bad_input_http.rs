@@ -35,6 +35,11 @@ async fn a_body_that_is_too_large_is_refused_before_it_is_read() {
     }
     assert_eq!(Reply::read(http.raw(&bytes).await).await.status, 413);
 
+    // Who looks for an answer only when everything is written finds one.
+    let long = "x".repeat(8 << 20);
+    let head = http.head("POST", "/mcp", &[], long.len());
+    assert_eq!(Reply::read(http.raw((head + &long).as_bytes()).await).await.status, 413);
+
     // At the limit it is read.
     let fits = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping"}}{}"#, " ".repeat((64 << 10) - 40));
     assert_eq!(fits.len(), 64 << 10);
@@ -137,6 +142,7 @@ async fn sessions_that_do_not_exist_are_refused_with_what_to_do() {
             assert_eq!(reply.status, 404, "{method} {id:?}");
             let refusal = reply.json().await;
             assert_eq!(error_code(&refusal), -32001);
+            assert_eq!(refusal["id"], if method == "POST" { json!(7) } else { json!(null) });
             assert!(error_message(&refusal).contains("initialize"), "{refusal}");
         }
     }
@@ -147,6 +153,23 @@ async fn sessions_that_do_not_exist_are_refused_with_what_to_do() {
         assert_eq!(reply.status, 400, "{method}");
         let refusal = reply.json().await;
         assert!(error_message(&refusal).contains("Mcp-Session-Id is missing"), "{refusal}");
+        assert_eq!(refusal["id"], if method == "POST" { json!(7) } else { json!(null) });
+    }
+    scene.is_well().await;
+}
+
+#[tokio::test]
+async fn an_event_that_never_was_cannot_be_asked_for() {
+    let scene = Scene::new(&[], "").await;
+    let session = Legacy::open(scene.http()).await;
+    let id = ("Mcp-Session-Id", session.id.as_str());
+    let accept = ("Accept", "text/event-stream");
+    drop(session.listen().await);
+    for last in ["0-18446744073709551615", "0-99", "18446744073709551615-0", "x"] {
+        let mut reply = scene.http().get("/mcp", &[id, accept, ("Last-Event-ID", last)]).await;
+        assert_eq!(reply.status, 400, "{last}");
+        let refusal = reply.json().await;
+        assert!(error_message(&refusal).contains("Last-Event-ID"), "{refusal}");
     }
     scene.is_well().await;
 }
@@ -178,6 +201,12 @@ async fn version_headers_that_name_no_version_are_refused() {
             assert_eq!(reply.status, 400, "{version:?}");
             let refusal = reply.json().await;
             assert!(error_message(&refusal).contains("MCP-Protocol-Version"), "{refusal}");
+            assert_eq!(refusal["id"], if message == PING { json!(7) } else { json!(null) });
+        }
+        for method in ["GET", "DELETE"] {
+            let headers = [id, ("MCP-Protocol-Version", version)];
+            let reply = scene.http().send(method, "/mcp", &headers, b"").await;
+            assert_eq!(reply.status, 400, "{method} {version:?}");
         }
     }
     // Nobody had this header before 2025-06-18.

@@ -228,6 +228,11 @@ async fn initialize_requests_that_do_not_fit_are_refused() {
         (json!({}), "protocolVersion"),
         (json!({"protocolVersion": []}), "protocolVersion"),
         (json!({"protocolVersion": LEGACY, "capabilities": 7}), "capabilities"),
+        // It is kept as long as the session lasts.
+        (
+            json!({"protocolVersion": LEGACY, "capabilities": {"experimental": {"x": "x".repeat(64 << 10)}}}),
+            "bytes",
+        ),
     ] {
         let mut reply =
             scene.http().post("/mcp", &[], &request("i", "initialize", &params).to_string()).await;
@@ -261,7 +266,10 @@ async fn batches_belong_to_one_era() {
     check(&reply.json().await, -32600, &json!(null), "one message", MODERN);
     let mut reply = scene.http().post("/mcp", &[], two).await;
     assert_eq!(reply.status, 400);
-    assert_eq!(reply.json().await["id"], json!(null));
+    check(&reply.json().await, -32600, &json!(null), "one message", "no version");
+    let session = scene.witness();
+    let headers = [("Mcp-Session-Id", session.id.as_str()), ("MCP-Protocol-Version", "banana")];
+    assert_eq!(scene.http().post("/mcp", &headers, two).await.status, 400);
 
     let session = Legacy::open_at(scene.http(), "/mcp", "2025-03-26", &json!({})).await;
     let mixed = format!(

@@ -135,6 +135,21 @@ async fn headers_that_are_missing_or_unlike_the_body_are_refused() {
     ] {
         spoilt.is_refused(http, 400, -32020, why).await;
     }
+    // A name in one place only, and one that is there twice.
+    let mut nameless = call.clone();
+    nameless.body["params"].as_object_mut().expect("an object").remove("name");
+    nameless.is_refused(http, 400, -32020, "Mcp-Name").await;
+    nameless.without("Mcp-Name").is_refused(http, 200, -32602, "name").await;
+    for (name, value) in
+        [("Mcp-Name", "evil"), ("Mcp-Method", "tools/list"), ("MCP-Protocol-Version", LEGACY)]
+    {
+        let mut twice = call.clone();
+        twice.headers.push((name, value.to_owned()));
+        twice.is_refused(http, 400, -32020, name).await;
+    }
+    let mut the_same_twice = call.clone();
+    the_same_twice.headers.push(("Mcp-Name", "good__echo".to_owned()));
+    the_same_twice.is_answered(http).await;
     // Spaces around a value, and its other spelling, mean the same.
     call.clone().header("Mcp-Name", "  good__echo\t").is_answered(http).await;
     call.clone().header("Mcp-Name", "=?base64?Z29vZF9fZWNobw==?=").is_answered(http).await;

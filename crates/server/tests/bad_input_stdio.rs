@@ -61,6 +61,8 @@ async fn messages_in_the_wrong_order_are_refused() {
     let refusal = client.ask("tools/list", &json!({})).await;
     assert_eq!(error_code(&refusal), -32600);
     assert!(error_message(&refusal).contains("initialize"), "{refusal}");
+    // Whether somebody is there may be asked at any time.
+    assert_eq!(client.ask("ping", &json!({})).await["result"], json!({}));
     // Notifications and answers before it have nobody to go to.
     client.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await;
     client.send(r#"{"jsonrpc":"2.0","id":5,"result":{}}"#).await;

@@ -88,9 +88,18 @@ fn check_headers(frame: &Frame, version: &str, headers: Mirrored<'_>) -> Result<
     mirrors("MCP-Protocol-Version", headers.version, version, false)?;
     mirrors("Mcp-Method", headers.method, &frame.method(), false)?;
     if let Some(key) = mirrored_param(&frame.method()) {
-        // A request without the member is refused for that, not for its header.
-        if let Some(value) = frame.param(key)?.and_then(|span| frame.string(span)) {
-            mirrors("Mcp-Name", headers.name, &value, true)?;
+        match frame.param(key)? {
+            None if headers.name.is_some() => {
+                let what = format!("is there, but the body has no params.{key}");
+                return Err(EraFault::Header("Mcp-Name".to_owned(), what));
+            }
+            // A request with neither is refused for its params, not for its header; as one that has no text there.
+            None => {}
+            Some(span) => {
+                if let Some(value) = frame.string(span) {
+                    mirrors("Mcp-Name", headers.name, &value, true)?;
+                }
+            }
         }
     }
     Ok(())

@@ -14,6 +14,7 @@ use tokio::time::sleep_until;
 use transport::net::Body;
 use transport::up::LinkError;
 
+use super::Shard;
 use super::caller::Caller;
 use super::deliver::{Way, deliver};
 use super::embedded::Carried;
@@ -22,7 +23,6 @@ use super::link::{Asker, Inbound, OpenLink};
 use super::record::Record;
 use super::reply::{Item, Reply, Source};
 use super::upstream::Upstream;
-use super::{Shard, tasks};
 
 /// What comes out of a call, step by step.
 #[derive(Debug)]
@@ -174,19 +174,7 @@ impl Call {
                 }
                 Step::Cancel(notice) => Box::pin(self.tell_cancelled(notice)).await,
                 Step::Answer(_) if self.exchange.is_misheaded() && Box::pin(self.relist()).await => {}
-                Step::Answer(answer) => {
-                    self.over = true;
-                    if let Some(record) = &mut self.record {
-                        record.answered(&answer);
-                    }
-                    if let Some(source) = self.source.take() {
-                        source.finish();
-                    }
-                    if let Some(made) = self.exchange.made() {
-                        return Some(Progress::Answer(tasks::keep(self, made, answer)));
-                    }
-                    return Some(Progress::Answer(answer));
-                }
+                Step::Answer(answer) => return Some(Progress::Answer(self.end(answer))),
                 Step::End => {
                     self.over = true;
                     return Some(Progress::End);

@@ -23,7 +23,7 @@ use super::session::Session;
 use super::share::Full;
 use super::upstream::{Kind, Upstream};
 use super::views::ViewCell;
-use super::{CLIENT_INFO, Shard};
+use super::{CLIENT_INFO, Shard, tasks};
 
 /// How many letters may wait for a call.
 const LETTERS: usize = 64;
@@ -160,6 +160,33 @@ impl Call {
     /// The server that it goes to.
     pub(crate) fn server_name(&self) -> &Arc<str> {
         self.upstream.name()
+    }
+
+    /// The answer to a client that waits on a stream of its own, when a long answer broke off.
+    pub(crate) fn broken(&self) -> Answer {
+        let name = self.upstream.name();
+        let message = format!("server {name:?} began an answer that broke off or was too long");
+        Answer::fault(200, Fault::upstream(name, false, message), self.exchange.id())
+    }
+
+    /// Until when the next thing has to happen.
+    pub(crate) fn deadline(&self) -> Instant {
+        self.exchange.deadline()
+    }
+
+    /// Ends with an answer; the one that its client gets.
+    pub(super) fn end(&mut self, answer: Answer) -> Answer {
+        self.over = true;
+        if let Some(record) = &mut self.record {
+            record.answered(&answer);
+        }
+        if let Some(source) = self.source.take() {
+            source.finish();
+        }
+        match self.exchange.made() {
+            Some(made) => tasks::keep(self, made, answer),
+            None => answer,
+        }
     }
 
     /// Keeps the call until its client comes back with what it was asked for; the answer that asks it.

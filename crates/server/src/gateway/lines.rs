@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use engine::Fault;
-use proto::era::{Spoken, client_hello, detect, initialize_result, negotiate};
+use proto::era::{Spoken, detect, initialize_result, negotiate};
 use proto::mcp::Method;
-use proto::rpc::{Batch, Frame, FrameError, Id, Kind as FrameKind, Message, array, code};
+use proto::rpc::{Batch, Frame, FrameError, Id, Kind as FrameKind, Message, array, code, result_response};
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -18,6 +18,7 @@ use super::Shard;
 use super::call::{Call, Progress};
 use super::identity::Identity;
 use super::in_session::{Outcome, decide, notification, response};
+use super::newborn::introduction;
 use super::session::{Birth, Face, Session};
 
 /// How many messages may wait to be written.
@@ -194,12 +195,9 @@ impl Client {
                 Fault::client(code::INVALID_REQUEST, "initialize was sent before; this is one session");
             return self.refuse(&fault, Some(id)).await;
         }
-        let hello = match client_hello(frame) {
+        let hello = match introduction(frame) {
             Ok(hello) => hello,
-            Err(e) => {
-                let fault = Fault::client(code::INVALID_PARAMS, format!("initialize: {e}"));
-                return self.refuse(&fault, Some(id)).await;
-            }
+            Err(fault) => return self.refuse(&fault, Some(id)).await,
         };
         let (era, asked) = (negotiate(&hello.version), hello.version_json.clone());
         let face = Face::Pipe(self.way.out.clone());
@@ -220,6 +218,10 @@ impl Client {
     async fn in_session(self: &Arc<Self>, frame: Frame, tasks: &mut JoinSet<()>) {
         let Some(frame) = self.cancel_stateless(frame) else { return };
         let Some(session) = self.session() else {
+            // The one thing that may be asked before the introduction (2025-11-25, lifecycle).
+            if let (Some(Method::Ping), Some(id)) = (Method::from_name(&frame.method()), frame.id()) {
+                return self.say(result_response(id, b"{}")).await;
+            }
             if frame.kind() == FrameKind::Request {
                 let fault = Fault::client(code::INVALID_REQUEST, self.way.stranger);
                 self.refuse(&fault, frame.id()).await;

@@ -3,10 +3,37 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use bytes::Bytes;
+use engine::Fault;
 use engine::catalogue::View;
+use proto::era::{ClientHello, client_hello};
+use proto::rpc::{Frame, code};
 
 use super::Shard;
 use super::session::{Birth, Session};
+
+/// How many bytes the params of an introduction may have: they are kept as long as the session lasts.
+const MAX_HELLO: usize = 64 << 10;
+
+/// Reads a client's introduction. What is kept of it does not keep the message that it came in.
+///
+/// # Errors
+/// The fault to answer with.
+pub(crate) fn introduction(frame: &Frame) -> Result<ClientHello, Fault> {
+    let refuse = |why: String| Fault::client(code::INVALID_PARAMS, format!("initialize: {why}"));
+    let said = client_hello(frame).map_err(|e| refuse(e.to_string()))?;
+    if said.params.len() > MAX_HELLO {
+        return Err(refuse(format!("params may have {MAX_HELLO} bytes, not {}", said.params.len())));
+    }
+    let own = |text: &Bytes| Bytes::copy_from_slice(text);
+    Ok(ClientHello {
+        version_json: own(&said.version_json),
+        params: own(&said.params),
+        capabilities: own(&said.capabilities),
+        info: said.info.as_ref().map(own),
+        ..said
+    })
+}
 
 /// A session that no client can name yet. Unless it is kept it ends when this is dropped, also when its client leaves
 /// while servers are still being asked: links that were opened for it serve nobody else.

@@ -51,12 +51,11 @@ impl Outbox {
     fn next(&self) -> Option<Bytes> {
         let mut waiting = self.waiting.lock();
         let next = waiting.texts.pop_front();
-        match &next {
-            Some(text) => waiting.bytes -= text.len(),
-            None => {
-                waiting.busy = false;
-                self.quiet.notify_waiters();
-            }
+        if let Some(text) = &next {
+            waiting.bytes -= text.len();
+        } else {
+            waiting.busy = false;
+            self.quiet.notify_waiters();
         }
         next
     }

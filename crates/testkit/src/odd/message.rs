@@ -57,6 +57,7 @@ pub(super) struct Arguments {
     pub(super) bytes: Option<u64>,
     pub(super) code: u8,
     pub(super) half: bool,
+    pub(super) later: Option<u64>,
     pub(super) balanced: bool,
     pub(super) then_answer: bool,
 }
@@ -69,6 +70,7 @@ impl Default for Arguments {
             bytes: None,
             code: 3,
             half: false,
+            later: None,
             balanced: false,
             then_answer: false,
         }

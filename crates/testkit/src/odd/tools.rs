@@ -27,7 +27,8 @@ pub const TOOLS: &[Tool] = &[
     Tool { name: "garbage", description: "Sends what is no JSON instead of an answer, and stays." },
     Tool {
         name: "die",
-        description: "Exits with {code} (HTTP: closes the connection); with {half} in the middle of the answer.",
+        description: "Exits with {code} (HTTP: closes the connection); with {half} in the middle of the answer, with \
+        {later} after so many milliseconds.",
     },
     Tool { name: "silent", description: "Never answers." },
     Tool { name: "twice", description: "Answers twice." },
@@ -85,7 +86,8 @@ pub(super) fn call(name: &str, call: &Call<'_>) -> Option<Vec<Act>> {
         "garbage" => vec![Act::Garbage("this is not JSON, and it is not an answer either")],
         "die" => {
             let half = arguments.half.then(|| Act::Half(result(id, &content)));
-            half.into_iter().chain([Act::Die(arguments.code)]).collect()
+            let wait = arguments.later.map(|ms| Act::Wait(Duration::from_millis(ms)));
+            wait.into_iter().chain(half).chain([Act::Die(arguments.code)]).collect()
         }
         "silent" => vec![Act::Silence],
         "twice" => vec![proper(), proper()],

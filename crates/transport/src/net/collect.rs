@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
 use http_body::Body;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 /// Why a body could not be taken in.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +49,30 @@ where
         timer.as_mut().poll(cx).map(|()| Err(CollectError::TimedOut { got: got.len() }))
     })
     .await
+}
+
+/// Takes in what is left of a body and forgets it, at most `most` bytes, until `deadline`: an answer that comes while the
+/// other side still writes is lost where the connection is closed on it.
+pub async fn discard<B>(mut body: B, most: u64, deadline: Instant)
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let mut left = most;
+    // What is too much anyway is not waited for.
+    if body.size_hint().lower() > left {
+        return;
+    }
+    let rest = async {
+        while !body.is_end_stream() {
+            let Some(Ok(frame)) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await else { return };
+            let piece = frame.data_ref().map_or(0, Bytes::len) as u64;
+            match left.checked_sub(piece) {
+                Some(rest) => left = rest,
+                None => return,
+            }
+        }
+    };
+    let _ = timeout_at(deadline, rest).await;
 }
 
 #[derive(Default)]

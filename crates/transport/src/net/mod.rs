@@ -37,7 +37,7 @@ pub use client::{
     Client, ClientError, ClientLimits, Origin, Protocol, Replay, ResponseBody, Template, Trust, TrustError,
     WireError,
 };
-pub use collect::{CollectError, collect};
+pub use collect::{CollectError, collect, discard};
 pub use listen::{BindError, Listeners};
 pub use relay::{Relay, Rewrite};
 pub use runtime::{RunError, RuntimeKind, Shard, run};

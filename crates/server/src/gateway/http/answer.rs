@@ -51,8 +51,13 @@ pub(super) fn text(status: StatusCode, text: &str) -> Response<Body> {
 
 /// A refusal below MCP: no message could be read, so there is no id to answer to.
 pub(super) fn refusal(status: StatusCode, message_text: &str) -> Response<Body> {
+    refusal_of(status, message_text, None)
+}
+
+/// A refusal below MCP of a message that could be read.
+pub(super) fn refusal_of(status: StatusCode, message_text: &str, id: Option<&Id>) -> Response<Body> {
     let code = if status == StatusCode::NOT_FOUND { code::SESSION_NOT_FOUND } else { code::REFUSED };
-    message(status.as_u16(), error_response(None, code, message_text, None))
+    message(status.as_u16(), error_response(id, code, message_text, None))
 }
 
 /// A fault as the answer to a request.

@@ -6,6 +6,7 @@ use engine::session::EventId;
 use http::{HeaderMap, Request, Response, StatusCode};
 use proto::codec::headers as names;
 use proto::era::{Lifecycle, by_version};
+use proto::rpc::Id;
 use transport::net::{Body, Incoming};
 
 use super::{Entry, answer, media, sse};
@@ -22,7 +23,7 @@ pub(super) fn get(shard: &Shard, entry: &Entry, request: &Request<Incoming>) -> 
     if sse::is_opening(headers) {
         return sse::open(shard, entry, request.uri().path());
     }
-    let session = match find(shard, entry, headers) {
+    let session = match named(shard, entry, headers) {
         Ok(session) => session,
         Err(refusal) => return *refusal,
     };
@@ -45,7 +46,7 @@ pub(super) fn get(shard: &Shard, entry: &Entry, request: &Request<Incoming>) -> 
 
 /// Ends a session.
 pub(super) fn delete(shard: &Shard, entry: &Entry, request: &Request<Incoming>) -> Response<Body> {
-    let session = match find(shard, entry, request.headers()) {
+    let session = match named(shard, entry, request.headers()) {
         Ok(session) => session,
         Err(refusal) => return *refusal,
     };
@@ -57,16 +58,34 @@ pub(super) fn delete(shard: &Shard, entry: &Entry, request: &Request<Incoming>) 
     answer::empty(StatusCode::NO_CONTENT)
 }
 
-/// The session that a request names.
+/// The session that a request without a message names.
+fn named(shard: &Shard, entry: &Entry, headers: &HeaderMap) -> Result<Arc<Session>, Box<Response<Body>>> {
+    let version = headers.get(names::PROTOCOL_VERSION).map(|version| version.to_str().map(str::trim));
+    let is_stateless =
+        |version: &str| by_version(version).is_some_and(|era| era.lifecycle == Lifecycle::Stateless);
+    if !headers.contains_key(names::SESSION_ID)
+        && matches!(version, Some(Ok(version)) if is_stateless(version))
+    {
+        return Err(Box::new(answer::not_allowed()));
+    }
+    let session = find(shard, entry, headers, None)?;
+    check_version(version.map(|version| version.unwrap_or("that is not readable text")), None)?;
+    Ok(session)
+}
+
+/// The session that a request names; `id` is that of its message.
 pub(super) fn find(
     shard: &Shard,
     entry: &Entry,
     headers: &HeaderMap,
+    id: Option<&Id>,
 ) -> Result<Arc<Session>, Box<Response<Body>>> {
-    let Some(id) = headers.get(names::SESSION_ID) else {
-        return Err(Box::new(without_session(headers)));
+    let refuse = |status, message| Box::new(answer::refusal_of(status, message, id));
+    let Some(name) = headers.get(names::SESSION_ID) else {
+        let message = "Mcp-Session-Id is missing; send an initialize request first and repeat the id that its response has";
+        return Err(refuse(StatusCode::BAD_REQUEST, message));
     };
-    let session = id.to_str().ok().and_then(|id| shard.gateway.sessions.get(id));
+    let session = name.to_str().ok().and_then(|name| shard.gateway.sessions.get(name));
     // Somebody else's session is as unknown as none.
     let is_here = |session: &Arc<Session>| {
         let is_own = session.identity.id() == entry.identity.id();
@@ -75,17 +94,16 @@ pub(super) fn find(
     session.filter(is_here).ok_or_else(|| {
         let message =
             "this session is unknown or has ended; send an initialize request without Mcp-Session-Id";
-        Box::new(answer::refusal(StatusCode::NOT_FOUND, message))
+        refuse(StatusCode::NOT_FOUND, message)
     })
 }
 
-fn without_session(headers: &HeaderMap) -> Response<Body> {
-    let version = headers.get(names::PROTOCOL_VERSION).and_then(|v| v.to_str().ok());
-    let stateless = version.and_then(by_version).is_some_and(|era| era.lifecycle == Lifecycle::Stateless);
-    if stateless {
-        return answer::not_allowed();
+/// A version header in a session names a version that sessions can have (2025-06-18, protocol version header).
+pub(super) fn check_version(version: Option<&str>, id: Option<&Id>) -> Result<(), Box<Response<Body>>> {
+    let Some(version) = version else { return Ok(()) };
+    if by_version(version).is_some_and(|era| era.lifecycle == Lifecycle::Handshake) {
+        return Ok(());
     }
-    let message =
-        "Mcp-Session-Id is missing; send an initialize request first and repeat the id that its response has";
-    answer::refusal(StatusCode::BAD_REQUEST, message)
+    let message = format!("MCP-Protocol-Version {version:?} is not served here");
+    Err(Box::new(answer::refusal_of(StatusCode::BAD_REQUEST, &message, id)))
 }

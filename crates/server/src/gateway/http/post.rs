@@ -8,21 +8,26 @@ use engine::Fault;
 use http::header::HeaderValue;
 use http::{HeaderMap, Request, Response, StatusCode};
 use proto::codec::headers as names;
-use proto::era::{Era, Lifecycle, Spoken, by_version, client_hello, detect, initialize_result, negotiate};
+use proto::era::{Era, Lifecycle, Spoken, by_version, detect, initialize_result, negotiate};
 use proto::mcp::Method;
 use proto::rpc::{Batch, Frame, Kind as FrameKind, Message, array, code};
 use tokio::time::Instant;
-use transport::net::{Body, CollectError, Incoming, collect};
+use transport::net::{Body, CollectError, Incoming, collect, discard};
 
 use super::{Entry, answer, get, limited, media, stateless};
 use crate::gateway::call::{Call, Progress, Running};
 use crate::gateway::in_session::{Outcome, decide, notification, response};
+use crate::gateway::newborn::introduction;
 use crate::gateway::session::{Birth, Face, Session, Subscription};
 use crate::gateway::streams::{SILENCE, Streams};
 use crate::gateway::{Shard, seal};
 
 /// How long a client may take to send a body.
 pub(super) const BODY_TIME: Duration = Duration::from_secs(30);
+
+/// How much of a body that is too long is taken all the same, and how long that may take.
+const UNREAD: u64 = 32 << 20;
+const UNREAD_TIME: Duration = Duration::from_secs(5);
 
 /// Takes a message.
 pub(super) async fn post(shard: &Shard, entry: &Entry, request: Request<Incoming>) -> Response<Body> {
@@ -37,24 +42,30 @@ pub(super) async fn post(shard: &Shard, entry: &Entry, request: Request<Incoming
 }
 
 /// Reads a body under its cap and in its time.
-pub(super) async fn read(shard: &Shard, body: Incoming) -> Result<Bytes, Box<Response<Body>>> {
+pub(super) async fn read(shard: &Shard, mut body: Incoming) -> Result<Bytes, Box<Response<Body>>> {
     let cap = shard.gateway.snapshot.limits.request_body;
-    let read = collect(body, cap, Instant::now() + BODY_TIME).await;
+    let read = collect(&mut body, cap, Instant::now() + BODY_TIME).await;
+    if let Err(CollectError::TooLarge { .. }) = read {
+        // Many clients look for an answer only when they have sent everything.
+        Box::pin(discard(body, UNREAD, Instant::now() + UNREAD_TIME)).await;
+    }
     read.map_err(|e| Box::new(unreadable(&e)))
 }
 
 /// Takes a message that was read.
 pub(super) async fn take(shard: &Shard, entry: &Entry, headers: &HeaderMap, text: Bytes) -> Response<Body> {
+    let message = match Message::parse(text, shard.gateway.frame_limits()) {
+        Ok(message) => message,
+        Err(e) => return answer::message(400, Fault::from(&e).response(e.id.as_ref())),
+    };
     let version = match headers.get(names::PROTOCOL_VERSION).map(HeaderValue::to_str) {
         None => None,
         Some(Ok(version)) => Some(version.trim()),
         Some(Err(_)) => {
-            return answer::refusal(StatusCode::BAD_REQUEST, "MCP-Protocol-Version is not readable text");
+            let id = if let Message::Single(frame) = &message { frame.id() } else { None };
+            let message = "MCP-Protocol-Version is not readable text";
+            return answer::refusal_of(StatusCode::BAD_REQUEST, message, id);
         }
-    };
-    let message = match Message::parse(text, shard.gateway.frame_limits()) {
-        Ok(message) => message,
-        Err(e) => return answer::message(400, Fault::from(&e).response(e.id.as_ref())),
     };
     match message {
         Message::Single(frame) => {
@@ -72,12 +83,12 @@ pub(super) async fn take(shard: &Shard, entry: &Entry, headers: &HeaderMap, text
         }
         Message::Batch(batch) => match version.and_then(by_version) {
             Some(era) if era.lifecycle == Lifecycle::Stateless => no_batches(era),
-            _ => Box::pin(self::batch(shard, entry, headers, batch)).await,
+            _ => Box::pin(self::batch(shard, entry, headers, version, batch)).await,
         },
     }
 }
 
-pub(super) fn unreadable<E: std::fmt::Display>(error: &CollectError<E>) -> Response<Body> {
+fn unreadable<E: std::fmt::Display>(error: &CollectError<E>) -> Response<Body> {
     let status = match error {
         CollectError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         CollectError::TimedOut { .. } => StatusCode::REQUEST_TIMEOUT,
@@ -107,10 +118,9 @@ async fn single(
         // Boxed as every rare way is: the room for it would else be moved about with every call.
         Ok(Spoken::Handshake) => Box::pin(handshake(shard, entry, frame)).await,
         Ok(Spoken::Session) => {
-            if let Err(refusal) = check_version(version) {
-                return *refusal;
-            }
-            match get::find(shard, entry, headers) {
+            let id = frame.id();
+            let found = get::check_version(version, id).and_then(|()| get::find(shard, entry, headers, id));
+            match found {
                 Ok(session) => in_session(shard, entry, &session, frame).await,
                 Err(refusal) => *refusal,
             }
@@ -118,24 +128,14 @@ async fn single(
     }
 }
 
-/// A version header in a session names a version that sessions can have (2025-06-18, protocol version header).
-fn check_version(version: Option<&str>) -> Result<(), Box<Response<Body>>> {
-    let Some(version) = version else { return Ok(()) };
-    if by_version(version).is_some_and(|era| era.lifecycle == Lifecycle::Handshake) {
-        return Ok(());
-    }
-    let message = format!("MCP-Protocol-Version {version:?} is not served here");
-    Err(Box::new(answer::refusal(StatusCode::BAD_REQUEST, &message)))
-}
-
 async fn handshake(shard: &Shard, entry: &Entry, frame: Frame) -> Response<Body> {
     let refuse = |fault: &Fault| answer::message(fault.status.unwrap_or(400), fault.response(frame.id()));
     let Some(id) = frame.id() else {
         return refuse(&Fault::client(code::INVALID_REQUEST, "initialize must be a request, with an id"));
     };
-    let hello = match client_hello(&frame) {
+    let hello = match introduction(&frame) {
         Ok(hello) => hello,
-        Err(e) => return refuse(&Fault::client(code::INVALID_PARAMS, format!("initialize: {e}"))),
+        Err(fault) => return refuse(&fault),
     };
     let gateway = &shard.gateway;
     if gateway.sessions.is_full() {
@@ -182,6 +182,7 @@ async fn in_session(shard: &Shard, entry: &Entry, session: &Arc<Session>, frame:
 }
 
 async fn request(shard: &Shard, entry: &Entry, session: &Arc<Session>, frame: Frame) -> Response<Body> {
+    let id = frame.id().cloned();
     let (call, change) = match decide(shard, session, &entry.identity, frame).await {
         Outcome::Done(status, text) => return answer::message(status, text),
         Outcome::Long(pieces) => return answer::passing(Body::rope(pieces)),
@@ -213,7 +214,9 @@ async fn request(shard: &Shard, entry: &Entry, session: &Arc<Session>, frame: Fr
     let Face::Http(streams) = &session.face else { return answer::not_allowed() };
     let (stream, body) = match streams.open(session.kind.era.primes_streams) {
         Ok(opened) => opened,
-        Err(fault) => return answer::refusal(StatusCode::TOO_MANY_REQUESTS, &fault.to_string()),
+        Err(fault) => {
+            return answer::refusal_of(StatusCode::TOO_MANY_REQUESTS, &fault.to_string(), id.as_ref());
+        }
     };
     // A client that loses its connection has not cancelled: the call goes on, and its answer waits to be asked for.
     let task = drive(shard.clone(), session.clone(), running, stream, change);
@@ -286,9 +289,8 @@ async fn drive(
             }
             Progress::Pass(body) => {
                 let cap = shard.gateway.snapshot.limits.result;
-                if let Ok(text) = collect(body, cap, Instant::now() + BODY_TIME).await {
-                    streams.push(stream, text);
-                }
+                let read = collect(body, cap, Instant::now() + BODY_TIME).await;
+                streams.push(stream, read.unwrap_or_else(|_| call.broken().body));
                 break;
             }
             Progress::Park(ticket, asked) => {
@@ -302,25 +304,45 @@ async fn drive(
     session.touch();
 }
 
-/// Counts the requests of a batch; the refusal of all, when one comes too soon.
-fn too_soon(shard: &Shard, entry: &Entry, headers: &HeaderMap, batch: &Batch) -> Option<Response<Body>> {
-    let requests = batch.messages.iter().flatten().filter(|frame| frame.kind() == FrameKind::Request);
-    let mut verdicts = requests.filter_map(|frame| limited::count(shard, entry, headers, Some(frame)));
-    verdicts.find(|verdict| !verdict.allowed).map(|verdict| limited::refused(&verdict, None))
+/// The session to which a batch belongs, when it may be taken.
+fn batch_session(
+    shard: &Shard,
+    entry: &Entry,
+    headers: &HeaderMap,
+    version: Option<&str>,
+    batch: &Batch,
+) -> Result<Arc<Session>, Box<Response<Body>>> {
+    if !headers.contains_key(names::SESSION_ID) {
+        let message = "send one message a request; only sessions of one older version have batches";
+        let fault = Fault::client(code::INVALID_REQUEST, message);
+        return Err(Box::new(answer::message(400, fault.response(None))));
+    }
+    get::check_version(version, None)?;
+    let session = get::find(shard, entry, headers, None)?;
+    if !session.kind.era.batches {
+        return Err(Box::new(no_batches(session.kind.era)));
+    }
+    for message in batch.messages.iter().flatten().filter(|frame| frame.kind() == FrameKind::Request) {
+        let verdict = limited::count(shard, entry, headers, Some(message));
+        if let Some(verdict) = verdict.filter(|verdict| !verdict.allowed) {
+            return Err(Box::new(limited::refused(&verdict, None)));
+        }
+    }
+    Ok(session)
 }
 
 /// Runs the messages of a batch at the same time; their answers share one stream.
-async fn batch(shard: &Shard, entry: &Entry, headers: &HeaderMap, batch: Batch) -> Response<Body> {
-    let session = match get::find(shard, entry, headers) {
+async fn batch(
+    shard: &Shard,
+    entry: &Entry,
+    headers: &HeaderMap,
+    version: Option<&str>,
+    batch: Batch,
+) -> Response<Body> {
+    let session = match batch_session(shard, entry, headers, version, &batch) {
         Ok(session) => session,
         Err(refusal) => return *refusal,
     };
-    if !session.kind.era.batches {
-        return no_batches(session.kind.era);
-    }
-    if let Some(refusal) = too_soon(shard, entry, headers, &batch) {
-        return refusal;
-    }
     session.touch();
     let Face::Http(streams) = &session.face else { return answer::not_allowed() };
     let mut answers: Vec<Bytes> = Vec::new();

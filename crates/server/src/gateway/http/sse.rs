@@ -13,10 +13,10 @@ use proto::era::{Web, by_version};
 use proto::rpc::{FrameError, Message};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, timeout};
-use transport::net::{Body, BodySender, Incoming, Stop, collect};
+use tokio::time::timeout;
+use transport::net::{Body, BodySender, Incoming, Stop};
 
-use super::post::{BODY_TIME, unreadable};
+use super::post;
 use super::{Entry, answer, guard, media};
 use crate::gateway::identity::Identity;
 use crate::gateway::lines::{Client, LINES, Way};
@@ -235,10 +235,9 @@ pub(super) async fn post(
     if let Err(refusal) = media::check_json(request.headers()) {
         return *refusal;
     }
-    let cap = shard.gateway.snapshot.limits.request_body;
-    let text = match collect(request.into_body(), cap, Instant::now() + BODY_TIME).await {
+    let text = match post::read(shard, request.into_body()).await {
         Ok(text) => text,
-        Err(e) => return unreadable(&e),
+        Err(refusal) => return *refusal,
     };
     let posted = match Message::parse(text, shard.gateway.frame_limits()) {
         // Nobody would know whose answer this is.

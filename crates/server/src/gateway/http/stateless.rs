@@ -5,12 +5,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use engine::Fault;
 use engine::exchange::Headers;
+use http::header::AsHeaderName;
 use http::{HeaderMap, Response, StatusCode};
 use proto::codec::headers as names;
 use proto::codec::sse::KEEP_ALIVE;
-use proto::era::{Mirrored, check_notification, read_envelope};
+use proto::era::{EraFault, Mirrored, check_notification, read_envelope};
 use proto::rpc::{Frame, Kind as FrameKind, code};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout, timeout_at};
 use transport::net::{Body, BodySender, collect};
 
 use super::{Entry, answer};
@@ -22,7 +23,7 @@ use crate::gateway::{Shard, listen};
 /// How many events may wait for a client that reads slowly.
 const BEHIND: usize = 64;
 
-/// How long a long answer may take once it has begun.
+/// How long a long answer may take once it has begun, and a client to read its last event.
 const LONG_TIME: Duration = Duration::from_mins(1);
 
 /// How often a stream without messages shows a sign of life.
@@ -35,15 +36,24 @@ pub(super) async fn answer(
     headers: &HeaderMap,
     frame: Frame,
 ) -> Response<Body> {
+    let refuse = |fault| {
+        let fault = Fault::from(fault);
+        answer::message(fault.status.unwrap_or(400), fault.response(frame.id()))
+    };
+    let once = [
+        (names::PROTOCOL_VERSION, "MCP-Protocol-Version"),
+        (names::METHOD, "Mcp-Method"),
+        (names::NAME, "Mcp-Name"),
+    ];
+    if let Some((_, name)) = once.into_iter().find(|(name, _)| !agree(headers, *name)) {
+        let what = "is there twice, with different values";
+        return refuse(EraFault::Header(name.to_owned(), what.to_owned()));
+    }
     let headers = RequestHeaders(headers);
     let mirrored = Mirrored {
         version: headers.get(names::PROTOCOL_VERSION),
         method: headers.get(names::METHOD),
         name: headers.get(names::NAME),
-    };
-    let refuse = |fault| {
-        let fault = Fault::from(fault);
-        answer::message(fault.status.unwrap_or(400), fault.response(frame.id()))
     };
     match frame.kind() {
         FrameKind::Request => {}
@@ -81,8 +91,16 @@ struct RequestHeaders<'a>(&'a HeaderMap);
 
 impl Headers for RequestHeaders<'_> {
     fn get(&self, name: &str) -> Option<&[u8]> {
-        self.0.get(name).map(http::HeaderValue::as_bytes)
+        // One that says two things says nothing.
+        self.0.get(name).filter(|_| agree(self.0, name)).map(http::HeaderValue::as_bytes)
     }
+}
+
+/// Whether all lines of a header say the same.
+fn agree(headers: &HeaderMap, name: impl AsHeaderName) -> bool {
+    let mut lines = headers.get_all(name).iter();
+    let first = lines.next();
+    lines.all(|line| Some(line) == first)
 }
 
 async fn run(mut call: Box<Call>) -> Response<Body> {
@@ -115,33 +133,35 @@ async fn drive(mut running: Running, sender: BodySender) {
             done = &mut running => done,
             () = sender.gone() => return,
             () = tokio::time::sleep(KEEP_ALIVE_EVERY) => {
-                let _ = sender.send(Bytes::from_static(KEEP_ALIVE)).await;
+                // Where there is no room, more is on its way than a sign of life.
+                let _ = sender.try_send(Bytes::from_static(KEEP_ALIVE));
                 continue;
             }
         };
-        let text = match progress {
+        let last = match progress {
             Progress::Paused(_) => None,
             Progress::End => return,
-            Progress::Pass(body) => {
-                // The stream has begun, so the answer has to be one event of it.
-                if let Ok(text) = collect(body, usize::MAX, Instant::now() + LONG_TIME).await {
-                    let _ = sender.send(event(&text)).await;
+            Progress::Relay(text) => {
+                // While it is not read, nothing else looks at the call's deadline.
+                let deadline = call.deadline().into();
+                if !matches!(timeout_at(deadline, sender.send(event(&text))).await, Ok(Ok(()))) {
+                    return;
                 }
-                return;
+                None
             }
-            Progress::Relay(text) => Some(event(&text)),
+            // The stream has begun, so the answer has to be one event of it.
+            Progress::Pass(body) => {
+                let read = collect(body, usize::MAX, Instant::now() + LONG_TIME).await;
+                Some(read.unwrap_or_else(|_| call.broken().body))
+            }
             Progress::Park(ticket, asked) => {
-                let _ = sender.send(event(&call.park(ticket, asked).body)).await;
+                let _ = timeout(LONG_TIME, sender.send(event(&call.park(ticket, asked).body))).await;
                 return;
             }
-            Progress::Answer(answered) => {
-                let _ = sender.send(event(&answered.body)).await;
-                return;
-            }
+            Progress::Answer(answered) => Some(answered.body),
         };
-        if let Some(text) = text
-            && sender.send(text).await.is_err()
-        {
+        if let Some(text) = last {
+            let _ = timeout(LONG_TIME, sender.send(event(&text))).await;
             return;
         }
         running = call.run();
