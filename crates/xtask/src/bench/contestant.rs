@@ -1,8 +1,9 @@
 //! Who stands between client and upstream, and how each is configured and started.
 
+use super::guards::{self, Key};
 use super::programs::Programs;
 use super::service::Service;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -29,6 +30,8 @@ pub(crate) enum Contestant {
     PerCore,
     /// Dragoman with one runtime whose threads take work from each other.
     WorkStealing,
+    /// Dragoman that asks who calls, holds calls against rules and a limit, and records them.
+    Guarded,
 }
 
 impl Contestant {
@@ -42,6 +45,7 @@ impl Contestant {
             Self::Dragoman => "dragoman",
             Self::PerCore => "per-core",
             Self::WorkStealing => "work-stealing",
+            Self::Guarded => "guarded",
         }
     }
 
@@ -49,7 +53,7 @@ impl Contestant {
     pub(crate) fn runtime(self) -> Option<&'static [&'static str]> {
         match self {
             Self::Direct | Self::Nginx => None,
-            Self::Dragoman => Some(&[]),
+            Self::Dragoman | Self::Guarded => Some(&[]),
             Self::PerCore => Some(&["--runtime", "per-core"]),
             Self::WorkStealing => Some(&["--runtime", "work-stealing"]),
         }
@@ -88,6 +92,8 @@ pub(crate) struct Gateway {
     pub(crate) contestant: Contestant,
     pub(crate) service: Service,
     pub(crate) url: String,
+    /// What requests must carry, where it asks for that.
+    pub(crate) key: Option<Key>,
     /// From the start of the process to its first good answer on `/ready`.
     pub(crate) ready: Duration,
 }
@@ -103,8 +109,15 @@ impl Gateway {
         let folder = folder.join(contestant.name());
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let address = free_address()?;
+        let key = (contestant == Contestant::Guarded).then(|| Key::make(programs, &folder)).transpose()?;
         let mut command = match (contestant.runtime(), backend) {
-            (Some(flags), _) => dragoman(programs, backend, flags, address, &folder)?,
+            (Some(flags), _) => {
+                let mut config = json!({ "mcpServers": servers(programs, backend) });
+                if key.is_some() {
+                    guards::add(&mut config, &folder);
+                }
+                dragoman(programs, &config, flags, address, &folder)?
+            }
             (None, Backend::Http(upstreams)) => nginx(programs, &upstreams[0], address, &folder)?,
             (None, Backend::Stdio(_)) => return Err("nginx cannot front a stdio upstream".into()),
         };
@@ -119,7 +132,11 @@ impl Gateway {
                 return Err(service.fault("did not answer 200 on /ready within 20 s"));
             }
         }
-        Ok(Self { contestant, service, url: format!("http://{address}/mcp"), ready: started.elapsed() })
+        let ready = started.elapsed();
+        if let Some(key) = &key {
+            key.is_asked_for(address).map_err(|why| service.fault(&why))?;
+        }
+        Ok(Self { contestant, service, url: format!("http://{address}/mcp"), key, ready })
     }
 
     /// The processes whose cost is the gateway's: not the children that it serves.
@@ -140,28 +157,35 @@ fn free_address() -> Result<SocketAddr, String> {
 
 /// One try of `GET /ready`.
 fn answers(address: SocketAddr) -> bool {
-    let Ok(mut stream) = TcpStream::connect_timeout(&address, Duration::from_secs(1)) else { return false };
-    let _ = stream.set_read_timeout(Some(Duration::from_secs(5)));
-    let request = format!("GET /ready HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    ask(address, "GET /ready", "", "").is_some_and(|answer| is(&answer, 200))
+}
+
+/// Whether an answer has this status.
+pub(crate) fn is(answer: &[u8], status: u16) -> bool {
+    answer.get(8..12) == Some(format!(" {status}").as_bytes())
+}
+
+/// Sends one request, and reads its answer to the end, so that nobody has to log a connection that was reset. Headers come
+/// with their lines' ends.
+pub(crate) fn ask(address: SocketAddr, what: &str, headers: &str, body: &str) -> Option<Vec<u8>> {
+    let mut stream = TcpStream::connect_timeout(&address, Duration::from_secs(1)).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
+    let length = body.len();
+    let head = format!("{what} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{headers}");
+    let request = format!("{head}Content-Length: {length}\r\n\r\n{body}");
     let mut answer = Vec::new();
-    // Read to its end, so that nobody has to log a connection that was reset.
-    stream.write_all(request.as_bytes()).is_ok()
-        && stream.take(64 << 10).read_to_end(&mut answer).is_ok()
-        && answer.get(8..12) == Some(b" 200")
+    stream.write_all(request.as_bytes()).ok()?;
+    stream.take(64 << 10).read_to_end(&mut answer).ok()?;
+    Some(answer)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
     fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-fn dragoman(
-    programs: &Programs,
-    backend: &Backend,
-    flags: &[&str],
-    address: SocketAddr,
-    folder: &Path,
-) -> Result<Command, String> {
-    let servers: serde_json::Map<_, _> = match backend {
+/// The upstreams in Dragoman's config.
+fn servers(programs: &Programs, backend: &Backend) -> serde_json::Map<String, Value> {
+    match backend {
         Backend::Http(addresses) => backend
             .names()
             .into_iter()
@@ -173,11 +197,20 @@ fn dragoman(
             .into_iter()
             .map(|name| (name, json!({"command": programs.upstream, "args": flags})))
             .collect(),
-    };
-    let config = folder.join("dragoman.json");
-    write(&config, &json!({ "mcpServers": servers }).to_string())?;
+    }
+}
+
+fn dragoman(
+    programs: &Programs,
+    config: &Value,
+    flags: &[&str],
+    address: SocketAddr,
+    folder: &Path,
+) -> Result<Command, String> {
+    let path = folder.join("dragoman.json");
+    write(&path, &config.to_string())?;
     let mut command = Command::new(&programs.dragoman);
-    command.args(["serve", "--config"]).arg(config).args(["--listen", &address.to_string()]).args(flags);
+    command.args(["serve", "--config"]).arg(path).args(["--listen", &address.to_string()]).args(flags);
     Ok(command)
 }
 

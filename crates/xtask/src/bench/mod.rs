@@ -5,6 +5,7 @@
 
 mod contestant;
 mod footprint;
+mod guards;
 mod measure;
 mod options;
 mod procfs;
@@ -73,7 +74,10 @@ fn measure(options: &Options, programs: &Programs, folder: &Path) -> Results {
 /// All rounds of one scenario: everyone once, then everyone again.
 fn rounds(scenario: &Scenario, options: &Options, programs: &Programs, folder: &Path) -> Result<Row, String> {
     let takes_part = |contestant: &Contestant| stage::takes_part(*contestant, scenario);
-    let contestants: Vec<_> = options.contestants.iter().copied().filter(takes_part).collect();
+    let mut contestants: Vec<_> = options.contestants.iter().copied().filter(takes_part).collect();
+    if scenario.guarded && !contestants.is_empty() {
+        contestants.push(Contestant::Guarded);
+    }
     let mut samples: Vec<_> = contestants.iter().map(|contestant| (*contestant, Vec::new())).collect();
     if samples.is_empty() {
         return Ok(Row { scenario: *scenario, samples });

@@ -100,7 +100,11 @@ impl Row {
 
     /// Whether Dragoman keeps the scenario's limit; `None` when it has none or cannot be judged.
     pub(crate) fn within_limit(&self) -> Option<bool> {
+        let guarded = (Contestant::Guarded, Contestant::Dragoman);
         match self.scenario.limit? {
+            Limit::Times(most) if self.scenario.guarded => {
+                Some(self.cpu_ratio(guarded.0, guarded.1)? <= most)
+            }
             Limit::Times(most) => Some(self.cpu_ratio(Contestant::Dragoman, Contestant::Nginx)? <= most),
             Limit::Micros(most) => Some(self.cpu(Contestant::Dragoman)? <= most),
         }
@@ -141,6 +145,13 @@ pub(crate) mod tests {
         results
     }
 
+    /// Guards take a tenth more.
+    pub(crate) fn guarded() -> Row {
+        let of = |cpu: f64| vec![sample(100.0, Some(cpu))];
+        let samples = vec![(Contestant::Dragoman, of(20.0)), (Contestant::Guarded, of(22.0))];
+        Row { scenario: *ALL.iter().find(|scenario| scenario.guarded).unwrap(), samples }
+    }
+
     #[test]
     fn medians() {
         assert!((median(&mut [3.0, 1.0, 2.0]) - 2.0).abs() < 1e-9);
@@ -157,6 +168,13 @@ pub(crate) mod tests {
         assert_eq!(row.cpu(Contestant::Direct), None);
         assert_eq!(row.within_limit(), Some(true));
         assert_eq!(row.rate_ratio(Contestant::Dragoman, Contestant::PerCore), None);
+    }
+
+    #[test]
+    fn guards_are_held_against_dragoman_without_them() {
+        let row = guarded();
+        assert_eq!(row.cpu_ratio(Contestant::Guarded, Contestant::Dragoman), Some(1.1));
+        assert_eq!(row.within_limit(), Some(true));
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub(crate) enum Behind {
 /// What the gateway may cost at most.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Limit {
-    /// So many times what nginx costs.
+    /// So many times what nginx costs; of guards, what Dragoman costs without them.
     Times(f64),
     /// So many microseconds of CPU per call.
     Micros(f64),
@@ -31,6 +31,8 @@ pub(crate) struct Scenario {
     /// Flags of `bench_load`.
     pub(crate) load: &'static [&'static str],
     pub(crate) limit: Option<Limit>,
+    /// Dragoman with guards beside Dragoman without, and nobody else.
+    pub(crate) guarded: bool,
 }
 
 const PLAIN: Scenario = Scenario {
@@ -41,6 +43,7 @@ const PLAIN: Scenario = Scenario {
     tool: "echo",
     load: &[],
     limit: None,
+    guarded: false,
 };
 
 /// All scenarios, in the order in which they run.
@@ -126,6 +129,14 @@ pub(crate) const ALL: &[Scenario] = &[
         behind: Behind::Http(4),
         load: &["--scenario", "mux-echo", "--sessions", "16"],
         limit: Some(Limit::Micros(45.0)),
+        ..PLAIN
+    },
+    Scenario {
+        name: "guarded-16",
+        title: "echo, 16 sessions, guarded",
+        load: &["--scenario", "echo", "--sessions", "16"],
+        limit: Some(Limit::Times(1.15)),
+        guarded: true,
         ..PLAIN
     },
 ];

@@ -54,6 +54,9 @@ impl Stage {
             self.backend.names().iter().map(|name| contestant.tool(name, self.scenario.tool)).collect();
         let mut command = Command::new(&programs.load);
         command.arg(url).args(self.scenario.load).args(["--tool", &tools.join(",")]);
+        if let Some(key) = self.gateway(contestant).and_then(|gateway| gateway.key.as_ref()) {
+            command.args(["--bearer", key.text()]);
+        }
         command
     }
 
@@ -66,8 +69,12 @@ impl Stage {
     }
 }
 
-/// Over stdio, and before several upstreams, only a gateway that speaks MCP is of use.
+/// Over stdio, and before several upstreams, only a gateway that speaks MCP is of use. Guards are held against the same
+/// gateway without them.
 pub(crate) fn takes_part(contestant: Contestant, scenario: &Scenario) -> bool {
+    if scenario.guarded || contestant == Contestant::Guarded {
+        return scenario.guarded && matches!(contestant, Contestant::Dragoman | Contestant::Guarded);
+    }
     contestant.runtime().is_some() || scenario.behind == Behind::Http(1)
 }
 

@@ -8,10 +8,16 @@ use super::scenario::Limit;
 /// All tables, one after the other.
 pub(crate) fn markdown(results: &Results) -> String {
     let mut out = String::new();
-    if !results.rows.is_empty() {
+    if results.rows.iter().any(|row| !row.scenario.guarded) {
         out += &section("CPU µs of the gateway per call", &cpu(results));
         out += &section("Calls a second", &rates(results));
         out += &section("Latency p50 / p99, ms", &latency(results));
+    }
+    let guarded: Vec<_> = results.rows.iter().filter(|row| row.scenario.guarded).map(guards).collect();
+    if !guarded.is_empty() {
+        out += &section("What guards cost", &[vec![GUARDS.map(str::to_owned).to_vec()], guarded].concat());
+    }
+    if !results.rows.is_empty() {
         out.extend([format!(
             "\nOthers kept at most {:.1} cores busy during a measurement.\n",
             results.foreign()
@@ -37,6 +43,7 @@ fn by_row(results: &Results, columns: Vec<String>, cells: impl Fn(&Row) -> Vec<S
     let rows = results
         .rows
         .iter()
+        .filter(|row| !row.scenario.guarded)
         .map(|row| [row.scenario.title.to_owned()].into_iter().chain(cells(row)).collect());
     std::iter::once(first).chain(rows).collect()
 }
@@ -54,6 +61,25 @@ fn cpu(results: &Results) -> Vec<Vec<String>> {
         cells.extend(judged.then(|| limit(row)));
         cells
     })
+}
+
+/// The columns of [`guards`].
+const GUARDS: [&str; 7] =
+    ["scenario", "CPU µs per call", "guarded", "guarded ÷ without", "at most", "calls a second", "guarded"];
+
+/// Dragoman without guards, and with them.
+fn guards(row: &Row) -> Vec<String> {
+    let (with, without) = (Contestant::Guarded, Contestant::Dragoman);
+    let rate = |contestant| figure(row.median(contestant, |sample| Some(sample.rate)));
+    vec![
+        row.scenario.title.to_owned(),
+        figure(row.cpu(without)),
+        figure(row.cpu(with)),
+        ratio(row.cpu_ratio(with, without)),
+        limit(row),
+        rate(without),
+        rate(with),
+    ]
 }
 
 fn limit(row: &Row) -> String {
@@ -158,7 +184,7 @@ fn ratio(value: Option<f64>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::results::tests::results;
+    use super::super::results::tests::{guarded, results};
     use super::{figure, markdown};
 
     #[test]
@@ -166,6 +192,15 @@ mod tests {
         let shown = [0.04, 23.46, 123.4, 99_002.0, 1_234_567.0].map(|value| figure(Some(value)));
         assert_eq!(shown, ["0.0", "23.5", "123", "99,002", "1,234,567"]);
         assert_eq!(figure(None), "–");
+    }
+
+    #[test]
+    fn guards_have_a_table_of_their_own() {
+        let mut results = results();
+        results.rows = vec![guarded()];
+        let text = markdown(&results);
+        assert!(text.contains("| echo, 16 sessions, guarded | 20.0 | 22.0 | 1.10 | 1.15× kept |"), "{text}");
+        assert!(!text.contains("nginx"), "{text}");
     }
 
     #[test]

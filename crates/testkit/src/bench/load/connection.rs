@@ -15,6 +15,8 @@ pub struct Target {
     /// The `Host` header.
     host: String,
     path: String,
+    /// Further headers of every request, each with its line's end.
+    headers: String,
 }
 
 impl std::str::FromStr for Target {
@@ -30,14 +32,20 @@ impl std::str::FromStr for Target {
             address: address.ok_or_else(|| format!("{host} has no address"))?,
             host: host.to_owned(),
             path: if path.is_empty() { "/".to_owned() } else { path.to_owned() },
+            headers: String::new(),
         })
     }
 }
 
 impl Target {
+    /// The same, with a bearer token (RFC 6750, section 2.1) in every request.
+    pub(super) fn with_bearer(self, token: &str) -> Self {
+        Self { headers: format!("Authorization: Bearer {token}\r\n"), ..self }
+    }
+
     /// A request's head up to its last header, without the blank line.
     pub(super) fn head(&self, method: &str, headers: &str) -> String {
-        format!("{method} {} HTTP/1.1\r\nHost: {}\r\n{headers}", self.path, self.host)
+        format!("{method} {} HTTP/1.1\r\nHost: {}\r\n{}{headers}", self.path, self.host, self.headers)
     }
 }
 
@@ -115,6 +123,10 @@ mod tests {
     fn urls_are_read_or_refused() {
         let target: Target = "http://127.0.0.1:8808/mcp".parse().unwrap();
         assert_eq!(target.head("GET", "A: b\r\n"), "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:8808\r\nA: b\r\n");
+        assert_eq!(
+            target.with_bearer("abc").head("GET", "A: b\r\n"),
+            "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:8808\r\nAuthorization: Bearer abc\r\nA: b\r\n"
+        );
         assert_eq!("http://127.0.0.1:1".parse::<Target>().unwrap().path, "/");
         for url in ["127.0.0.1:1/mcp", "https://127.0.0.1:1/", "http://127.0.0.1/mcp", "http://"] {
             assert!(url.parse::<Target>().is_err(), "{url}");

@@ -58,9 +58,23 @@ pub struct Options {
     /// Idle sessions open their GET stream too.
     #[arg(long)]
     pub stream: bool,
+    /// A bearer token to send with every request, such as an API key.
+    #[arg(long)]
+    pub bearer: Option<String>,
     /// Print `ready` when all sessions are open, then wait for a line on stdin before the calls and one after.
     #[arg(long)]
     pub gate: bool,
+}
+
+impl Options {
+    /// What the requests go to, with what every one of them carries.
+    fn target(&self) -> Target {
+        let target = self.url.clone();
+        match &self.bearer {
+            Some(token) => target.with_bearer(token),
+            None => target,
+        }
+    }
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

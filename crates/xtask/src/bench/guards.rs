@@ -1,0 +1,84 @@
+//! What stands between a request and its tool in the guarded run: an API key, rules, a limit, the record. It must not know
+//! what is measured.
+
+use super::contestant::{ask, is};
+use super::programs::Programs;
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A tool that rules allow.
+const ALLOWED: &str = "up__echo";
+/// A tool that rules deny.
+const DENIED: &str = "up__payload";
+/// More than any machine serves.
+const RATE: &str = "1000000/s";
+
+/// Adds all guards to a config. The limit never bites; the rules allow one tool, and deny another.
+pub(crate) fn add(config: &mut Value, folder: &Path) {
+    config["stateFolder"] = json!(state(folder));
+    config["auth"] = json!({ "keys": true });
+    config["access"] = json!([{ "allow": ALLOWED }, { "deny": DENIED }]);
+    config["rateLimits"] = json!([{ "rate": RATE, "per": "principal" }]);
+    config["audit"] = json!({});
+}
+
+/// Where the guarded gateway keeps its keys and its record.
+fn state(folder: &Path) -> PathBuf {
+    folder.join("state")
+}
+
+/// An API key that lives as long as the run.
+#[derive(Clone, Debug)]
+pub(crate) struct Key(String);
+
+impl Key {
+    /// Makes a key of the gateway whose folder this is.
+    pub(crate) fn make(programs: &Programs, folder: &Path) -> Result<Self, String> {
+        let made = Command::new(&programs.dragoman)
+            .args(["key", "new", "bench", "--state"])
+            .arg(state(folder))
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| format!("{}: {error}", programs.dragoman.display()))?;
+        let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        if !made.status.success() {
+            return Err(format!("no API key was made: {}", said(&made.stderr)));
+        }
+        Ok(Self(said(&made.stdout)))
+    }
+
+    /// What the load sends.
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether the gateway lets nobody in without it: else the run would measure nothing.
+    pub(crate) fn is_asked_for(&self, address: SocketAddr) -> Result<(), String> {
+        let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+        let common = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";
+        let answer = ask(address, "POST /mcp", common, list);
+        if answer.is_some_and(|answer| is(&answer, 401)) {
+            return Ok(());
+        }
+        Err("lets in who has no key".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::add;
+    use serde_json::json;
+    use std::path::Path;
+
+    #[test]
+    fn every_guard_is_in_the_config() {
+        let mut config = json!({"mcpServers": {}});
+        add(&mut config, Path::new("/folder"));
+        assert_eq!(config["stateFolder"], "/folder/state");
+        for guard in ["auth", "access", "rateLimits", "audit"] {
+            assert!(!config[guard].is_null(), "{guard}");
+        }
+    }
+}
