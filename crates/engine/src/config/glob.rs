@@ -48,6 +48,9 @@ impl Glob {
             match (pattern_chars.next(), rest_chars.next()) {
                 (Some('*'), _) => {
                     pattern = pattern_chars.as_str();
+                    if pattern.is_empty() {
+                        return true;
+                    }
                     retry = Some((pattern, rest));
                     continue;
                 }

@@ -24,7 +24,7 @@ pub struct Request<'a> {
     pub profile: &'a str,
     /// Is it `tools/call`?
     pub is_call: bool,
-    /// The tool that is called, by its public name.
+    /// The tool that is called, by its public name; nobody looks where [`Limiter::asks_for_tools`] is false.
     pub tool: Option<&'a str>,
 }
 
@@ -57,6 +57,10 @@ impl Rule {
         (*methods == RateMethods::All || request.is_call)
             && profiles.as_ref().is_none_or(|globs| fits(globs, request.profile))
             && tools.as_ref().is_none_or(|globs| request.tool.is_some_and(|tool| fits(globs, tool)))
+    }
+
+    fn asks_for_tools(&self) -> bool {
+        self.limit.tools.is_some() || self.limit.per.contains(&RatePer::Tool)
     }
 
     fn verdict(&self, outcome: Outcome, now: u64) -> Verdict {
@@ -105,6 +109,7 @@ pub struct Limiter {
     rules: Box<[Rule]>,
     cells: Cells,
     seed: u64,
+    asks_for_tools: bool,
 }
 
 impl Limiter {
@@ -115,13 +120,19 @@ impl Limiter {
             let quota = Quota::new(limit.count, limit.period, limit.burst);
             Rule { quota, limit: limit.clone() }
         };
-        let rules = limits.iter().filter(|limit| limit.enabled).map(rule).collect();
-        Self { rules, cells: Cells::new(cap), seed }
+        let rules: Box<[Rule]> = limits.iter().filter(|limit| limit.enabled).map(rule).collect();
+        let asks_for_tools = rules.iter().any(Rule::asks_for_tools);
+        Self { rules, cells: Cells::new(cap), seed, asks_for_tools }
     }
 
     /// Are there no limits?
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
+    }
+
+    /// Does some limit speak of tools, so that a request must say which one it calls?
+    pub fn asks_for_tools(&self) -> bool {
+        self.asks_for_tools
     }
 
     /// Counts a request at `now`, the time since any fixed point. Where several limits speak of it, it is counted only when

@@ -85,6 +85,11 @@ impl AuditSink {
         self.0.is_some()
     }
 
+    /// Whether arguments are recorded; else nobody need look for them.
+    pub(crate) fn takes_arguments(&self) -> bool {
+        self.0.as_ref().is_some_and(|handle| handle.arguments)
+    }
+
     /// A call's arguments (JSON text as it came) for its entry: `None` when they are not recorded, a remark in place of
     /// very long ones.
     pub(crate) fn arguments(&self, text: &[u8]) -> Option<String> {

@@ -42,7 +42,7 @@ impl Rates {
             return None;
         }
         let is_call = message.is_some_and(|frame| frame.method() == Method::ToolsCall.name());
-        let tool = message.filter(|_| is_call).and_then(|frame| {
+        let tool = message.filter(|_| is_call && self.limiter.asks_for_tools()).and_then(|frame| {
             let span = frame.param("name").ok().flatten()?;
             frame.string(span)
         });

@@ -18,7 +18,8 @@ use crate::audit::{AuditSink, Entry, Outcome};
 pub(crate) struct Record {
     sink: AuditSink,
     started: Instant,
-    entry: Entry,
+    /// Until it is over.
+    entry: Option<Entry>,
 }
 
 impl Record {
@@ -36,7 +37,8 @@ impl Record {
         let method = frame.method();
         let member = |key| frame.param(key).ok().flatten();
         let name = member("name").or_else(|| member("uri")).and_then(|span| frame.string(span));
-        let arguments = member("arguments").and_then(|span| sink.arguments(span.of(frame.text())));
+        let arguments = sink.takes_arguments().then(|| member("arguments")).flatten();
+        let arguments = arguments.and_then(|span| sink.arguments(span.of(frame.text())));
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let entry = Entry {
             at_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
@@ -54,7 +56,7 @@ impl Record {
             response_bytes: 0,
             arguments,
         };
-        Some(Box::new(Self { sink: sink.clone(), started: Instant::now(), entry }))
+        Some(Box::new(Self { sink: sink.clone(), started: Instant::now(), entry: Some(entry) }))
     }
 
     /// Notes a request that was refused before it went anywhere.
@@ -66,35 +68,45 @@ impl Record {
 
     /// The server that it went to.
     pub(crate) fn went_to(&mut self, server: &Arc<str>) {
-        self.entry.upstream = Some(server.clone());
+        self.note(|entry| entry.upstream = Some(server.clone()));
     }
 
     /// It was answered with this.
     pub(crate) fn answered(&mut self, answer: &Answer) {
-        self.entry.response_bytes = answer.body.len() as u64;
-        let code = answer.fault.as_ref().map(|fault| fault.code).or_else(|| error_code(&answer.body));
-        self.entry.code = code.map(i64::from);
-        if code.is_none() && !has_failed(&answer.body) {
-            self.entry.outcome = Outcome::Ok;
-        }
+        self.note(|entry| {
+            entry.response_bytes = answer.body.len() as u64;
+            if !answer.ok {
+                let code = answer.fault.as_ref().map(|fault| fault.code).or_else(|| error_code(&answer.body));
+                entry.code = code.map(i64::from);
+            } else if !has_failed(&answer.body) {
+                entry.outcome = Outcome::Ok;
+            }
+        });
     }
 
     /// Its answer is passed on as it comes: so many bytes, as its server says.
     pub(crate) fn passed(&mut self, bytes: u64) {
-        self.entry.outcome = Outcome::Ok;
-        self.entry.response_bytes = bytes;
+        self.note(|entry| (entry.outcome, entry.response_bytes) = (Outcome::Ok, bytes));
     }
 
     /// It was refused.
     pub(crate) fn refused(&mut self, fault: &Fault) {
-        self.entry.code = Some(i64::from(fault.code));
+        self.note(|entry| entry.code = Some(i64::from(fault.code)));
+    }
+
+    fn note(&mut self, what: impl FnOnce(&mut Entry)) {
+        if let Some(entry) = &mut self.entry {
+            what(entry);
+        }
     }
 }
 
 impl Drop for Record {
     fn drop(&mut self) {
-        self.entry.duration_us = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.sink.record(self.entry.clone());
+        let duration_us = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX);
+        if let Some(entry) = self.entry.take() {
+            self.sink.record(Entry { duration_us, ..entry });
+        }
     }
 }
 

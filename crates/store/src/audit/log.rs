@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rusqlite::{Row, params, params_from_iter};
+use rusqlite::{Row, Statement, ToSql, params_from_iter};
 
 use super::{Entry, Query, Recorded};
 use crate::Error;
@@ -32,6 +32,12 @@ const PURPOSE: Purpose = Purpose { mark: 0x6467_6D61, steps: &[FIRST], durable: 
 
 const COLUMNS: &str = "at_ms, principal, profile, upstream, tool, method, outcome, code, duration_us, request_bytes, \
                        response_bytes, arguments";
+
+/// How many columns these are.
+const WIDTH: usize = 12;
+
+/// How many entries go into one statement, since starting and ending one costs more than an entry.
+const ROWS: usize = 64;
 
 /// How many entries are pruned in one go, so that nobody waits long for its turn.
 const CHUNK: u32 = 2000;
@@ -63,24 +69,10 @@ impl Log {
     /// Whatever may be wrong with the file.
     pub fn append(&mut self, entries: &[Entry]) -> Result<(), Error> {
         self.0.write(|file| {
-            let mut insert = file.prepare_cached(&format!(
-                "INSERT INTO calls ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"
-            ))?;
-            for entry in entries {
-                insert.execute(params![
-                    kept(entry.at_ms),
-                    entry.principal,
-                    entry.profile,
-                    entry.upstream,
-                    entry.tool,
-                    entry.method,
-                    entry.outcome.as_str(),
-                    entry.code,
-                    kept(entry.duration_us),
-                    kept(entry.request_bytes),
-                    kept(entry.response_bytes),
-                    entry.arguments,
-                ])?;
+            let (whole, rest) = entries.split_at(entries.len() - entries.len() % ROWS);
+            for (entries, rows) in [(whole, ROWS), (rest, 1)] {
+                let mut statement = file.prepare_cached(&insert(rows))?;
+                entries.chunks(rows).try_for_each(|entries| run(&mut statement, entries))?;
             }
             Ok(())
         })
@@ -160,6 +152,37 @@ impl Log {
     pub fn path(&self) -> &Path {
         self.0.path()
     }
+}
+
+/// The statement that appends so many entries.
+fn insert(rows: usize) -> String {
+    let row = format!("({})", ["?"; WIDTH].join(", "));
+    format!("INSERT INTO calls ({COLUMNS}) VALUES {}", vec![row; rows].join(", "))
+}
+
+/// Appends as many entries as the statement is for.
+fn run(statement: &mut Statement<'_>, entries: &[Entry]) -> rusqlite::Result<()> {
+    for (number, entry) in entries.iter().enumerate() {
+        let values: [&dyn ToSql; WIDTH] = [
+            &kept(entry.at_ms),
+            &entry.principal,
+            &entry.profile,
+            &entry.upstream,
+            &entry.tool,
+            &entry.method,
+            &entry.outcome.as_str(),
+            &entry.code,
+            &kept(entry.duration_us),
+            &kept(entry.request_bytes),
+            &kept(entry.response_bytes),
+            &entry.arguments,
+        ];
+        for (column, value) in values.into_iter().enumerate() {
+            // Parameters count from 1.
+            statement.raw_bind_parameter(number * WIDTH + column + 1, value)?;
+        }
+    }
+    statement.raw_execute().map(drop)
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Recorded> {

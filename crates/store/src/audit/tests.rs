@@ -51,6 +51,21 @@ fn what_is_appended_is_found_again() {
 }
 
 #[test]
+fn batches_of_any_length_are_whole_and_in_order() {
+    let folder = Folder::new();
+    let mut log = log(&folder);
+    let mut wanted = Vec::new();
+    for length in [1, 63, 64, 65, 200] {
+        let first = wanted.len() as u64;
+        let batch: Vec<Entry> = (first..first + length).map(entry).collect();
+        log.append(&batch).unwrap();
+        wanted.extend(batch.into_iter().map(|batch| batch.at_ms));
+    }
+    let found = log.query(&Query { after: Some(0), limit: 1000, ..Query::default() }).unwrap();
+    assert_eq!(found.iter().map(|recorded| recorded.entry.at_ms).collect::<Vec<_>>(), wanted);
+}
+
+#[test]
 fn every_filter_filters() {
     let folder = Folder::new();
     let mut log = log(&folder);
