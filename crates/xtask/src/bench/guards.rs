@@ -54,15 +54,16 @@ impl Key {
         &self.0
     }
 
-    /// Whether the gateway lets nobody in without it: else the run would measure nothing.
+    /// Whether the gateway lets in who shows it, and nobody else: else the run would measure nothing.
     pub(crate) fn is_asked_for(&self, address: SocketAddr) -> Result<(), String> {
         let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
         let common = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";
-        let answer = ask(address, "POST /mcp", common, list);
-        if answer.is_some_and(|answer| is(&answer, 401)) {
-            return Ok(());
+        let shown = format!("{common}Authorization: Bearer {}\r\n", self.0);
+        let is_refused = |headers| ask(address, "POST /mcp", headers, list).map(|answer| is(&answer, 401));
+        match (is_refused(common), is_refused(&shown)) {
+            (Some(true), Some(false)) => Ok(()),
+            found => Err(format!("refuses without the key, with it: {found:?}")),
         }
-        Err("lets in who has no key".to_owned())
     }
 }
 
