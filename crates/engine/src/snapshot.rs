@@ -56,6 +56,8 @@ pub struct Snapshot {
     pub rules: Option<Arc<Rules>>,
     /// Whether only this machine can connect.
     pub local: bool,
+    /// Whether callers say who they are, anywhere.
+    pub asks: bool,
     places: Places,
 }
 
@@ -86,7 +88,15 @@ impl Snapshot {
                 rules: rules.clone(),
             });
         }
-        Self { upstreams, profiles, limits: config.limits.clone(), rules, local, places }
+        Self {
+            upstreams,
+            profiles,
+            limits: config.limits.clone(),
+            rules,
+            local,
+            asks: config.auth.asks(),
+            places,
+        }
     }
 
     /// What is served at a path; a trailing slash does not matter.

@@ -177,8 +177,14 @@ pub(crate) fn view(era: &'static Era, tools: usize) -> View {
         offer: Ok(Arc::new(gather.finish())),
     };
     let profile = Profile::default();
-    let spec =
-        ViewSpec { era, profile: &profile, server_info: SERVER_INFO, schema_bytes: 256 * 1024, guard: None };
+    let spec = ViewSpec {
+        era,
+        profile: &profile,
+        server_info: SERVER_INFO,
+        schema_bytes: 256 * 1024,
+        guard: None,
+        separate: false,
+    };
     View::build(spec, vec![upstream])
 }
 

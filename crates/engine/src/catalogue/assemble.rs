@@ -165,7 +165,8 @@ impl<'p, 'a> Assembly<'p, 'a> {
         let changing = format!("{{{}}}", changing.join(","));
         let own = self.parts.iter().map(|part| &*part.capabilities);
         let merged = merge(std::iter::once(changing.as_bytes()).chain(own));
-        let unlisted = || without_list(&merged).filter(|_| renames_among(self.spec.era, upstreams));
+        let unlisted =
+            || without_list(&merged).filter(|_| renames_among(self.spec.era, upstreams, self.spec.separate));
         unlisted().unwrap_or(merged)
     }
 }

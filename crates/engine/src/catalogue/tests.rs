@@ -42,7 +42,10 @@ fn upstream(id: u32, name: &str, offer: Result<Arc<Offer>, Absence>) -> Upstream
 }
 
 fn view(era: &'static Era, profile: &Profile, upstreams: Vec<UpstreamOffer>) -> View {
-    View::build(ViewSpec { era, profile, server_info: "{}", schema_bytes: 4096, guard: None }, upstreams)
+    View::build(
+        ViewSpec { era, profile, server_info: "{}", schema_bytes: 4096, guard: None, separate: false },
+        upstreams,
+    )
 }
 
 #[test]

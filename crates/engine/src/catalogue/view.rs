@@ -61,6 +61,8 @@ pub struct ViewSpec<'a> {
     pub schema_bytes: usize,
     /// What the clients may use, where there are rules.
     pub guard: Option<&'a Guard>,
+    /// Whether its clients are several callers, of whom each has things of their own.
+    pub separate: bool,
 }
 
 /// A tool as it is called.
@@ -115,6 +117,7 @@ pub struct View {
     upstreams: Vec<UpstreamOffer>,
     notes: Vec<String>,
     guard: Option<Guard>,
+    separate: bool,
 }
 
 impl View {
@@ -166,8 +169,14 @@ impl View {
             discover,
             notes,
             guard: spec.guard.cloned(),
+            separate: spec.separate,
             upstreams,
         }
+    }
+
+    /// Whether its clients are several callers, of whom each has things of their own.
+    pub fn is_separate(&self) -> bool {
+        self.separate
     }
 
     /// The era that it is laid out for.

@@ -60,7 +60,14 @@ fn view(names: Naming, upstreams: Vec<UpstreamOffer>) -> View {
     let profile = Profile { names, ..Profile::default() };
     let era = proto::era::newest_handshake();
     View::build(
-        ViewSpec { era, profile: &profile, server_info: "{}", schema_bytes: 4096, guard: None },
+        ViewSpec {
+            era,
+            profile: &profile,
+            server_info: "{}",
+            schema_bytes: 4096,
+            guard: None,
+            separate: false,
+        },
         upstreams,
     )
 }

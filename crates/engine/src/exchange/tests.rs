@@ -44,6 +44,7 @@ fn view(era: &'static Era) -> View {
         server_info: "{\"name\":\"d\"}",
         schema_bytes: 4096,
         guard: None,
+        separate: false,
     };
     View::build(spec, vec![upstream])
 }

@@ -64,8 +64,14 @@ fn absent(id: u32, name: &str, retry: bool) -> UpstreamOffer {
 }
 
 fn view(era: &'static Era, upstreams: Vec<UpstreamOffer>) -> View {
-    let spec =
-        ViewSpec { era, profile: &Profile::default(), server_info: "{}", schema_bytes: 4096, guard: None };
+    let spec = ViewSpec {
+        era,
+        profile: &Profile::default(),
+        server_info: "{}",
+        schema_bytes: 4096,
+        guard: None,
+        separate: false,
+    };
     View::build(spec, upstreams)
 }
 
@@ -289,6 +295,9 @@ fn one_servers_session_needs_no_other_ids() {
         &V2025_11_25,
         vec![offer(1, "a", &V2025_11_25, EXPERIMENT), absent(2, "b", false)]
     )));
+    let alone = [offer(1, "a", &V2025_11_25, EXPERIMENT)];
+    assert!(!renames_among(&V2025_11_25, &alone, false));
+    assert!(renames_among(&V2025_11_25, &alone, true), "no server knows whose a task is");
     assert!(renames(&view(&V2026_07_28, vec![offer(1, "a", &V2026_07_28, EXTENSION)])));
     assert!(!renames(&view(&V2025_06_18, vec![offer(1, "a", &V2025_06_18, "{}")])));
 }

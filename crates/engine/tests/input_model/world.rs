@@ -58,6 +58,7 @@ pub(crate) fn view(client: &'static Era, server: &'static Era) -> View {
         server_info: "{}",
         schema_bytes: 4096,
         guard: None,
+        separate: false,
     };
     View::build(spec, vec![upstream])
 }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use engine::Fault;
 use engine::exchange::Answer;
+use engine::{Condition, Fault};
 use proto::json::{MAX_DEPTH, Members};
 use proto::mcp::Method;
 use proto::rpc::{Frame, RpcError};
@@ -89,9 +89,38 @@ impl Record {
         self.note(|entry| (entry.outcome, entry.response_bytes) = (Outcome::Ok, bytes));
     }
 
+    /// It was answered on the spot with this.
+    pub(crate) fn said(&mut self, body: &[u8]) {
+        self.note(|entry| {
+            entry.response_bytes = body.len() as u64;
+            entry.code = error_code(body).map(i64::from);
+            if entry.code.is_none() && !has_failed(body) {
+                entry.outcome = Outcome::Ok;
+            }
+        });
+    }
+
     /// It was refused.
     pub(crate) fn refused(&mut self, fault: &Fault) {
-        self.note(|entry| entry.code = Some(i64::from(fault.code)));
+        // What somebody may not use looks like what is not there, to the record as to the caller.
+        let is_absent = matches!(
+            fault.condition,
+            Condition::UnknownTool | Condition::UnknownPrompt | Condition::UnknownResource
+        );
+        self.note(|entry| {
+            entry.code = Some(i64::from(fault.code));
+            if is_absent {
+                entry.outcome = Outcome::Denied;
+            }
+        });
+    }
+
+    /// It was not let through.
+    pub(crate) fn denied(&mut self, code: Option<i32>) {
+        self.note(|entry| {
+            entry.code = code.map(i64::from).or(entry.code);
+            entry.outcome = Outcome::Denied;
+        });
     }
 
     fn note(&mut self, what: impl FnOnce(&mut Entry)) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use engine::access::Principal;
+use engine::access::{Class, Principal};
 use engine::config::Limits;
 use parking_lot::RwLock;
 use proto::rpc::{FrameError, Message};
@@ -52,8 +52,9 @@ pub(crate) struct Sessions {
 pub(crate) struct Door {
     /// The profile that its client sees.
     pub(crate) profile: usize,
-    /// Who opened it; nobody else may send to it.
+    /// Who opened it; nobody else may send to it, nor they with other rights than they had then.
     pub(crate) principal: Arc<Principal>,
+    pub(crate) class: Class,
     /// Takes them in order, and waits when they come too fast.
     pub(crate) messages: mpsc::Sender<Result<Message, FrameError>>,
 }

@@ -117,6 +117,7 @@ impl ViewCell {
             server_info: &snapshot.profiles[profile].server_info,
             schema_bytes: snapshot.limits.schema_bytes,
             guard,
+            separate: snapshot.asks,
         };
         View::build(spec, offers.iter().map(|offer| offer.part()).collect())
     }

@@ -95,6 +95,7 @@ pub(crate) fn tool(connection: &Connection, offer: Offer, name: &str) -> Option<
         server_info: CLIENT_INFO,
         schema_bytes: SCHEMA,
         guard: None,
+        separate: false,
     };
     let upstream = UpstreamOffer {
         id: UpstreamId(0),

@@ -17,11 +17,19 @@ pub(crate) type Headers<'a> = &'a [(&'a str, &'a str)];
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Http {
     pub(crate) address: SocketAddr,
+    /// What every request shows in `Authorization`, unless its own headers say otherwise.
+    shows: Option<&'static str>,
 }
 
 impl Http {
     pub(crate) fn new(address: SocketAddr) -> Self {
-        Self { address }
+        Self { address, shows: None }
+    }
+
+    /// The same as somebody who shows `value` in `Authorization`.
+    pub(crate) fn showing(self, value: &str) -> Self {
+        // A few bytes for as long as the test lasts, so that clients stay as easily copied as they are.
+        Self { shows: Some(Box::leak(value.to_owned().into_boxed_str())), ..self }
     }
 
     /// A bare connection.
@@ -45,6 +53,7 @@ impl Http {
             ("Content-Type", "application/json"),
             ("Accept", "application/json, text/event-stream"),
         ];
+        all.extend(self.shows.map(|value| ("Authorization", value)));
         all.retain(|(name, _)| headers.iter().all(|(given, _)| !given.eq_ignore_ascii_case(name)));
         all.extend(headers.iter().filter(|(_, value)| *value != "-"));
         let mut head = format!("{method} {path} HTTP/1.1\r\nContent-Length: {length}\r\n");

@@ -29,7 +29,7 @@ pub(crate) async fn serve(
             Err(e) => refuse(&front.row, &Trouble::new(Condition::InvalidRequest, e)),
             Ok(line) => match take(shard, front, &identity, Some(&session), None, &line).await {
                 Taken::Reply(reply, _) => reply,
-                Taken::Standard => return Ok(Some(line)),
+                Taken::Standard(_) => return Ok(Some(line)),
             },
         };
         say(out, reply).await;

@@ -8,6 +8,7 @@ use engine::Condition;
 use engine::catalogue::View;
 use engine::dialect::{Ask, Begun, Dialect, Facts, Outcome, Reading, Reply, Trouble};
 use engine::dialect::{begin, finish, gather, rate_headers, read, tools};
+use engine::rate::Verdict;
 use http::HeaderMap;
 use parking_lot::Mutex;
 use proto::json::{MAX_DEPTH, Members};
@@ -18,6 +19,7 @@ use super::sessions::Session;
 use crate::gateway::Shard;
 use crate::gateway::identity::Identity;
 use crate::gateway::rates::rate;
+use crate::gateway::record::Record;
 use crate::gateway::stateless;
 use crate::gateway::views::ViewCell;
 
@@ -32,8 +34,8 @@ pub(crate) struct Front {
 pub(crate) enum Taken {
     /// Its reply; `true` when it begins a session.
     Reply(Reply, bool),
-    /// Its client is served as the protocol says.
-    Standard,
+    /// Its client is served as the protocol says; what its limit says, if one speaks of it.
+    Standard(Option<Verdict>),
 }
 
 /// The reply to somebody who was not let in.
@@ -102,7 +104,13 @@ impl Asking<'_> {
         };
         let profile = &self.shard.gateway.snapshot.profiles[self.front.profile].slug;
         let rates = &self.shard.gateway.rates;
-        let verdict = self.headers.and_then(|headers| rates.check(self.identity, headers, profile, frame));
+        // Notices are not limited, nor what is neither executed nor answered.
+        let counted = match &reading {
+            Reading::Notified(_, ask) => ask.as_ref().is_some_and(|ask| !ask.is_notice()),
+            _ => true,
+        };
+        let headers = self.headers.filter(|_| counted);
+        let verdict = headers.and_then(|headers| rates.check(self.identity, headers, profile, frame));
         let Some(verdict) = verdict else { return self.taken(reading).await };
         let row = &self.front.row;
         if !verdict.allowed {
@@ -110,6 +118,11 @@ impl Asking<'_> {
                 rate: Some(rate(&verdict)),
                 ..Trouble::new(Condition::RateLimited, "too many requests")
             };
+            if let Some(mut record) =
+                frame.and_then(|frame| Record::begin(self.shard, self.identity, self.front.profile, frame))
+            {
+                record.denied(None);
+            }
             let reply = match &reading {
                 Reading::Ask(ask) => finish(row, ask, Outcome::Trouble(trouble)),
                 _ => refuse(row, &trouble),
@@ -121,7 +134,7 @@ impl Asking<'_> {
                 reply.headers.extend(rate_headers(row, rate(&verdict)));
                 Taken::Reply(reply, begins)
             }
-            standard @ Taken::Standard => standard,
+            Taken::Standard(_) => Taken::Standard(Some(verdict)),
         }
     }
 
@@ -165,23 +178,27 @@ impl Asking<'_> {
         let profile = &self.shard.gateway.snapshot.profiles[self.front.profile].slug;
         let initialized = self.session.is_some_and(Session::is_initialized);
         let facts = Facts { initialized, profile, ..Facts::default() };
-        let mut begun = begin(row, ask, facts);
+        let (mut begun, mut is_there) = (begin(row, ask, facts), true);
         if matches!(begun, Begun::NeedsView) {
             let cell = stateless::view(self.shard, self.front.profile, row.era, self.identity).await;
             let view = cell.view();
             let lists = ask.method() == Method::ToolsList.name();
             let ready = lists.then(|| self.shard.gateway.dialect_lists.tools(row, &cell, &view));
+            is_there = ask.tool().is_none_or(|tool| view.tool(&tool).is_some());
             begun = begin(row, ask, Facts { view: Some(&view), tools: ready.as_ref(), ..facts });
         }
         match begun {
-            Begun::Done(reply) => Taken::Reply(reply, false),
+            Begun::Done(reply) => {
+                self.note(ask, &reply, is_there);
+                Taken::Reply(reply, false)
+            }
             Begun::Introduced(reply) => {
                 if let Some(session) = self.session {
                     session.initialize();
                 }
                 Taken::Reply(reply, true)
             }
-            Begun::Standard => Taken::Standard,
+            Begun::Standard => Taken::Standard(None),
             Begun::Forward(frame) => {
                 let mut outcome = forward(self.shard, self.front, self.identity, frame).await;
                 if let Outcome::Trouble(trouble) = &mut outcome
@@ -194,6 +211,20 @@ impl Asking<'_> {
             Begun::NeedsView => {
                 let trouble = Trouble::new(Condition::Internal, "what this profile offers is not known yet");
                 Taken::Reply(finish(row, ask, Outcome::Trouble(trouble)), false)
+            }
+        }
+    }
+
+    /// Writes down a call that the row itself has refused: of a tool that is not there for who asks, or one that is at fault.
+    fn note(&self, ask: &Ask, reply: &Reply, is_there: bool) {
+        if !ask.is_call() {
+            return;
+        }
+        let record = Record::begin(self.shard, self.identity, self.front.profile, ask.frame());
+        if let Some(mut record) = record {
+            record.said(&reply.body);
+            if !is_there {
+                record.denied(None);
             }
         }
     }

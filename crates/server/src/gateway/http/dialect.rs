@@ -104,7 +104,10 @@ impl Visit<'_> {
         };
         let identity = &self.entry.identity;
         match take(self.shard, &self.front, identity, session.as_deref(), Some(&head.headers), &text).await {
-            Taken::Standard => post::take(self.shard, &self.entry, &head.headers, text).await,
+            Taken::Standard(verdict) => {
+                let counted = post::Counted::Yes(verdict);
+                post::take(self.shard, &self.entry, &head.headers, text, counted).await
+            }
             Taken::Reply(reply, begins) => self.reply(reply, begins, session.as_deref()),
         }
     }

@@ -86,9 +86,12 @@ pub(super) fn find(
         return Err(refuse(StatusCode::BAD_REQUEST, message));
     };
     let session = name.to_str().ok().and_then(|name| shard.gateway.sessions.get(name));
-    // Somebody else's session is as unknown as none.
+    // Somebody else's session is as unknown as none. So is one that was begun with other rights, from elsewhere or with
+    // another token: what it sees was decided then.
+    let snapshot = &shard.gateway.snapshot;
     let is_here = |session: &Arc<Session>| {
-        let is_own = session.identity.id() == entry.identity.id();
+        let is_own = session.identity.id() == entry.identity.id()
+            && session.identity.class(snapshot) == entry.identity.class(snapshot);
         is_own && session.profile == entry.profile && matches!(session.face, Face::Http(_))
     };
     session.filter(is_here).ok_or_else(|| {

@@ -5,12 +5,13 @@ use engine::Fault;
 use engine::rate::Verdict;
 use http::header::{HeaderName, HeaderValue, RETRY_AFTER};
 use http::{HeaderMap, Response};
-use proto::rpc::{Frame, code};
+use proto::rpc::{Frame, Kind, Message, code};
 use transport::net::Body;
 
 use super::{Entry, answer};
 use crate::gateway::Shard;
 use crate::gateway::rates::seconds;
+use crate::gateway::record::Record;
 
 const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
@@ -25,6 +26,49 @@ pub(super) fn count(
 ) -> Option<Verdict> {
     let profile = &shard.gateway.snapshot.profiles[entry.profile].slug;
     shard.gateway.rates.check(&entry.identity, headers, profile, message)
+}
+
+/// Counts the requests of what was posted. Answers and notices are not limited: who waits for them would suffer.
+///
+/// # Errors
+/// The refusal, if one of them came too soon.
+pub(super) fn count_all(
+    shard: &Shard,
+    entry: &Entry,
+    headers: &HeaderMap,
+    posted: Option<&Message>,
+) -> Result<Option<Verdict>, Box<Response<Body>>> {
+    match posted {
+        None => Ok(None),
+        Some(Message::Single(frame)) => count_one(shard, entry, headers, frame, Some(frame)),
+        Some(Message::Batch(batch)) => {
+            let mut verdict = None;
+            for frame in batch.messages.iter().flatten() {
+                verdict = count_one(shard, entry, headers, frame, None)?.or(verdict);
+            }
+            Ok(verdict)
+        }
+    }
+}
+
+fn count_one(
+    shard: &Shard,
+    entry: &Entry,
+    headers: &HeaderMap,
+    frame: &Frame,
+    only: Option<&Frame>,
+) -> Result<Option<Verdict>, Box<Response<Body>>> {
+    if frame.kind() != Kind::Request {
+        return Ok(None);
+    }
+    let verdict = count(shard, entry, headers, Some(frame));
+    if let Some(refusal) = verdict.as_ref().filter(|verdict| !verdict.allowed) {
+        if let Some(mut record) = Record::begin(shard, &entry.identity, entry.profile, frame) {
+            record.denied(Some(code::REFUSED));
+        }
+        return Err(Box::new(refused(refusal, only)));
+    }
+    Ok(verdict)
 }
 
 /// The response to a request that came too soon, as the standard has it.

@@ -81,7 +81,7 @@ impl Service {
         let Some(place) = place else {
             return match bare {
                 sse::STREAM => sse::stream(shard, identity, &request),
-                _ => Box::pin(sse::messages(shard, &identity, request)).await,
+                _ => Box::pin(sse::messages(shard, identity, request)).await,
             };
         };
         let entry = Entry { profile: place.profile, identity };

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::Fault;
+use engine::rate::Verdict;
 use http::header::HeaderValue;
 use http::{HeaderMap, Request, Response, StatusCode};
 use proto::codec::headers as names;
@@ -36,7 +37,7 @@ pub(super) async fn post(shard: &Shard, entry: &Entry, request: Request<Incoming
     }
     let (head, body) = request.into_parts();
     match read(shard, body).await {
-        Ok(text) => take(shard, entry, &head.headers, text).await,
+        Ok(text) => take(shard, entry, &head.headers, text, Counted::No).await,
         Err(refusal) => *refusal,
     }
 }
@@ -52,8 +53,21 @@ pub(super) async fn read(shard: &Shard, mut body: Incoming) -> Result<Bytes, Box
     read.map_err(|e| Box::new(unreadable(&e)))
 }
 
+/// Whether the requests of a message are still to be counted.
+pub(super) enum Counted {
+    No,
+    /// They were, with this verdict of the limits that speak of them.
+    Yes(Option<Verdict>),
+}
+
 /// Takes a message that was read.
-pub(super) async fn take(shard: &Shard, entry: &Entry, headers: &HeaderMap, text: Bytes) -> Response<Body> {
+pub(super) async fn take(
+    shard: &Shard,
+    entry: &Entry,
+    headers: &HeaderMap,
+    text: Bytes,
+    counted: Counted,
+) -> Response<Body> {
     let message = match Message::parse(text, shard.gateway.frame_limits()) {
         Ok(message) => message,
         Err(e) => return answer::message(400, Fault::from(&e).response(e.id.as_ref())),
@@ -67,25 +81,24 @@ pub(super) async fn take(shard: &Shard, entry: &Entry, headers: &HeaderMap, text
             return answer::refusal_of(StatusCode::BAD_REQUEST, message, id);
         }
     };
-    match message {
-        Message::Single(frame) => {
-            // Answers and notices are not limited: who waits for them would suffer.
-            let counted = Some(&frame).filter(|frame| frame.kind() == FrameKind::Request);
-            let verdict = counted.and_then(|_| limited::count(shard, entry, headers, counted));
-            if let Some(verdict) = verdict.filter(|verdict| !verdict.allowed) {
-                return limited::refused(&verdict, Some(&frame));
-            }
-            let mut response = single(shard, entry, headers, version, frame).await;
-            if let Some(verdict) = verdict {
-                limited::tell(response.headers_mut(), &verdict);
-            }
-            response
-        }
+    let verdict = match counted {
+        Counted::Yes(verdict) => verdict,
+        Counted::No => match limited::count_all(shard, entry, headers, Some(&message)) {
+            Ok(verdict) => verdict,
+            Err(refusal) => return *refusal,
+        },
+    };
+    let mut response = match message {
+        Message::Single(frame) => single(shard, entry, headers, version, frame).await,
         Message::Batch(batch) => match version.and_then(by_version) {
             Some(era) if era.lifecycle == Lifecycle::Stateless => no_batches(era),
             _ => Box::pin(self::batch(shard, entry, headers, version, batch)).await,
         },
+    };
+    if let Some(verdict) = verdict {
+        limited::tell(response.headers_mut(), &verdict);
     }
+    response
 }
 
 fn unreadable<E: std::fmt::Display>(error: &CollectError<E>) -> Response<Body> {
@@ -310,7 +323,6 @@ fn batch_session(
     entry: &Entry,
     headers: &HeaderMap,
     version: Option<&str>,
-    batch: &Batch,
 ) -> Result<Arc<Session>, Box<Response<Body>>> {
     if !headers.contains_key(names::SESSION_ID) {
         let message = "send one message a request; only sessions of one older version have batches";
@@ -321,12 +333,6 @@ fn batch_session(
     let session = get::find(shard, entry, headers, None)?;
     if !session.kind.era.batches {
         return Err(Box::new(no_batches(session.kind.era)));
-    }
-    for message in batch.messages.iter().flatten().filter(|frame| frame.kind() == FrameKind::Request) {
-        let verdict = limited::count(shard, entry, headers, Some(message));
-        if let Some(verdict) = verdict.filter(|verdict| !verdict.allowed) {
-            return Err(Box::new(limited::refused(&verdict, None)));
-        }
     }
     Ok(session)
 }
@@ -339,7 +345,7 @@ async fn batch(
     version: Option<&str>,
     batch: Batch,
 ) -> Response<Body> {
-    let session = match batch_session(shard, entry, headers, version, &batch) {
+    let session = match batch_session(shard, entry, headers, version) {
         Ok(session) => session,
         Err(refusal) => return *refusal,
     };

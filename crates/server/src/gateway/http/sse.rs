@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use transport::net::{Body, BodySender, Incoming, Stop};
 
 use super::post;
-use super::{Entry, answer, guard, media};
+use super::{Entry, answer, denied, guard, limited, media};
 use crate::gateway::identity::Identity;
 use crate::gateway::lines::{Client, LINES, Way};
 use crate::gateway::sessions::Door;
@@ -62,7 +62,7 @@ pub(super) fn stream(shard: &Shard, identity: Identity, request: &Request<Incomi
                 return *refusal;
             }
             match shard.gateway.snapshot.profile_named(DEFAULT_PROFILE) {
-                Some(profile) => open(shard, &Entry { profile, identity }, STREAM),
+                Some(profile) => enter(shard, &Entry { profile, identity }, request.headers()),
                 None => answer::refusal(StatusCode::NOT_FOUND, "there is no default profile"),
             }
         }
@@ -74,14 +74,25 @@ pub(super) fn stream(shard: &Shard, identity: Identity, request: &Request<Incomi
     }
 }
 
+/// Opens a stream at the default profile for whoever may come in there.
+fn enter(shard: &Shard, entry: &Entry, headers: &HeaderMap) -> Response<Body> {
+    if let Some(elsewhere) = denied::elsewhere(shard, entry) {
+        return denied::denied(None, &elsewhere);
+    }
+    match limited::count(shard, entry, headers, None).filter(|verdict| !verdict.allowed) {
+        Some(refused) => limited::refused(&refused, None),
+        None => open(shard, entry, STREAM),
+    }
+}
+
 /// A request to [`MESSAGES`].
 pub(super) async fn messages(
     shard: &Shard,
-    identity: &Identity,
+    identity: Identity,
     request: Request<Incoming>,
 ) -> Response<Body> {
     match *request.method() {
-        Method::POST => post(shard, None, identity, request).await,
+        Method::POST => post(shard, None, &identity, request).await,
         Method::OPTIONS => guard::preflight(),
         _ => answer::only("POST", "messages of a session are sent here by POST; GET /sse opens one"),
     }
@@ -115,10 +126,9 @@ pub(super) fn open(shard: &Shard, entry: &Entry, path: &str) -> Response<Body> {
         return answer::refusal(StatusCode::INTERNAL_SERVER_ERROR, message);
     };
     let (messages, inbox) = mpsc::channel(AHEAD);
-    if !sessions.open_door(
-        id.as_str().into(),
-        Door { profile: entry.profile, principal: entry.identity.principal.clone(), messages },
-    ) {
+    let class = entry.identity.class(&shard.gateway.snapshot);
+    let door = Door { profile: entry.profile, principal: entry.identity.principal.clone(), class, messages };
+    if !sessions.open_door(id.as_str().into(), door) {
         let message =
             "too many sessions are open here; try again soon (`limits.sessions` in the configuration)";
         return answer::refusal(StatusCode::SERVICE_UNAVAILABLE, message);
@@ -229,13 +239,16 @@ pub(super) async fn post(
         return answer::refusal(StatusCode::BAD_REQUEST, message);
     };
     let is_here = |door: &Door| {
-        door.principal.id == identity.principal.id && profile.is_none_or(|profile| profile == door.profile)
+        let is_own = door.principal.id == identity.principal.id
+            && door.class == identity.class(&shard.gateway.snapshot);
+        is_own && profile.is_none_or(|profile| profile == door.profile)
     };
     let Some(door) = shard.gateway.sessions.door(id).filter(is_here) else { return unknown() };
     if let Err(refusal) = media::check_json(request.headers()) {
         return *refusal;
     }
-    let text = match post::read(shard, request.into_body()).await {
+    let (head, body) = request.into_parts();
+    let text = match post::read(shard, body).await {
         Ok(text) => text,
         Err(refusal) => return *refusal,
     };
@@ -244,8 +257,19 @@ pub(super) async fn post(
         Err(e) if e.id.is_none() => return answer::message(400, Fault::from(&e).response(None)),
         posted => posted,
     };
+    let entry = Entry { profile: door.profile, identity: identity.clone() };
+    let verdict = match limited::count_all(shard, &entry, &head.headers, posted.as_ref().ok()) {
+        Ok(verdict) => verdict,
+        Err(refusal) => return *refusal,
+    };
     match timeout(ROOM_TIME, door.messages.send(posted)).await {
-        Ok(Ok(())) => answer::text(StatusCode::ACCEPTED, "Accepted"),
+        Ok(Ok(())) => {
+            let mut accepted = answer::text(StatusCode::ACCEPTED, "Accepted");
+            if let Some(verdict) = verdict {
+                limited::tell(accepted.headers_mut(), &verdict);
+            }
+            accepted
+        }
         Ok(Err(_)) => unknown(),
         Err(_) => {
             let message = "too many messages of this session wait to be taken; send it again";

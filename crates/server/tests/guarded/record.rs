@@ -1,0 +1,168 @@
+//! What is written down: each call once, with who and what and how; and no secret anywhere.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::place::*;
+use crate::rules::RULES;
+use crate::support::*;
+
+/// Stops the gateway and reads its record, the oldest first; with what it logged and printed.
+async fn recorded(place: Place) -> (State, Vec<Value>, String) {
+    let Place { gateway, state, .. } = place;
+    let ended = gateway.stop().await;
+    assert_eq!(ended.code, Some(0));
+    let out = state.run(&["audit", "--json", "--limit", "1000"]).await;
+    let mut all: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    all.reverse();
+    all.sort_by_key(|one| one["id"].as_u64());
+    (state, all, ended.err + &ended.out)
+}
+
+#[tokio::test]
+async fn each_call_is_one_entry() {
+    let place = Place::start(&format!("{RULES}audit: true\n")).await;
+    let key = place.state.new_key(&["guest"]).await;
+    let principal = format!("key:{}", &key[..12]);
+    let mut expected = Vec::new();
+    for way in Way::all(place.by(&key)).await {
+        assert!(!way.tools().await.is_empty());
+        for (tool, arguments, outcome, server) in [
+            ("good__echo", json!({"path": "/tmp/x"}), "ok", json!("good")),
+            ("good__test_error_handling", json!({}), "error", json!("good")),
+            ("good__test_simple_text", json!({}), "denied", Value::Null),
+            ("good__nothing", json!({}), "denied", Value::Null),
+            ("good__echo", json!({"path": "/etc/x"}), "denied", Value::Null),
+        ] {
+            let answer = way.call(tool, &arguments).await;
+            assert_eq!(is_fine(&answer), outcome == "ok", "{}: {answer}", way.name());
+            expected.push((way.name(), tool, outcome, server));
+        }
+    }
+    let (_state, entries, _) = recorded(place).await;
+    let calls: Vec<&Value> = entries.iter().filter(|one| one["method"] == "tools/call").collect();
+    assert_eq!(calls.len(), expected.len(), "{calls:#?}");
+    for (entry, (way, tool, outcome, server)) in calls.iter().zip(&expected) {
+        let seen =
+            (&entry["principal"], &entry["profile"], &entry["tool"], &entry["outcome"], &entry["server"]);
+        let wanted = (&json!(principal), &json!("default"), &json!(tool), &json!(outcome), server);
+        assert_eq!(seen, wanted, "{way}: {entry}");
+        assert!(entry["requestBytes"].as_u64().is_some_and(|bytes| bytes > 50), "{way}: {entry}");
+        assert!(entry["durationUs"].is_u64() && entry.get("arguments").is_none_or(Value::is_null), "{entry}");
+        match *outcome {
+            "ok" => assert!(entry["code"].is_null() && entry["responseBytes"].as_u64() > Some(20), "{entry}"),
+            // Some dialects say failures by a result.
+            "denied" if !way.starts_with('/') => assert_eq!(entry["code"], -32602, "{way}: {entry}"),
+            _ => {}
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_came_too_soon_is_denied_too() {
+    let place = Place::start("audit: true\nrateLimits: [{ rate: 1/1h, per: [principal, tool] }]\n").await;
+    let ways = Way::all(place.by(TOKEN)).await;
+    for way in &ways {
+        way.call("good__echo", &json!({})).await;
+    }
+    let (_state, entries, _) = recorded(place).await;
+    let outcomes: Vec<_> =
+        entries.iter().map(|one| (&one["principal"], &one["tool"], &one["outcome"])).collect();
+    let one = |outcome: &'static str| (json!("bearer"), json!("good__echo"), json!(outcome));
+    let wanted = [one("ok"), one("denied"), one("denied"), one("denied"), one("denied")];
+    let wanted: Vec<_> = wanted.iter().map(|(who, tool, outcome)| (who, tool, outcome)).collect();
+    assert_eq!(outcomes, wanted);
+}
+
+#[tokio::test]
+async fn other_requests_are_recorded_by_what_they_name() {
+    let place = Place::start("audit: true\n").await;
+    let way = Way::Stateless(Modern::new(place.gateway.http().showing(&basic("ann", "battery staple"))));
+    way.ask("resources/read", &json!({"uri": "test://static-text"})).await;
+    way.ask("prompts/get", &json!({"name": "good__test_simple_prompt"})).await;
+    way.ask("resources/read", &json!({"uri": "nothing://at-all"})).await;
+    let (_state, entries, _) = recorded(place).await;
+    let seen: Vec<Value> = entries
+        .iter()
+        .map(|one| json!([one["principal"], one["method"], one["tool"], one["outcome"]]))
+        .collect();
+    let wanted = [
+        json!(["user:ann", "resources/read", "test://static-text", "ok"]),
+        json!(["user:ann", "prompts/get", "good__test_simple_prompt", "ok"]),
+        json!(["user:ann", "resources/read", "nothing://at-all", "error"]),
+    ];
+    assert_eq!(seen, wanted);
+}
+
+/// The files of a folder and of those in it.
+fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("it can be listed").path();
+        if path.is_dir() {
+            all.extend(files(&path));
+        } else {
+            all.push((path.display().to_string(), fs::read(&path).expect("a file")));
+        }
+    }
+    all
+}
+
+#[tokio::test]
+async fn no_secret_is_in_the_record_or_the_log() {
+    let place = Place::start("audit: { arguments: true, redact: [password, token] }\n").await;
+    let key = place.state.new_key(&["ann"]).await;
+    let http = place.gateway.http();
+    let (user, wrong) = (basic("ann", "battery staple"), basic("ann", "battery-5555"));
+    let shown =
+        [bearer(TOKEN), bearer(&key), user, wrong, bearer("to-ken-3333-4444"), format!("Bearer {key}x")];
+    let arguments =
+        json!({"password": "hunter-6666", "in": {"accessToken": "hunter-7777"}, "plain": "as it is 8888"});
+    let mut secrets = vec!["battery staple", "battery-5555", "hunter-6666", "hunter-7777", "site-9999"];
+    for value in &shown {
+        let mut client = Modern::new(http.showing(value));
+        client
+            .begin("tools/call", &json!({"name": "good__echo", "arguments": arguments}))
+            .await
+            .bytes()
+            .await;
+        client.path = "/kulturarv?token=site-9999".to_owned();
+        client
+            .begin("tools/call", &json!({"name": "good__echo", "arguments": arguments}))
+            .await
+            .bytes()
+            .await;
+        for path in DIALECTS {
+            let call = json!({"name": "good__echo", "arguments": arguments});
+            said_at(http.showing(value), path, "tools/call", &call).await.bytes().await;
+        }
+        let carried = [
+            ("X-WordPress-URL", "http://127.0.0.1:1"),
+            ("X-WordPress-Username", "ann"),
+            ("X-WordPress-Password", "site-9999"),
+        ];
+        http.showing(value).post("/gateway", &carried, "{}").await.bytes().await;
+        secrets.push(value.split(' ').nth(1).expect("a scheme and the rest"));
+    }
+    secrets.push(&key[12..]);
+    let (state, entries, said) = recorded(place).await;
+    let kept: Vec<&str> = entries.iter().filter_map(|one| one["arguments"].as_str()).collect();
+    let kept = if kept.is_empty() {
+        entries.iter().map(|one| one["arguments"].to_string()).collect()
+    } else {
+        kept.join("\n")
+    };
+    assert!(kept.contains("as it is 8888") && kept.contains("[redacted]"), "{kept}");
+    assert!(said.contains("was not let in"), "{said}");
+    let mut texts = vec![("log".to_owned(), said.into_bytes())];
+    texts.extend(files(state.path()));
+    assert!(texts.iter().any(|(name, _)| name.ends_with("audit.db")));
+    for (name, bytes) in &texts {
+        for secret in &secrets {
+            let is_there = bytes.windows(secret.len()).any(|window| window == secret.as_bytes());
+            assert!(!is_there, "{secret} is in {name}");
+        }
+    }
+}
