@@ -1,6 +1,7 @@
 //! Clients over Streamable HTTP, and over HTTP+SSE as older ones speak it: what is checked before anything is read, and where each request goes.
 
 mod answer;
+mod batch;
 mod denied;
 mod dialect;
 mod get;

@@ -9,13 +9,12 @@ use engine::rate::Verdict;
 use http::header::HeaderValue;
 use http::{HeaderMap, Request, Response, StatusCode};
 use proto::codec::headers as names;
-use proto::era::{Era, Lifecycle, Spoken, by_version, detect, initialize_result, negotiate};
-use proto::mcp::Method;
-use proto::rpc::{Batch, Frame, Kind as FrameKind, Message, array, code};
+use proto::era::{Lifecycle, Spoken, by_version, detect, initialize_result, negotiate};
+use proto::rpc::{Frame, Kind as FrameKind, Message, code};
 use tokio::time::Instant;
 use transport::net::{Body, CollectError, Incoming, collect, discard};
 
-use super::{Entry, answer, get, limited, media, stateless};
+use super::{Entry, answer, batch, get, limited, media, stateless};
 use crate::gateway::call::{Call, Progress, Running};
 use crate::gateway::in_session::{Outcome, decide, notification, response};
 use crate::gateway::newborn::introduction;
@@ -91,8 +90,8 @@ pub(super) async fn take(
     let mut response = match message {
         Message::Single(frame) => single(shard, entry, headers, version, frame).await,
         Message::Batch(batch) => match version.and_then(by_version) {
-            Some(era) if era.lifecycle == Lifecycle::Stateless => no_batches(era),
-            _ => Box::pin(self::batch(shard, entry, headers, version, batch)).await,
+            Some(era) if era.lifecycle == Lifecycle::Stateless => batch::no_batches(era),
+            _ => Box::pin(batch::batch(shard, entry, headers, version, batch)).await,
         },
     };
     if let Some(verdict) = verdict {
@@ -282,7 +281,7 @@ impl Drop for Attended<'_> {
 const NOBODY: u64 = u64::MAX;
 
 /// Runs a call to its end on a stream of the session.
-async fn drive(
+pub(super) async fn drive(
     shard: Shard,
     session: Arc<Session>,
     mut running: Running,
@@ -315,89 +314,4 @@ async fn drive(
         running = call.run();
     }
     session.touch();
-}
-
-/// The session to which a batch belongs, when it may be taken.
-fn batch_session(
-    shard: &Shard,
-    entry: &Entry,
-    headers: &HeaderMap,
-    version: Option<&str>,
-) -> Result<Arc<Session>, Box<Response<Body>>> {
-    if !headers.contains_key(names::SESSION_ID) {
-        let message = "send one message a request; only sessions of one older version have batches";
-        let fault = Fault::client(code::INVALID_REQUEST, message);
-        return Err(Box::new(answer::message(400, fault.response(None))));
-    }
-    get::check_version(version, None)?;
-    let session = get::find(shard, entry, headers, None)?;
-    if !session.kind.era.batches {
-        return Err(Box::new(no_batches(session.kind.era)));
-    }
-    Ok(session)
-}
-
-/// Runs the messages of a batch at the same time; their answers share one stream.
-async fn batch(
-    shard: &Shard,
-    entry: &Entry,
-    headers: &HeaderMap,
-    version: Option<&str>,
-    batch: Batch,
-) -> Response<Body> {
-    let session = match batch_session(shard, entry, headers, version) {
-        Ok(session) => session,
-        Err(refusal) => return *refusal,
-    };
-    session.touch();
-    let Face::Http(streams) = &session.face else { return answer::not_allowed() };
-    let mut answers: Vec<Bytes> = Vec::new();
-    let mut calls = Vec::new();
-    for message in batch.messages {
-        match message {
-            Err(e) => answers.push(Fault::from(&e).response(e.id.as_ref())),
-            Ok(frame) if frame.method() == Method::Initialize.name() => {
-                let fault = Fault::client(code::INVALID_REQUEST, "initialize must not stand in a batch");
-                answers.push(fault.response(frame.id()));
-            }
-            Ok(frame) => match frame.kind() {
-                FrameKind::Notification => notification(shard, &session, frame),
-                FrameKind::Response | FrameKind::Error => response(shard, &session, &frame),
-                FrameKind::Request => match decide(shard, &session, &entry.identity, frame).await {
-                    Outcome::Done(_, text) => answers.push(text),
-                    Outcome::Long(pieces) => answers.push(Bytes::from(pieces.concat())),
-                    Outcome::Call(call, change) => calls.push((call, change)),
-                },
-            },
-        }
-    }
-    if calls.is_empty() && answers.is_empty() {
-        return answer::empty(StatusCode::ACCEPTED);
-    }
-    if calls.is_empty() {
-        return answer::message(200, array(&answers));
-    }
-    let (stream, body) = match streams.open(false) {
-        Ok(opened) => opened,
-        Err(fault) => return answer::refusal(StatusCode::TOO_MANY_REQUESTS, &fault.to_string()),
-    };
-    for text in answers {
-        streams.push(stream, text);
-    }
-    let mut running = tokio::task::JoinSet::new();
-    for (call, change) in calls {
-        running.spawn(drive(shard.clone(), session.clone(), call.run(), stream, change));
-    }
-    tokio::spawn(async move {
-        while running.join_next().await.is_some() {}
-        if let Face::Http(streams) = &session.face {
-            streams.finish(stream);
-        }
-    });
-    answer::events(body)
-}
-
-fn no_batches(era: &Era) -> Response<Body> {
-    let message = format!("protocol version {era} has no batches; send one message a request");
-    answer::message(400, Fault::client(code::INVALID_REQUEST, message).response(None))
 }
