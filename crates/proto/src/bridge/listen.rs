@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Interest {
     wanted: BTreeMap<String, usize>,
     told: BTreeSet<String>,
+    /// What is wanted, but not told of by the server, as it said when it was asked.
+    refused: BTreeSet<String>,
 }
 
 /// What a server that subscribes in a session has to be told.
@@ -21,9 +23,10 @@ pub enum Change {
 }
 
 impl Interest {
-    /// One more wants to hear of these.
+    /// One more wants to hear of these. The server is asked again for what it has refused.
     pub fn add<'a>(&mut self, uris: impl IntoIterator<Item = &'a str>) {
         for uri in uris {
+            self.refused.remove(uri);
             *self.wanted.entry(uri.to_owned()).or_default() += 1;
         }
     }
@@ -35,6 +38,7 @@ impl Interest {
                 *count -= 1;
                 if *count == 0 {
                     self.wanted.remove(uri);
+                    self.refused.remove(uri);
                 }
             }
         }
@@ -52,12 +56,12 @@ impl Interest {
 
     /// Whether the server has not been told what is wanted now.
     pub fn is_due(&self) -> bool {
-        !self.told.iter().map(String::as_str).eq(self.uris())
+        !self.told.iter().map(String::as_str).eq(self.uris().filter(|uri| !self.is_refused(uri)))
     }
 
     /// The next thing to tell a server that subscribes in a session; `None` when it knows. What is wanted comes first.
     pub fn next_change(&self) -> Option<Change> {
-        let missing = self.wanted.keys().find(|uri| !self.told.contains(*uri));
+        let missing = self.wanted.keys().find(|uri| !self.told.contains(*uri) && !self.is_refused(uri));
         let spare = || self.told.iter().find(|uri| !self.wanted.contains_key(*uri));
         missing.cloned().map(Change::Subscribe).or_else(|| spare().cloned().map(Change::Unsubscribe))
     }
@@ -70,14 +74,32 @@ impl Interest {
         };
     }
 
-    /// The server listens to exactly these now, on a new stream.
-    pub fn tell_all(&mut self, uris: impl IntoIterator<Item = String>) {
-        self.told = uris.into_iter().collect();
+    /// The server will not tell of this.
+    pub fn refuse(&mut self, uri: String) {
+        self.told.remove(&uri);
+        if self.wanted.contains_key(&uri) {
+            self.refused.insert(uri);
+        }
+    }
+
+    /// Whether the server said that it will not tell of this.
+    pub fn is_refused(&self, uri: &str) -> bool {
+        self.refused.contains(uri)
+    }
+
+    /// The server was asked for exactly these on a new stream, and honours some of them.
+    pub fn tell_all(&mut self, uris: impl IntoIterator<Item = String>, honours: impl Fn(&str) -> bool) {
+        let (told, refused): (Vec<_>, Vec<_>) = uris.into_iter().partition(|uri| honours(uri));
+        self.told = told.into_iter().collect();
+        for uri in refused {
+            self.refuse(uri);
+        }
     }
 
     /// The server has forgotten all that it was told.
     pub fn forget(&mut self) {
         self.told.clear();
+        self.refused.clear();
     }
 }
 

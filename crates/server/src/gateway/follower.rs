@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use proto::bridge::listen::{Change, Succession};
 use proto::era::{newest_stateless, own_meta};
-use proto::json::quote;
+use proto::json::{Elements, Members, quote};
 use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, FrameLimits, Kind as FrameKind};
 use tokio::time::Instant;
@@ -106,8 +106,13 @@ impl Follower {
                     Change::Subscribe(uri) => (Method::Subscribe, uri),
                     Change::Unsubscribe(uri) => (Method::Unsubscribe, uri),
                 };
-                request(&self.shard, link, method, &format!("\"uri\":{}", quote(uri))).await;
-                self.topics().state.lock().interest.tell(change);
+                let taken = request(&self.shard, link, method, &format!("\"uri\":{}", quote(uri))).await;
+                let mut state = self.topics().state.lock();
+                state.refuses_all = false;
+                match change {
+                    Change::Subscribe(uri) if !taken => state.interest.refuse(uri),
+                    told => state.interest.tell(told),
+                }
             }
             self.tell_gap(&mut gap);
             self.topics().settle(upto);
@@ -136,7 +141,12 @@ impl Follower {
             }
             if coming.is_none() && self.topics().state.lock().interest.is_due() {
                 match self.open(link, upto, order.open()).await {
-                    Ok(stream) => coming = Some(stream),
+                    Ok(Some(stream)) => coming = Some(stream),
+                    Ok(None) | Err(LinkError::Status { .. }) => {
+                        tracing::debug!(server = %self.upstream.name(), "it refuses a stream of notices");
+                        self.topics().state.lock().refuses_all = true;
+                        return false;
+                    }
                     Err(e) => {
                         tracing::debug!(server = %self.upstream.name(), "no stream of notices: {}", self.upstream.told(&e));
                         return false;
@@ -159,13 +169,17 @@ impl Follower {
             };
             match item {
                 None => return false,
-                Some((_, frame)) if frame.kind() != FrameKind::Notification => return false,
+                Some((number, frame)) if frame.kind() != FrameKind::Notification => {
+                    let is_refusal = frame.kind() == FrameKind::Error && !order.counts(number);
+                    self.topics().state.lock().refuses_all = is_refusal;
+                    return false;
+                }
                 Some((number, frame)) => match Notice::from_name(&frame.method()) {
                     Some(Notice::Acknowledged) => {
                         if order.acknowledge(number)
                             && let Some(stream) = coming.take()
                         {
-                            self.topics().state.lock().interest.tell_all(stream.uris.clone());
+                            self.acknowledged(&stream.uris, &frame);
                             self.topics().settle(stream.upto);
                             current = Some(stream);
                             self.tell_gap(&mut gap);
@@ -179,7 +193,17 @@ impl Follower {
         }
     }
 
-    async fn open(&self, link: &Arc<OpenLink>, upto: u64, number: u64) -> Result<Stream, LinkError> {
+    /// Notes which of the resources that it was asked for the upstream tells of.
+    fn acknowledged(&self, asked: &[String], frame: &Frame) {
+        let honoured = honoured(frame);
+        let honours = |uri: &str| honoured.as_ref().is_none_or(|all| all.iter().any(|one| one == uri));
+        let mut state = self.topics().state.lock();
+        state.refuses_all = false;
+        state.interest.tell_all(asked.iter().cloned(), honours);
+    }
+
+    /// Asks for a stream; `None` when the upstream refuses it.
+    async fn open(&self, link: &Arc<OpenLink>, upto: u64, number: u64) -> Result<Option<Stream>, LinkError> {
         let uris: Vec<String> = self.topics().state.lock().interest.uris().map(str::to_owned).collect();
         let key = self.shard.gateway.next_key();
         let envelope = own_meta(link.era, "{}", super::CLIENT_INFO);
@@ -195,11 +219,22 @@ impl Follower {
         let opened = link.open_stream(&self.shard.client, request, limits);
         let opened =
             tokio::time::timeout(patience, opened).await.map_err(|_| LinkError::Late(patience.as_secs()))?;
-        let source = opened?.ok_or(LinkError::Closed)?;
+        let Some(source) = opened? else { return Ok(None) };
         // It has as long again to acknowledge it.
         let until = Instant::now() + patience;
-        Ok(Stream { number, upto, uris, source, until, shard: self.shard.clone(), link: link.clone(), key })
+        let (shard, link) = (self.shard.clone(), link.clone());
+        Ok(Some(Stream { number, upto, uris, source, until, shard, link, key }))
     }
+}
+
+/// The resources that an acknowledgement names; `None` when it says nothing of what is honoured.
+fn honoured(acknowledgement: &Frame) -> Option<Vec<String>> {
+    let text = acknowledgement.text();
+    let filter = acknowledgement.param("notifications").ok().flatten()?;
+    let filter = Members::of_value(text, filter)?;
+    let list = filter.get(text, "resourceSubscriptions").and_then(|list| Elements::of_value(text, list));
+    let names = list.as_ref().map(|list| list.iter().filter_map(|span| acknowledgement.string(span)));
+    Some(names.into_iter().flatten().map(std::borrow::Cow::into_owned).collect())
 }
 
 /// Returns when a link's wire has ended by itself.

@@ -11,15 +11,15 @@ use proto::bridge::shape;
 use proto::era::Era;
 use proto::json::Splice;
 use proto::mcp::{Method, Notice};
-use proto::rpc::{Frame, FrameLimits, Kind, result_pieces, result_response};
+use proto::rpc::{Frame, FrameLimits, Id, Kind, result_pieces, result_response};
 
 use super::call::Call;
 use super::caller::{Caller, Request as CallRequest};
 use super::identity::Identity;
 use super::link::{Asker, Inbound};
 use super::record::Record;
-use super::session::{Session, Subscription};
-use super::upstream::Upstream;
+use super::session::Session;
+use super::subscriptions::{Change, Changing, Subscribing, Subscription};
 use super::{Shard, tasks};
 
 /// Passes a client's answer to whoever asked.
@@ -93,8 +93,10 @@ pub(crate) enum Outcome {
     Done(u16, Bytes),
     /// The answer is at hand, and long: its pieces.
     Long([Bytes; 3]),
+    /// The answer to the request with this id depends on what an upstream says to a subscription.
+    Wait(Id, Subscribing),
     /// An upstream has to be asked.
-    Call(Box<Call>, Option<Subscription>),
+    Call(Box<Call>, Option<Change>),
 }
 
 /// Decides what a request in a session comes to.
@@ -136,51 +138,29 @@ pub(crate) async fn decide(
             }
         }
         Ok(Dispatch::Forward(route)) => {
-            let subscription = subscription(&frame);
             let server = view.upstream_era(route.upstream).unwrap_or(era);
-            if let Some(change) = &subscription {
+            let mut change = None;
+            if let Some(asked) = subscription(&frame) {
                 let upstream = shard.gateway.upstream(route.upstream);
-                match subscribed(shard, session, change, upstream, server).await {
-                    None => {}
-                    Some(Ok(())) => return Outcome::Done(200, result_response(&id, b"{}")),
-                    Some(Err(fault)) => return refuse(fault, &frame),
+                let declares = view.upstream_declares(route.upstream, "resources", Some("subscribe"));
+                match session.change(shard, asked, (upstream, server, declares)) {
+                    Ok(Changing::Done) => return Outcome::Done(200, result_response(&id, b"{}")),
+                    Ok(Changing::Wait(subscribing)) => return Outcome::Wait(id, subscribing),
+                    Ok(Changing::Ask(asked)) => change = Some(asked),
+                    Err(fault) => return refuse(fault, &frame),
                 }
             }
             let carried = identity.carried.clone();
             let request = CallRequest { frame, route, server, headers: None, server_info: info, carried };
             match Call::begin(shard, Caller::Session(session.clone()), request) {
-                Ok(begun) => Outcome::Call(Box::new(begun), subscription),
-                Err(fault) => Outcome::Done(fault.http_status(era), fault.response(Some(&id))),
+                Ok(begun) => Outcome::Call(Box::new(begun), change),
+                Err(fault) => {
+                    session.settle(shard, change.as_ref(), false);
+                    Outcome::Done(fault.http_status(era), fault.response(Some(&id)))
+                }
             }
         }
     }
-}
-
-/// Changes a subscription that the upstream need not be asked about by this session; `None` when it has to be.
-async fn subscribed(
-    shard: &Shard,
-    session: &Arc<Session>,
-    change: &Subscription,
-    upstream: &Arc<Upstream>,
-    server: &Era,
-) -> Option<Result<(), Fault>> {
-    let is_shared = || shard.gateway.sessions.shares_subscription(session, &change.uri);
-    if !change.on && (!server.has_sessions() || is_shared()) {
-        session.unsubscribe(&change.uri);
-        return Some(Ok(()));
-    }
-    if server.has_sessions() {
-        return None;
-    }
-    let taken = session.listen_to(shard, upstream, &change.uri).await;
-    Some(taken.then_some(()).ok_or_else(|| too_many_subscriptions(shard)))
-}
-
-fn too_many_subscriptions(shard: &Shard) -> Fault {
-    let max = shard.gateway.snapshot.limits.subscriptions_per_session;
-    Fault::gateway(format!(
-        "this session listens to {max} resources already (`limits.subscriptionsPerSession` in the configuration)"
-    ))
 }
 
 fn subscription(frame: &Frame) -> Option<Subscription> {

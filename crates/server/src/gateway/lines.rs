@@ -275,6 +275,7 @@ impl Client {
         match outcome {
             Outcome::Done(_, text) => self.give(to, text).await,
             Outcome::Long(pieces) => self.give(to, Bytes::from(pieces.concat())).await,
+            Outcome::Wait(id, subscribing) => self.give(to, subscribing.answer(&id).await.1).await,
             Outcome::Call(call, change) => {
                 let ok = self.drive(call, to).await;
                 session.settle(&self.shard, change.as_ref(), ok);

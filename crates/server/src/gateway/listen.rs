@@ -136,6 +136,11 @@ impl Filter {
         format!("{{{}}}", members.join(","))
     }
 
+    /// Leaves out resources that their upstream does not tell of.
+    fn leave_out(&mut self, owner: UpstreamId, refused: &[String]) {
+        self.uris.retain(|(of, uri)| *of != owner || !refused.contains(uri));
+    }
+
     /// The resources to listen to, by upstream.
     fn by_owner(&self) -> BTreeMap<UpstreamId, Vec<String>> {
         let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
@@ -196,7 +201,7 @@ impl Drop for Place {
 }
 
 /// Feeds a stream until its client or the gateway ends it.
-pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, filter: Filter, id: &Id, sink: Sink) {
+pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, mut filter: Filter, id: &Id, sink: Sink) {
     let mut watch = cell.watch();
     let mut seen = *watch.borrow_and_update();
     let (listening, mut heard) = follow(shard, &filter);
@@ -204,7 +209,7 @@ pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, filter: Filter, id: &I
     // Whatever changes after the acknowledgement is told, so the upstreams have to listen before it.
     let settled = async {
         for one in &listening {
-            one.settled().await;
+            one.place().settled().await;
         }
         for one in &following {
             one.settled().await;
@@ -213,6 +218,9 @@ pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, filter: Filter, id: &I
     tokio::select! {
         _ = tokio::time::timeout(PATIENCE, settled) => {}
         () = sink.gone() => return,
+    }
+    for place in listening.iter().map(Listening::place) {
+        filter.leave_out(place.upstream().spec.id, &place.refused());
     }
     if !sink.send(acknowledged(id, &filter.honoured())).await {
         return;

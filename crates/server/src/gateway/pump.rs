@@ -262,7 +262,7 @@ impl Ear {
             Some(Notice::ResourceUpdated) => {
                 let uri = frame.param("uri").ok().flatten().and_then(|span| frame.string(span));
                 for user in link.users() {
-                    if uri.as_ref().is_some_and(|uri| user.is_subscribed(uri)) {
+                    if uri.as_ref().is_some_and(|uri| user.is_concerned(uri)) {
                         user.hear(link.era, &frame, false);
                     }
                 }

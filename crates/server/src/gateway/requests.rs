@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use proto::mcp::{Method, Notice};
+use proto::rpc::Kind as FrameKind;
 
 use super::Shard;
 use super::link::OpenLink;
@@ -15,8 +16,8 @@ pub(super) async fn tell_level(shard: &Shard, link: &Arc<OpenLink>, level: &Byte
     request(shard, link, Method::SetLevel, &format!("\"level\":{level}")).await;
 }
 
-/// A request of the session's own, whose answer matters only to the log.
-pub(super) async fn request(shard: &Shard, link: &Arc<OpenLink>, method: Method, params: &str) {
+/// A request of the session's own; `false` when it is answered by an error. Whatever else goes wrong matters only to the log.
+pub(super) async fn request(shard: &Shard, link: &Arc<OpenLink>, method: Method, params: &str) -> bool {
     let key = shard.gateway.next_key();
     let body = format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"{}\",\"params\":{{{params}}}}}",
@@ -26,12 +27,13 @@ pub(super) async fn request(shard: &Shard, link: &Arc<OpenLink>, method: Method,
     let answer = link.ask(&shard.client, outbound, shard.gateway.frame_limits());
     let patience = shard.gateway.snapshot.limits.connect_timeout;
     match tokio::time::timeout(patience, answer).await {
-        Ok(Ok(_)) => {}
+        Ok(Ok(answer)) => return answer.kind() != FrameKind::Error,
         Ok(Err(e)) => {
             tracing::debug!(server = %link.upstream.name(), "{}: {}", method.name(), link.upstream.told(&e));
         }
         Err(_) => tracing::debug!(server = %link.upstream.name(), "{}: no answer", method.name()),
     }
+    true
 }
 
 /// A request of the gateway's own that stays open for long. Its upstream is told when nobody waits any more.

@@ -24,7 +24,7 @@ use super::link::{Asker, OpenLink};
 use super::link_cell::LinkCell;
 use super::requests::{request, tell_level};
 use super::streams::Streams;
-use super::topics::Listening;
+use super::subscriptions::Subscribed;
 use super::upstream::{Kind, Upstream};
 use super::views::ViewCell;
 
@@ -37,12 +37,6 @@ pub(crate) enum Face {
     Http(Streams),
     /// By lines on one pipe.
     Pipe(mpsc::Sender<Bytes>),
-}
-
-/// A change of a session's subscriptions.
-pub(crate) struct Subscription {
-    pub(crate) uri: String,
-    pub(crate) on: bool,
 }
 
 /// A link as one session uses it.
@@ -81,8 +75,8 @@ pub(crate) struct Session {
     calls: Mutex<HashMap<Id, oneshot::Sender<Option<Frame>>>>,
     max_calls: usize,
     level: Mutex<Option<Bytes>>,
-    /// What the client listens to; with what keeps that open where the upstream has no sessions.
-    pub(super) subscriptions: Mutex<HashMap<String, Option<Listening>>>,
+    /// What the client listens to.
+    pub(super) subscriptions: Mutex<HashMap<String, Subscribed>>,
     born: Instant,
     /// Milliseconds after `born` at which it was last used.
     used: AtomicU64,
@@ -184,11 +178,6 @@ impl Session {
         used.cell.current().filter(|link| used.joined.load(Ordering::Acquire) == link.id)
     }
 
-    /// The id of the link to an upstream that knows this session.
-    pub(crate) fn joined(&self, upstream: UpstreamId) -> Option<u64> {
-        self.links.lock().get(&upstream).map(|used| used.joined.load(Ordering::Acquire))
-    }
-
     /// The open link to an upstream, which knows this session's log level and subscriptions.
     pub(crate) async fn link(
         self: &Arc<Self>,
@@ -217,9 +206,8 @@ impl Session {
         if let Some(level) = self.level() {
             tell_level(shard, link, &level).await;
         }
-        let uris: Vec<String> = self.subscriptions.lock().keys().cloned().collect();
         let view = self.view.get().map(|cell| cell.view());
-        for uri in uris {
+        for uri in self.taken() {
             if view.as_ref().and_then(|v| v.resource_owner(&uri)) == Some(link.upstream.spec.id) {
                 let params = format!("\"uri\":{}", proto::json::quote(&uri));
                 request(shard, link, Method::Subscribe, &params).await;
@@ -340,7 +328,7 @@ impl Session {
     }
 
     /// Ends everything that belongs to the session.
-    pub(crate) async fn end(&self, shard: &Shard) {
+    pub(crate) async fn end(self: &Arc<Self>, shard: &Shard) {
         shard.gateway.tidying.count();
         for (_, call) in self.calls.lock().drain() {
             let _ = call.send(None);

@@ -8,12 +8,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use engine::access::{Class, Principal};
+use engine::catalogue::UpstreamId;
 use engine::config::Limits;
 use parking_lot::RwLock;
 use proto::rpc::{FrameError, Message};
 use tokio::sync::mpsc;
 
 use super::Shard;
+use super::link_cell::LinkCell;
 use super::session::{Face, Session};
 use super::streams::STANDING;
 use super::views::ViewCell;
@@ -134,11 +136,10 @@ impl Sessions {
         self.open.read().values().filter(sees).cloned().collect()
     }
 
-    /// Whether another session that shares links with this one is subscribed to the same resource.
-    pub(crate) fn shares_subscription(&self, session: &Session, uri: &str) -> bool {
-        let Some((upstream, link)) = session.shared_owner(uri) else { return false };
-        let shares = |s: &&Arc<Session>| s.id != session.id && s.joined(upstream) == Some(link.id);
-        self.open.read().values().filter(shares).any(|s| s.is_subscribed(uri))
+    /// Whether another session than this one listens to a resource over this cell.
+    pub(crate) fn listens(&self, but: &Session, over: (UpstreamId, &Arc<LinkCell>), uri: &str) -> bool {
+        let listens = |s: &Arc<Session>| s.id != but.id && s.is_subscribed(uri) && s.uses(over);
+        self.open.read().values().any(listens)
     }
 
     pub(crate) fn all(&self) -> Vec<Arc<Session>> {

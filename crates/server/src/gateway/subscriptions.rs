@@ -2,97 +2,229 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
+use bytes::Bytes;
+use engine::Fault;
 use engine::catalogue::UpstreamId;
+use proto::era::Era;
+use proto::json::quote;
 use proto::mcp::Method;
+use proto::rpc::{Id, result_response};
 
 use super::Shard;
 use super::link::OpenLink;
+use super::link_cell::LinkCell;
 use super::requests::request;
-use super::session::{Session, Subscription};
-use super::topics;
+use super::session::Session;
+use super::topics::{self, Listening, Place};
 use super::upstream::Upstream;
 
+/// How long a client waits to hear whether a server without sessions tells of a resource; it then hears that it does.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A change of a session's subscriptions.
+pub(crate) struct Subscription {
+    pub(crate) uri: String,
+    pub(crate) on: bool,
+}
+
+/// How far a subscription is.
+pub(crate) enum Subscribed {
+    /// Its upstream is being asked.
+    Asked,
+    /// Its upstream has agreed, in the session.
+    Taken,
+    /// What keeps it open where the upstream has no sessions.
+    Kept(#[expect(dead_code, reason = "held until the client listens no more")] Listening),
+}
+
+/// A change that the session's own upstream is asked for.
+pub(crate) struct Change {
+    asked: Subscription,
+    upstream: Arc<Upstream>,
+    /// Whether the session did not listen to it before.
+    is_new: bool,
+}
+
+/// What becomes of a change.
+pub(crate) enum Changing {
+    /// It is made.
+    Done,
+    /// It depends on what an upstream without sessions says.
+    Wait(Subscribing),
+    /// The upstream has to be asked, in the session.
+    Ask(Change),
+}
+
+/// A subscription that an upstream without sessions has yet to honour.
+pub(crate) struct Subscribing {
+    session: Arc<Session>,
+    place: Place,
+    uri: String,
+    patience: Duration,
+}
+
+impl Subscribing {
+    /// The answer to the request with this id: status and message.
+    pub(crate) async fn answer(self, id: &Id) -> (u16, Bytes) {
+        let settled = tokio::time::timeout(self.patience, self.place.settled()).await;
+        if settled.is_err() || self.place.refused().is_empty() {
+            return (200, result_response(id, b"{}"));
+        }
+        self.session.unsubscribe(&self.uri);
+        let name = self.place.upstream().name();
+        let message = format!("server {name:?} does not tell of changes of {}", self.uri);
+        let fault = Fault::upstream(name, false, message);
+        (fault.http_status(self.session.kind.era), fault.response(Some(id)))
+    }
+}
+
 impl Session {
-    /// Keeps a change of the session's subscriptions, once its upstream has agreed.
-    pub(crate) fn settle(&self, shard: &Shard, change: Option<&Subscription>, agreed: bool) {
-        match change {
-            Some(Subscription { uri, on: true }) if agreed => {
-                let max = shard.gateway.snapshot.limits.subscriptions_per_session;
-                if !self.subscribe(uri.clone(), max) {
-                    tracing::warn!("a session has more than {max} subscriptions; it will not hear of {uri}");
+    /// Changes a subscription as far as that can be done without asking the upstream in this session. What is to be listened
+    /// to counts from now on, so that nobody else's change undoes it meanwhile. `declares` says whether the upstream
+    /// offers subscriptions.
+    ///
+    /// # Errors
+    /// The fault to answer with.
+    pub(crate) fn change(
+        self: &Arc<Self>,
+        shard: &Shard,
+        asked: Subscription,
+        (upstream, server, declares): (&Arc<Upstream>, &Era, bool),
+    ) -> Result<Changing, Fault> {
+        let limits = &shard.gateway.snapshot.limits;
+        if !asked.on {
+            let listened = self.unsubscribe(&asked.uri);
+            if !server.has_sessions() {
+                return Ok(Changing::Done);
+            }
+            let cell = self.cell(upstream);
+            if !cell.is_own()
+                && (!listened || shard.gateway.sessions.listens(self, (upstream.spec.id, &cell), &asked.uri))
+            {
+                return Ok(Changing::Done);
+            }
+            return Ok(Changing::Ask(Change { asked, upstream: upstream.clone(), is_new: false }));
+        }
+        if !server.has_sessions() && !declares {
+            let why = format!("is not served here: server {:?} offers no subscriptions", upstream.name());
+            return Err(Fault::unknown_method(Method::Subscribe.name(), &why));
+        }
+        let is_new = self.subscribe(&asked.uri, limits.subscriptions_per_session)?;
+        if server.has_sessions() {
+            return Ok(Changing::Ask(Change { asked, upstream: upstream.clone(), is_new }));
+        }
+        let listening = topics::listen_for(shard, upstream, asked.uri.clone(), self);
+        let place = listening.place().clone();
+        if let Some(kept) = self.subscriptions.lock().get_mut(&asked.uri) {
+            *kept = Subscribed::Kept(listening);
+        }
+        let patience = PATIENCE.min(limits.connect_timeout);
+        Ok(Changing::Wait(Subscribing { session: self.clone(), place, uri: asked.uri, patience }))
+    }
+
+    /// Keeps or takes back a change that the upstream was asked for.
+    pub(crate) fn settle(self: &Arc<Self>, shard: &Shard, change: Option<&Change>, agreed: bool) {
+        let Some(Change { asked, upstream, is_new }) = change else { return };
+        match asked.on {
+            true if agreed => {
+                if let Some(place) = self.subscriptions.lock().get_mut(&asked.uri) {
+                    *place = Subscribed::Taken;
                 }
             }
-            Some(Subscription { uri, on: false }) => self.unsubscribe(uri),
-            _ => {}
+            true if *is_new => drop(self.unsubscribe(&asked.uri)),
+            true => {}
+            // Somebody may have come to share it just then.
+            false => {
+                if let Some(link) = self.shared_link(upstream.spec.id) {
+                    tokio::spawn(listen_again(shard.clone(), self.clone(), link, asked.uri.clone()));
+                }
+            }
         }
     }
 
-    /// The upstream that has a resource, and the open link to it that this session shares with others.
-    pub(crate) fn shared_owner(&self, uri: &str) -> Option<(UpstreamId, Arc<OpenLink>)> {
-        let owner = self.view()?.view().resource_owner(uri)?;
+    /// The open link to an upstream that this session shares with others.
+    fn shared_link(&self, upstream: UpstreamId) -> Option<Arc<OpenLink>> {
         let links = self.links.lock();
-        let used = links.get(&owner).filter(|used| !used.cell.is_own())?;
+        let used = links.get(&upstream).filter(|used| !used.cell.is_own())?;
         let link = used.cell.current().filter(|link| link.era.has_sessions())?;
-        (used.joined.load(Ordering::Acquire) == link.id).then_some((owner, link))
+        (used.joined.load(Ordering::Acquire) == link.id).then_some(link)
+    }
+
+    /// Whether it reaches an upstream over this cell.
+    pub(super) fn uses(&self, (upstream, cell): (UpstreamId, &Arc<LinkCell>)) -> bool {
+        self.links.lock().get(&upstream).is_some_and(|used| Arc::ptr_eq(&used.cell, cell))
     }
 
     /// Ends the subscriptions on shared links that no other session has.
-    pub(super) fn leave_resources(&self, shard: &Shard) {
+    pub(super) fn leave_resources(self: &Arc<Self>, shard: &Shard) {
         let uris: Vec<String> = self.subscriptions.lock().drain().map(|(uri, _)| uri).collect();
-        let alone = |uri: &String| !shard.gateway.sessions.shares_subscription(self, uri);
+        let Some(view) = self.view().map(|cell| cell.view()) else { return };
         let left: Vec<_> = uris
             .into_iter()
-            .filter(alone)
-            .filter_map(|uri| Some((self.shared_owner(&uri)?.1, uri)))
+            .filter_map(|uri| {
+                let owner = view.resource_owner(&uri)?;
+                let link = self.shared_link(owner)?;
+                let cell = self.cell(shard.gateway.upstream(owner));
+                (!shard.gateway.sessions.listens(self, (owner, &cell), &uri)).then_some((link, uri))
+            })
             .collect();
         if left.is_empty() {
             return;
         }
-        let shard = shard.clone();
+        let (shard, session) = (shard.clone(), self.clone());
         tokio::spawn(async move {
             for (link, uri) in left {
-                let params = format!("\"uri\":{}", proto::json::quote(&uri));
+                let params = format!("\"uri\":{}", quote(&uri));
                 request(&shard, &link, Method::Unsubscribe, &params).await;
+                listen_again(shard.clone(), session.clone(), link, uri).await;
             }
         });
     }
 
-    /// Notes a subscription that an upstream has taken. `false` when there are too many.
-    fn subscribe(&self, uri: String, max: usize) -> bool {
+    /// Notes that the client listens to a resource; whether it did not before.
+    fn subscribe(&self, uri: &str, max: usize) -> Result<bool, Fault> {
         let mut subscriptions = self.subscriptions.lock();
-        subscriptions.len() < max && {
-            subscriptions.entry(uri).or_default();
-            true
+        if subscriptions.contains_key(uri) {
+            return Ok(false);
         }
+        if subscriptions.len() >= max {
+            return Err(Fault::gateway(format!(
+                "this session listens to {max} resources already (`limits.subscriptionsPerSession` in the configuration)"
+            )));
+        }
+        subscriptions.insert(uri.to_owned(), Subscribed::Asked);
+        Ok(true)
     }
 
-    /// Listens to a resource of an upstream without sessions; returns when that does so, too. `false` when there are too
-    /// many subscriptions.
-    pub(crate) async fn listen_to(
-        self: &Arc<Self>,
-        shard: &Shard,
-        upstream: &Arc<Upstream>,
-        uri: &str,
-    ) -> bool {
-        if !self.subscribe(uri.to_owned(), shard.gateway.snapshot.limits.subscriptions_per_session) {
-            return false;
-        }
-        let listening = topics::listen_for(shard, upstream, uri.to_owned(), self);
-        let patience = shard.gateway.snapshot.limits.connect_timeout;
-        let _ = tokio::time::timeout(patience, listening.settled()).await;
-        // An unsubscription may have come meanwhile.
-        if let Some(place) = self.subscriptions.lock().get_mut(uri) {
-            *place = Some(listening);
-        }
-        true
+    /// What upstreams have agreed to in the session, and what another link has to be told.
+    pub(super) fn taken(&self) -> Vec<String> {
+        let subscriptions = self.subscriptions.lock();
+        let taken = subscriptions.iter().filter(|(_, how)| matches!(how, Subscribed::Taken));
+        taken.map(|(uri, _)| uri.clone()).collect()
     }
 
-    pub(crate) fn unsubscribe(&self, uri: &str) {
-        self.subscriptions.lock().remove(uri);
+    /// Notes that the client listens to a resource no more; whether it did.
+    fn unsubscribe(&self, uri: &str) -> bool {
+        self.subscriptions.lock().remove(uri).is_some()
     }
 
+    /// Whether the client listens to exactly this resource.
     pub(crate) fn is_subscribed(&self, uri: &str) -> bool {
         self.subscriptions.lock().contains_key(uri)
+    }
+
+    /// Whether a change of this resource concerns the client.
+    pub(crate) fn is_concerned(&self, changed: &str) -> bool {
+        self.subscriptions.lock().keys().any(|wanted| proto::bridge::listen::concerns(wanted, changed))
+    }
+}
+
+/// Subscribes once more after an unsubscription, when another session listens by now: its own request may have been
+/// overtaken.
+async fn listen_again(shard: Shard, session: Arc<Session>, link: Arc<OpenLink>, uri: String) {
+    if link.users().iter().any(|user| user.id != session.id && user.is_subscribed(&uri)) {
+        request(&shard, &link, Method::Subscribe, &format!("\"uri\":{}", quote(&uri))).await;
     }
 }

@@ -50,6 +50,8 @@ pub(super) struct State {
     next: u64,
     /// Whether somebody speaks to the upstream.
     is_followed: bool,
+    /// Whether the upstream said, when it was last asked, that it tells of nothing.
+    pub(super) refuses_all: bool,
 }
 
 /// The resources of one upstream that anybody listens to.
@@ -93,24 +95,44 @@ impl Heard {
     }
 }
 
-/// A listener's hold on its resources. It ends when this is dropped.
-pub(crate) struct Listening {
+/// A listener's place among the others of its upstream.
+#[derive(Clone)]
+pub(crate) struct Place {
     upstream: Arc<Upstream>,
     id: u64,
     since: u64,
 }
 
-impl Listening {
+impl Place {
+    /// Whose resources they are.
+    pub(crate) fn upstream(&self) -> &Arc<Upstream> {
+        &self.upstream
+    }
+
     /// Returns when the upstream listens for this listener, or was found not to.
     pub(crate) async fn settled(&self) {
         let mut settled = self.upstream.topics.settled.subscribe();
         let _ = settled.wait_for(|upto| *upto >= self.since).await;
     }
+
+    /// What the upstream said not to tell of, of what the listener wanted. It is wanted no more.
+    pub(crate) fn refused(&self) -> Vec<String> {
+        self.upstream.topics.give_up(self.id)
+    }
+}
+
+/// A listener's hold on its resources. It ends when this is dropped.
+pub(crate) struct Listening(Place);
+
+impl Listening {
+    pub(crate) fn place(&self) -> &Place {
+        &self.0
+    }
 }
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        self.upstream.topics.leave(self.id);
+        self.0.upstream.topics.leave(self.0.id);
     }
 }
 
@@ -148,7 +170,7 @@ fn join(shard: &Shard, upstream: &Arc<Upstream>, uris: Vec<String>, to: To) -> L
         let follower = Follower { shard: shard.clone(), upstream: upstream.clone() };
         tokio::spawn(follower.run());
     }
-    Listening { upstream: upstream.clone(), id, since }
+    Listening(Place { upstream: upstream.clone(), id, since })
 }
 
 impl Topics {
@@ -159,6 +181,23 @@ impl Topics {
             state.interest.remove(left.uris.iter().map(String::as_str));
         }
         self.wanted.send_modify(|n| *n += 1);
+    }
+
+    /// Wants no more what the upstream refused to a listener; what that was.
+    fn give_up(&self, id: u64) -> Vec<String> {
+        let refused: Vec<String> = {
+            let mut guard = self.state.lock();
+            let State { interest, listeners, refuses_all, .. } = &mut *guard;
+            let Some(listener) = listeners.get_mut(&id) else { return Vec::new() };
+            let is_refused = |uri: &String| *refuses_all || interest.is_refused(uri);
+            let refused: Vec<String> = listener.uris.extract_if(is_refused).collect();
+            interest.remove(refused.iter().map(String::as_str));
+            refused
+        };
+        if !refused.is_empty() {
+            self.wanted.send_modify(|n| *n += 1);
+        }
+        refused
     }
 
     /// Tells everybody whom a notice of the upstream concerns. `era` is the one that it is in.

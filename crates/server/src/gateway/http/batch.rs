@@ -66,6 +66,7 @@ pub(super) async fn batch(
                 FrameKind::Request => match decide(shard, &session, &entry.identity, frame).await {
                     Outcome::Done(_, text) => answers.push(text),
                     Outcome::Long(pieces) => answers.push(Bytes::from(pieces.concat())),
+                    Outcome::Wait(id, subscribing) => answers.push(subscribing.answer(&id).await.1),
                     Outcome::Call(call, change) => calls.push((call, change)),
                 },
             },

@@ -18,8 +18,9 @@ use super::{Entry, answer, batch, get, limited, media, stateless};
 use crate::gateway::call::{Call, Progress, Running};
 use crate::gateway::in_session::{Outcome, decide, notification, response};
 use crate::gateway::newborn::introduction;
-use crate::gateway::session::{Birth, Face, Session, Subscription};
+use crate::gateway::session::{Birth, Face, Session};
 use crate::gateway::streams::{SILENCE, Streams};
+use crate::gateway::subscriptions::Change;
 use crate::gateway::{Shard, seal};
 
 /// How long a client may take to send a body.
@@ -198,6 +199,10 @@ async fn request(shard: &Shard, entry: &Entry, session: &Arc<Session>, frame: Fr
     let (call, change) = match decide(shard, session, &entry.identity, frame).await {
         Outcome::Done(status, text) => return answer::message(status, text),
         Outcome::Long(pieces) => return answer::passing(Body::rope(pieces)),
+        Outcome::Wait(id, subscribing) => {
+            let (status, text) = Box::pin(subscribing.answer(&id)).await;
+            return answer::message(status, text);
+        }
         Outcome::Call(mut call, change) => {
             call.take_long();
             (call, change)
@@ -248,7 +253,7 @@ struct Attended<'a> {
     shard: &'a Shard,
     session: &'a Arc<Session>,
     running: Option<Running>,
-    change: Option<Subscription>,
+    change: Option<Change>,
 }
 
 impl Attended<'_> {
@@ -262,7 +267,7 @@ impl Attended<'_> {
     }
 
     /// The call, which somebody else attends to.
-    fn leave(mut self) -> Option<(Running, Option<Subscription>)> {
+    fn leave(mut self) -> Option<(Running, Option<Change>)> {
         Some((self.running.take()?, self.change.take()))
     }
 }
@@ -286,7 +291,7 @@ pub(super) async fn drive(
     session: Arc<Session>,
     mut running: Running,
     stream: u64,
-    change: Option<Subscription>,
+    change: Option<Change>,
 ) {
     let Face::Http(streams) = &session.face else { return };
     loop {
