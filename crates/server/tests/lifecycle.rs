@@ -190,3 +190,62 @@ async fn a_configuration_with_faults_serves_nothing() {
         assert_eq!(ended.out, "");
     }
 }
+
+#[tokio::test]
+async fn servers_are_told_that_their_sessions_end() {
+    let actor = Actor::start(Speaks::Handshake).await;
+    let gateway = Gateway::start(&format!("mcpServers:\n  up: {}\n", actor.config())).await;
+    // One that is shared, one that is a session's own, and one of a call.
+    let session = Legacy::open_at(gateway.http(), "/mcp", LEGACY, &json!({"roots": {}})).await;
+    let asked = Modern { capabilities: json!({"roots": {}}), ..Modern::new(gateway.http()) };
+    let params = json!({"name": "up__ok", "arguments": {}});
+    let answering = async { actor.next("tools/call").await.answer_text("done") };
+    assert_eq!(text(&tokio::join!(session.ask("tools/call", &params), answering).0), "done");
+    let answering = async { actor.next("tools/call").await.answer_text("done") };
+    assert_eq!(text(&tokio::join!(asked.ask("tools/call", &params), answering).0), "done");
+    assert!(actor.count("initialize") >= 3);
+    assert_eq!(actor.count("DELETE"), 0);
+    assert_eq!(gateway.stop().await.code, Some(0));
+    assert_eq!(actor.count("DELETE"), actor.count("initialize"));
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_used_is_told_so_and_begun_with_anew() {
+    let actor = Actor::start(Speaks::Handshake).await;
+    let config = format!("mcpServers:\n  up: {}\nlimits: {{ sessionIdle: 1s }}\n", actor.config());
+    let gateway = Gateway::start(&config).await;
+    let client = Modern::new(gateway.http());
+    let params = json!({"name": "up__ok", "arguments": {}});
+    for round in 1..=2 {
+        let answering = async { actor.next("tools/call").await.answer_text("done") };
+        assert_eq!(text(&tokio::join!(client.ask("tools/call", &params), answering).0), "done");
+        assert_eq!(actor.count("initialize"), round);
+        actor.was_sent("DELETE", round).await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_takes_its_time_over_goodbyes_holds_up_no_other() {
+    let puppet = Puppet::start(|_, received| match received.method() {
+        "DELETE" => Said::Hold(Vec::new()),
+        "initialize" => Said::Result(
+            json!({
+                "protocolVersion": LEGACY, "capabilities": {"tools": {}},
+                "serverInfo": {"name": "puppet", "version": "1"},
+            }),
+            "Mcp-Session-Id: one\r\n".to_owned(),
+        ),
+        _ => Said::Proper,
+    })
+    .await;
+    let config = format!("mcpServers:\n  up: {}\nlimits: {{ sessionIdle: 1s }}\n", puppet.config());
+    let gateway = Gateway::start(&config).await;
+    for _ in 0..6 {
+        let session = Legacy::open_at(gateway.http(), "/mcp", LEGACY, &json!({"roots": {}})).await;
+        assert_eq!(text(&session.call("up__ok", &json!({})).await), "ok");
+    }
+    puppet.was_sent("DELETE", 1).await;
+    let first = Instant::now();
+    puppet.was_sent("DELETE", 6).await;
+    assert!(first.elapsed() < Duration::from_secs(5), "{:?}", first.elapsed());
+}

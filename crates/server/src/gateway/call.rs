@@ -19,7 +19,7 @@ use super::caller::Caller;
 use super::deliver::{Way, deliver};
 use super::embedded::Carried;
 use super::lease::Lease;
-use super::link::{Asker, Inbound, OpenLink};
+use super::link::{Asker, Inbound, Needed, OpenLink};
 use super::record::Record;
 use super::reply::{Item, Reply, Source};
 use super::upstream::Upstream;
@@ -47,7 +47,7 @@ pub(crate) struct Call {
     pub(super) exchange: Exchange,
     pub(super) upstream: Arc<Upstream>,
     pub(super) caller: Caller,
-    pub(super) link: Option<Arc<OpenLink>>,
+    pub(super) link: Option<Needed>,
     pub(super) source: Option<Source>,
     pub(super) cancelled: Option<oneshot::Receiver<Option<Frame>>>,
     pub(super) over: bool,
@@ -189,7 +189,7 @@ impl Call {
     pub(super) async fn attend(&mut self) -> std::convert::Infallible {
         loop {
             while let Some(step) = self.exchange.poll() {
-                let Some(link) = self.link.clone() else { continue };
+                let Some(link) = self.link.as_deref().cloned() else { continue };
                 match step {
                     Step::Refuse(question, why) => refuse_question(&self.shard, &link, &question, &why),
                     Step::Tell(text) => link.say(&self.shard, text),
@@ -295,7 +295,7 @@ impl Call {
 
     /// Puts an upstream's question to the client: the text for the client's stream, if it can be asked.
     fn ask(&self, question: &Frame) -> Option<Bytes> {
-        let link = self.link.as_ref()?;
+        let link = self.link.as_deref()?;
         let refusal = match &self.caller {
             Caller::Session(session) if link.own => {
                 match session.asks.lock().ask(Asker::Link(link.clone()), question, Instant::now()) {
@@ -332,7 +332,7 @@ impl Call {
     /// Takes an upstream's question back: the text for the client's stream, if the client was asked.
     fn withdraw(&self, notice: &Frame) -> Option<Bytes> {
         let Caller::Session(session) = &self.caller else { return None };
-        session.asks.lock().withdraw(&Asker::Link(self.link.clone()?), notice)
+        session.asks.lock().withdraw(&Asker::Link(self.link.as_deref()?.clone()), notice)
     }
 
     async fn tell_cancelled(&mut self, notice: Bytes) {

@@ -12,7 +12,7 @@ use super::call::Mail;
 use super::caller::Caller;
 use super::embedded::Carried;
 use super::lease::Lease;
-use super::link::OpenLink;
+use super::link::{Needed, OpenLink};
 use super::reply::Reply;
 use super::requests::tell_level;
 use super::upstream::Upstream;
@@ -32,7 +32,7 @@ pub(super) struct Way<'a> {
 pub(super) async fn deliver(
     shard: &Shard,
     way: Way<'_>,
-    used: &mut Option<Arc<OpenLink>>,
+    used: &mut Option<Needed>,
     outbound: Outbound,
     token: Option<ProgressToken>,
 ) -> Result<Reply, LinkError> {
@@ -115,13 +115,13 @@ impl Way<'_> {
     }
 
     /// Notes which link a call uses, and on it who wants to hear of what is said beside the call's own stream.
-    fn enter(&self, used: &mut Option<Arc<OpenLink>>, link: &Arc<OpenLink>, token: Option<&ProgressToken>) {
+    fn enter(&self, used: &mut Option<Needed>, link: &Arc<OpenLink>, token: Option<&ProgressToken>) {
         if let (Caller::Session(session), Some(token)) = (self.caller, token) {
             link.expect_progress(session, token.clone());
         }
         if let (Some(_), Some(mail)) = (self.lease, self.mail) {
             link.set_inbox(Some(mail.sender.clone()));
         }
-        *used = Some(link.clone());
+        *used = Some(Needed::new(link.clone()));
     }
 }

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::timeout;
-use transport::child::Supervisor;
 use transport::net::Stop;
+
+use super::{Shard, partings};
 
 /// How long all children together get to end.
 const CHILDREN: Duration = Duration::from_secs(5);
@@ -43,16 +44,17 @@ impl Farewell {
         Busy(self.busy.clone())
     }
 
-    /// Waits for the other threads' clients, then for the end of the children. Exactly one thread brings the
-    /// `supervisor` and ends them.
-    pub(super) async fn wait(&self, own: Busy, supervisor: Option<&Supervisor>) {
+    /// Waits for the other threads' clients, then for the end of the children and of the sessions at servers. Exactly one
+    /// thread brings the `shard` that ends them.
+    pub(super) async fn wait(&self, own: Busy, shard: Option<&Shard>) {
         drop(own);
         let mut others = self.busy.subscribe();
         // A thread that never began cannot end.
         let _ = timeout(self.drain + GRACE, others.wait_for(|busy| *busy == 0)).await;
-        match supervisor {
-            Some(supervisor) => {
-                supervisor.shutdown(CHILDREN).await;
+        match shard {
+            Some(shard) => {
+                let children = shard.gateway.supervisor.shutdown(CHILDREN);
+                tokio::join!(children, partings::farewell(shard));
                 self.over.stop();
             }
             None => {

@@ -1,7 +1,8 @@
 //! An open link to an upstream, whatever its transport, and who uses it.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::ops::Deref;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -48,8 +49,34 @@ pub(crate) struct OpenLink {
     born: Instant,
     /// Milliseconds after `born` at which a request last went over it.
     used: AtomicU64,
+    /// How many calls and tasks need it to stay.
+    needed: AtomicUsize,
     /// Raised when it is gone.
     pub(crate) dead: Stop,
+}
+
+/// A link that must stay as long as this does.
+pub(crate) struct Needed(Arc<OpenLink>);
+
+impl Needed {
+    pub(crate) fn new(link: Arc<OpenLink>) -> Self {
+        link.needed.fetch_add(1, Ordering::Relaxed);
+        Self(link)
+    }
+}
+
+impl Deref for Needed {
+    type Target = Arc<OpenLink>;
+
+    fn deref(&self) -> &Arc<OpenLink> {
+        &self.0
+    }
+}
+
+impl Drop for Needed {
+    fn drop(&mut self) {
+        self.0.needed.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// How long an upstream may take to accept a message that it does not answer.
@@ -84,6 +111,7 @@ impl OpenLink {
             outbox: Outbox::default(),
             born: Instant::now(),
             used: AtomicU64::new(0),
+            needed: AtomicUsize::new(0),
             dead: Stop::new(),
         }
     }
@@ -229,12 +257,23 @@ impl OpenLink {
 
     fn touch(&self) {
         let now = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.used.store(now, Ordering::Relaxed);
+        // 0 is that it was never used.
+        self.used.store(now.max(1), Ordering::Relaxed);
     }
 
     /// For how long no request went over it.
     pub(crate) fn idle(&self) -> Duration {
         self.born.elapsed().saturating_sub(Duration::from_millis(self.used.load(Ordering::Relaxed)))
+    }
+
+    /// Whether a session, a call or a task uses it now.
+    pub(crate) fn is_used(&self) -> bool {
+        self.needed.load(Ordering::Relaxed) > 0 || !self.users().is_empty()
+    }
+
+    /// Whether anybody ever did.
+    pub(crate) fn was_used(&self) -> bool {
+        self.used.load(Ordering::Relaxed) > 0 || self.is_used()
     }
 
     /// Marks it as gone: whoever needs it next opens another.

@@ -13,6 +13,7 @@ use super::link::OpenLink;
 use super::opening::Opening;
 use super::session::Session;
 use super::upstream::{Kind, Place, Upstream};
+use super::wire::Wire;
 use super::{Shard, pump};
 
 /// A link that is opened when it is first needed, and again when it is gone; one opening at a time.
@@ -28,6 +29,8 @@ pub(crate) struct LinkCell {
     openings: AtomicU64,
     /// Whether nobody will use it any more.
     retired: AtomicBool,
+    /// Whether it was let go until somebody needs it.
+    resting: AtomicBool,
 }
 
 impl LinkCell {
@@ -48,6 +51,7 @@ impl LinkCell {
             opening,
             openings: AtomicU64::new(0),
             retired: AtomicBool::new(false),
+            resting: AtomicBool::new(false),
         }
     }
 
@@ -93,7 +97,8 @@ impl LinkCell {
             let why = old.why_gone().unwrap_or_else(|| "it ended on its own".to_owned());
             backoff.ended(Instant::now(), why);
         }
-        self.rest(&backoff).await?;
+        self.wait_out(&backoff).await?;
+        self.resting.store(false, Ordering::SeqCst);
         let opening = Opening {
             shard,
             upstream: &self.upstream,
@@ -136,7 +141,7 @@ impl LinkCell {
     }
 
     /// Waits out a short rest of a child that keeps ending; refuses during a long one.
-    async fn rest(&self, backoff: &Backoff) -> Result<(), LinkError> {
+    async fn wait_out(&self, backoff: &Backoff) -> Result<(), LinkError> {
         let now = Instant::now();
         let Some(at) = backoff.next_start(now) else { return Ok(()) };
         let wait = at - now;
@@ -151,6 +156,7 @@ impl LinkCell {
     pub(crate) fn is_wanted(&self) -> bool {
         self.upstream.over_http()
             && !self.is_retired()
+            && !self.is_resting()
             && self.session.as_ref().is_none_or(|session| session.strong_count() > 0)
     }
 
@@ -164,6 +170,22 @@ impl LinkCell {
         if let Some(link) = self.open.swap(None) {
             link.close(&shard.client).await;
         }
+    }
+
+    /// Lets the link go until somebody needs it.
+    pub(crate) async fn rest(&self, shard: &Shard) {
+        self.resting.store(true, Ordering::SeqCst);
+        self.close(shard).await;
+    }
+
+    /// Whether it was let go until somebody needs it.
+    pub(crate) fn is_resting(&self) -> bool {
+        self.resting.load(Ordering::SeqCst)
+    }
+
+    /// Whether an HTTP server keeps a session for it, as far as its era has them.
+    pub(crate) fn has_session(&self) -> bool {
+        self.current().is_some_and(|link| matches!(link.wire, Wire::Http(_)) && link.era.has_sessions())
     }
 
     /// From now on no link is opened, and one that is being opened is let go as soon as it is open.

@@ -20,6 +20,7 @@
 //! | `embedded/` | servers that live in the binary |
 //! | `outbox` | what servers are told without waiting |
 //! | `ladder`, `opening` | in which era and over which transport a server is spoken to |
+//! | `partings` | letting go of sessions and links without keeping anybody waiting |
 //! | `memory` | giving it back after a rush |
 //! | `tasks/` | calls that became tasks: what is kept for them, and who hears of them |
 //! | `seal` | states and ids that nobody can forge or guess |
@@ -50,6 +51,7 @@ mod offers;
 mod opening;
 mod outbox;
 mod parked;
+mod partings;
 mod pump;
 mod rates;
 mod record;

@@ -191,6 +191,16 @@ impl OfferCell {
         fetched
     }
 
+    /// Fetches anew because the lists have grown old. A link that rested rests again, unless it was used meanwhile.
+    pub(crate) async fn renew(self: &Arc<Self>, shard: &Shard, cell: &Arc<LinkCell>) {
+        let rested = cell.is_resting();
+        let Ok(link) = cell.get(shard).await else { return };
+        self.refresh(shard, &link).await;
+        if rested && !link.was_used() {
+            cell.rest(shard).await;
+        }
+    }
+
     /// What was fetched holds for all kinds of clients behind the same link.
     fn share(&self, shard: &Shard) {
         let state = self.state.load_full();

@@ -14,7 +14,7 @@ impl Call {
         if std::mem::replace(&mut self.relisted, true) {
             return false;
         }
-        let Some(link) = self.link.clone() else { return false };
+        let Some(link) = self.link.as_deref().cloned() else { return false };
         let (shard, gateway) = (self.shard.clone(), self.shard.gateway.clone());
         let Some(cell) = self.caller.view().cloned() else { return false };
         let kind = &cell.kind;

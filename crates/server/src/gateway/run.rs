@@ -20,7 +20,7 @@ use transport::net::{
 use super::farewell::Farewell;
 use super::http::{Guard, Service};
 use super::upstream::Kind;
-use super::{Gateway, Shard, ShardState, stdio};
+use super::{Gateway, Shard, ShardState, partings, stdio};
 
 /// How long the last calls may take to be written down.
 const LAST_RECORDS: Duration = Duration::from_secs(5);
@@ -98,7 +98,7 @@ pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
                     stop.stop();
                 }
             }
-            farewell.wait(busy, first.then_some(&own.gateway.supervisor)).await;
+            farewell.wait(busy, first.then_some(&own)).await;
             outcome
         }
     });
@@ -129,7 +129,7 @@ pub(crate) fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
             sweep(own.clone());
             let outcome = stdio::serve(&own, profile).await;
             shard.stop.stop();
-            own.gateway.supervisor.shutdown(Duration::from_secs(5)).await;
+            tokio::join!(own.gateway.supervisor.shutdown(Duration::from_secs(5)), partings::farewell(&own));
             outcome
         }
     });
@@ -215,7 +215,7 @@ fn sweep(shard: Shard) {
                 () = stop.stopped() => return shard.gateway.sessions.hang_up(),
             }
             if second % SWEEP == 0 {
-                tidy_up(&shard).await;
+                tidy_up(&shard);
             }
         }
     });
@@ -230,18 +230,14 @@ fn tick(shard: &Shard) {
     shard.gateway.held.lock().sweep(std::time::Instant::now());
 }
 
-async fn tidy_up(shard: &Shard) {
-    shard.gateway.sessions.sweep(shard).await;
+fn tidy_up(shard: &Shard) {
+    shard.gateway.sessions.sweep(shard);
     for upstream in &shard.gateway.upstreams {
-        upstream.rest_idle(shard, shard.gateway.snapshot.limits.session_idle).await;
+        upstream.rest_idle(shard, shard.gateway.snapshot.limits.session_idle);
         upstream.shed(shard);
         for (offer, link) in upstream.old_offers() {
             let shard = shard.clone();
-            tokio::spawn(async move {
-                if let Ok(link) = link.get(&shard).await {
-                    offer.refresh(&shard, &link).await;
-                }
-            });
+            tokio::spawn(async move { offer.renew(&shard, &link).await });
         }
     }
 }

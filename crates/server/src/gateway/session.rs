@@ -312,6 +312,12 @@ impl Session {
         }
     }
 
+    /// The links that are its own.
+    pub(crate) fn own_cells(&self) -> Vec<Arc<LinkCell>> {
+        let links = self.links.lock();
+        links.values().filter(|used| used.cell.is_own()).map(|used| used.cell.clone()).collect()
+    }
+
     /// Whether a request is open.
     pub(crate) fn is_busy(&self) -> bool {
         !self.calls.lock().is_empty()

@@ -14,11 +14,11 @@ use parking_lot::RwLock;
 use proto::rpc::{FrameError, Message};
 use tokio::sync::mpsc;
 
-use super::Shard;
 use super::link_cell::LinkCell;
 use super::session::{Face, Session};
 use super::streams::STANDING;
 use super::views::ViewCell;
+use super::{Shard, partings};
 
 /// Ids are random, so their first bytes are as good as a hash of them: nobody else chooses what is kept in the table.
 #[derive(Default)]
@@ -156,7 +156,7 @@ impl Sessions {
     }
 
     /// Keeps streams alive and ends the sessions that nobody uses.
-    pub(crate) async fn sweep(&self, shard: &Shard) {
+    pub(crate) fn sweep(&self, shard: &Shard) {
         for session in self.all() {
             if let Face::Http(streams) = &session.face
                 && streams.keep_alive()
@@ -167,7 +167,8 @@ impl Sessions {
             if !busy && session.idle() > self.idle && matches!(session.face, Face::Http(_)) {
                 tracing::info!("a session ends: nobody used it for {:?}", self.idle);
                 if let Some(session) = self.remove(&session.id) {
-                    session.end(shard).await;
+                    let shard = shard.clone();
+                    partings::beside(async move { session.end(&shard).await });
                 }
             }
         }

@@ -253,6 +253,11 @@ impl Topics {
         }
     }
 
+    /// Whether somebody speaks to the upstream about them.
+    pub(crate) fn is_followed(&self) -> bool {
+        self.state.lock().is_followed
+    }
+
     pub(super) fn settle(&self, upto: u64) {
         self.settled.send_modify(|n| *n = (*n).max(upto));
     }

@@ -1,8 +1,8 @@
 //! One configured upstream: how links to it are opened, and what it offers to which kind of client.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
@@ -21,12 +21,14 @@ use native::NativeServer;
 
 use super::ladder::{Ladder, Reach};
 use super::lease::Leases;
+use super::link::OpenLink;
 use super::link_cell::LinkCell;
 use super::offers::OfferCell;
 use super::session::Session;
 use super::topics::Topics;
+use super::views::ViewCell;
 use super::wire::Wire;
-use super::{Shard, embedded};
+use super::{Shard, embedded, partings};
 use crate::mask::Mask;
 
 /// How many kinds of clients one upstream's offers are kept for.
@@ -63,6 +65,8 @@ pub(crate) struct Upstream {
     /// The shared link that was asked for last: nearly all requests ask for the same.
     recent: ArcSwapOption<(Kind, Arc<LinkCell>)>,
     shared: Mutex<HashMap<Kind, Arc<LinkCell>>>,
+    /// Those that one call at a time has for itself.
+    leased: Mutex<Vec<Weak<LinkCell>>>,
     offers: Mutex<HashMap<Kind, Arc<OfferCell>>>,
 }
 
@@ -122,6 +126,7 @@ impl Upstream {
             mints: AtomicU64::new(1),
             recent: ArcSwapOption::empty(),
             shared: Mutex::default(),
+            leased: Mutex::default(),
             offers: Mutex::default(),
         })
     }
@@ -140,25 +145,49 @@ impl Upstream {
         matches!(self.place, Place::Http(_))
     }
 
-    /// Lets go of shared children that nobody has used for so long; they start again when somebody does.
-    pub(crate) async fn rest_idle(&self, shard: &Shard, after: Duration) {
+    /// Lets go of shared children and of sessions at the server that nobody has used for so long; they start again when
+    /// somebody does.
+    pub(crate) fn rest_idle(self: &Arc<Self>, shard: &Shard, after: Duration) {
         let cells: Vec<(Kind, Arc<LinkCell>)> =
             self.shared.lock().iter().map(|(kind, cell)| (kind.clone(), cell.clone())).collect();
         for (kind, cell) in cells {
             let Some(link) = cell.current() else { continue };
-            // Whoever listens would hear nothing more.
-            if shard.gateway.views.with(shard, self.spec.id, &kind).iter().any(|view| view.is_watched()) {
-                continue;
-            }
-            if matches!(link.wire, Wire::Pipe(_)) && link.idle() > after && link.users().is_empty() {
-                tracing::info!(server = %self.name(), "a child rests: nobody used it for {after:?}");
-                cell.close(shard).await;
+            let rests = match &link.wire {
+                Wire::Pipe(_) => "a child rests",
+                Wire::Http(_) if link.era.has_sessions() => "a session there ends",
+                _ => continue,
+            };
+            if link.idle() > after && !link.is_used() && !self.is_heard(shard, &kind, &link) {
+                tracing::info!(server = %self.name(), "{rests}: nobody used it for {after:?}");
+                let shard = shard.clone();
+                partings::beside(async move { cell.rest(&shard).await });
             }
         }
         for cell in self.leases.shed(after) {
-            cell.retire();
-            cell.close(shard).await;
+            let shard = shard.clone();
+            partings::beside(async move {
+                cell.retire();
+                cell.close(&shard).await;
+            });
         }
+    }
+
+    /// Whether somebody would hear no more of changes without the link that clients of a kind share.
+    fn is_heard(&self, shard: &Shard, kind: &Kind, link: &OpenLink) -> bool {
+        let views = |kind: &Kind| shard.gateway.views.with(shard, self.spec.id, kind);
+        let kinds = self.kinds_beside(kind);
+        let mut views = kinds.iter().flat_map(views);
+        // A child that starts again is asked for its lists.
+        let is_child = matches!(link.wire, Wire::Pipe(_));
+        let sees = |view: &ViewCell| !is_child && !shard.gateway.sessions.with_view(view).is_empty();
+        self.topics.is_followed() || views.any(|view| view.is_watched() || sees(&view))
+    }
+
+    /// All links that are not some session's own.
+    pub(crate) fn cells(&self) -> Vec<Arc<LinkCell>> {
+        let mut cells: Vec<_> = self.shared.lock().values().cloned().collect();
+        cells.extend(self.leased.lock().iter().filter_map(Weak::upgrade));
+        cells
     }
 
     /// Lets go of shared links whose kind of client is gone, when there are many.
@@ -174,7 +203,7 @@ impl Upstream {
         for (_, cell) in links.extract_if(unused) {
             cell.retire();
             let shard = shard.clone();
-            tokio::spawn(async move { cell.close(&shard).await });
+            partings::beside(async move { cell.close(&shard).await });
         }
     }
 
@@ -246,7 +275,11 @@ impl Upstream {
 
     /// A link for calls that have it for themselves, one after the other.
     pub(crate) fn leased_link(self: &Arc<Self>, kind: &Kind) -> Arc<LinkCell> {
-        Arc::new(LinkCell::new(self.clone(), kind.clone(), super::own_hello(kind), None).leased())
+        let cell = Arc::new(LinkCell::new(self.clone(), kind.clone(), super::own_hello(kind), None).leased());
+        let mut leased = self.leased.lock();
+        leased.retain(|cell| cell.strong_count() > 0);
+        leased.push(Arc::downgrade(&cell));
+        cell
     }
 
     /// A link for one session alone; `params` are the client's own of `initialize`.

@@ -19,7 +19,7 @@ use transport::up::LinkError;
 use crate::gateway::Shard;
 use crate::gateway::call::refuse_question;
 use crate::gateway::lease::Lease;
-use crate::gateway::link::OpenLink;
+use crate::gateway::link::{Needed, OpenLink};
 use crate::gateway::reply::{Item, Reply, Source};
 use crate::gateway::requests::OpenRequest;
 use crate::gateway::upstream::Upstream;
@@ -30,7 +30,7 @@ const GRACE: Duration = Duration::from_secs(1);
 /// A task and what it needs as long as it lasts.
 pub(crate) struct Home {
     upstream: Arc<Upstream>,
-    link: Arc<OpenLink>,
+    link: Needed,
     /// The server's own id, a JSON string.
     task: Bytes,
     /// Keeps other calls off the link, on which this task asks; gone when the task has ended, or where it cannot ask.
@@ -54,6 +54,7 @@ impl Home {
         lease: Option<Lease>,
     ) -> Arc<Self> {
         link.set_inbox(None);
+        let link = Needed::new(link);
         let (lease, asking) = (Mutex::new(lease), Mutex::default());
         Arc::new(Self { upstream, link, task, lease, asking, changed: watch::Sender::new(0) })
     }

@@ -34,7 +34,7 @@ pub(crate) fn keep(call: &mut Call, made: Made, answer: Answer) -> Answer {
     let gateway = call.shard.gateway.clone();
     match made {
         Made::Task { id, home } => {
-            if let Some(link) = call.link.clone() {
+            if let Some(link) = call.link.as_deref().cloned() {
                 // Where there is no room to wait in, the task takes that of a call that runs.
                 let _ = call.wait_with_lease();
                 let lease = call.lease.take().map(|(lease, _)| lease);
