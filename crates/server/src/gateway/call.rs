@@ -139,6 +139,7 @@ impl Call {
                         return Some(passing);
                     }
                 }
+                Step::Relay(text) if self.is_unwanted(&text) => {}
                 Step::Relay(text) => return Some(Progress::Relay(text)),
                 Step::Ask(question) => {
                     if let Some(text) = self.ask(&question) {
@@ -291,6 +292,15 @@ impl Call {
     /// The client takes an answer while it is still coming.
     pub(crate) fn take_long(&mut self) {
         self.takes_long = true;
+    }
+
+    /// Whether a message for the client is a log message below its level, from a link whose level others may have set.
+    fn is_unwanted(&self, text: &Bytes) -> bool {
+        let (Caller::Session(session), Some(link)) = (&self.caller, &self.link) else { return false };
+        !link.own
+            && session.level().is_some()
+            && Frame::parse(text.clone(), self.shard.gateway.frame_limits())
+                .is_ok_and(|frame| !session.wants(&frame))
     }
 
     /// Puts an upstream's question to the client: the text for the client's stream, if it can be asked.

@@ -7,7 +7,6 @@ use engine::exchange::{Outbound, ProgressToken};
 use proto::mcp::Method;
 use transport::up::LinkError;
 
-use super::Shard;
 use super::call::Mail;
 use super::caller::Caller;
 use super::embedded::Carried;
@@ -16,6 +15,7 @@ use super::link::{Needed, OpenLink};
 use super::reply::Reply;
 use super::requests::tell_level;
 use super::upstream::Upstream;
+use super::{Shard, telling};
 
 /// Where a call's request goes, and for whom.
 #[derive(Clone, Copy)]
@@ -72,7 +72,7 @@ async fn tell_state(shard: &Shard, link: &Arc<OpenLink>, level: Option<&Bytes>) 
         tell_level(shard, link, level).await;
     }
     if link.era.has_sessions() {
-        link.upstream.topics.tell_also(shard, link).await;
+        telling::tell_also(shard, link).await;
     }
 }
 

@@ -43,8 +43,8 @@ pub(crate) struct OpenLink {
     inbox: Mutex<Option<mpsc::Sender<Inbound>>>,
     /// The log level that the upstream was last told, where one call at a time has the link.
     level: Mutex<Option<Bytes>>,
-    /// The resources that it listens to, where one call at a time has the link.
-    topics: Mutex<Vec<String>>,
+    /// The resources that it listens to, where one call at a time has the link, and whether it is being told of more.
+    topics: Mutex<(Vec<String>, bool)>,
     pub(super) outbox: Outbox,
     born: Instant,
     /// Milliseconds after `born` at which a request last went over it.
@@ -315,14 +315,21 @@ impl OpenLink {
 
     /// Notes what the upstream is to listen to on this link; what differs from before, and whether it is wanted now.
     pub(crate) fn note_topics(&self, wanted: &[String]) -> Vec<(String, bool)> {
-        let mut told = self.topics.lock();
+        let (told, is_told) = &mut *self.topics.lock();
         let gone = told.iter().filter(|uri| !wanted.contains(uri)).map(|uri| (uri.clone(), false));
         let new = wanted.iter().filter(|uri| !told.contains(uri)).map(|uri| (uri.clone(), true));
         let differs: Vec<(String, bool)> = gone.chain(new).collect();
-        if !differs.is_empty() {
+        *is_told = !differs.is_empty();
+        if *is_told {
             *told = wanted.to_vec();
         }
         differs
+    }
+
+    /// Whether the caller is to tell what the upstream listens to, because nobody does. It is told until there is no
+    /// difference.
+    pub(crate) fn begin_telling(&self) -> bool {
+        !std::mem::replace(&mut self.topics.lock().1, true)
     }
 
     /// Notes that a session's calls go over this link, so that it hears what the upstream says unasked.

@@ -14,9 +14,9 @@
 //! | `deliver`, `relist` | over which link its request goes; its upstream's lists read again when those were old |
 //! | `parked`, `lease`, `share` | calls that wait for a client without a session, links that such a call has for itself, and how much of both there is for whom |
 //! | `listen`, `topics` | streams of notices for stateless clients; resources that clients listen to |
-//! | `follower` | one server told of them, and heard |
+//! | `follower`, `telling` | one server told of them, and heard; links of one call told of them |
 //! | `views`, `offers` | what clients see, kept up to date |
-//! | `upstream`, `link`, `wire`, `reply`, `link_cell`, `pump` | links to servers, and what those say, asked and unasked |
+//! | `upstream`, `link`, `wire`, `reply`, `link_cell`, `pump`, `changes` | links to servers, and what those say, asked and unasked |
 //! | `embedded/` | servers that live in the binary |
 //! | `outbox` | what servers are told without waiting |
 //! | `ladder`, `opening` | in which era and over which transport a server is spoken to |
@@ -30,6 +30,7 @@
 
 mod call;
 mod caller;
+mod changes;
 mod deliver;
 mod dialect;
 mod embedded;
@@ -68,6 +69,7 @@ mod stdio;
 mod streams;
 mod subscriptions;
 mod tasks;
+mod telling;
 mod topics;
 mod upstream;
 mod views;

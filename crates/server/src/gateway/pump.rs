@@ -11,6 +11,7 @@ use proto::rpc::{Frame, FrameLimits, Kind as FrameKind, result_response};
 use transport::up::{EventStream, LinkError, StreamItem, messages};
 
 use super::call::refuse_question;
+use super::changes::Changes;
 use super::link::{Asker, OpenLink};
 use super::link_cell::LinkCell;
 use super::reply::Item;
@@ -25,7 +26,8 @@ const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(
 /// Starts to listen to an open link. The tasks end with the link, or with its cell when the link is to be opened again.
 pub(crate) fn start(shard: &Shard, link: &Arc<OpenLink>, kind: &Kind, cell: &Arc<LinkCell>) {
     let (link_seen, cell) = (Arc::downgrade(link), Arc::downgrade(cell));
-    let ear = Ear { shard: shard.clone(), link: link_seen, kind: kind.clone(), cell };
+    let ear =
+        Ear { shard: shard.clone(), link: link_seen, kind: kind.clone(), cell, changes: Arc::default() };
     if let Some(mut unasked) = link.take_unasked() {
         let (ear, is_stream) = (ear.clone(), matches!(link.wire, Wire::Sse(_)));
         tokio::spawn(async move {
@@ -69,6 +71,7 @@ struct Ear {
     link: Weak<OpenLink>,
     kind: Kind,
     cell: Weak<LinkCell>,
+    changes: Arc<Changes>,
 }
 
 enum Listening {
@@ -253,7 +256,11 @@ impl Ear {
         let notice = Notice::from_name(&frame.method());
         match notice {
             Some(changed @ (Notice::ToolsChanged | Notice::PromptsChanged | Notice::ResourcesChanged)) => {
-                self.changed(link, changed).await;
+                // What else the server says must not wait for its lists.
+                if self.changes.note(changed) {
+                    let (ear, link) = (self.clone(), link.clone());
+                    tokio::spawn(async move { ear.look(&link).await });
+                }
             }
             // Who listens without a session shares the link of all such clients.
             Some(Notice::ResourceUpdated) if !self.kind.era.has_sessions() => {
@@ -285,14 +292,25 @@ impl Ear {
             }
             _ => {
                 if let Some(frame) = link.deliver(frame) {
-                    pass_on(&self.shard, link, &frame, notice);
+                    pass_on(&self.shard, link, &frame);
                 }
             }
         }
     }
 
+    /// Looks into what changed until nothing more has.
+    async fn look(&self, link: &Arc<OpenLink>) {
+        loop {
+            let lists = self.changes.take();
+            if lists.is_empty() {
+                return;
+            }
+            self.changed(link, &lists).await;
+        }
+    }
+
     /// Fetches what changed, and only then tells clients: who asks at once must not get the old list.
-    async fn changed(&self, link: &Arc<OpenLink>, notice: Notice) {
+    async fn changed(&self, link: &Arc<OpenLink>, lists: &[Notice]) {
         let (gateway, id) = (&self.shard.gateway, link.upstream.spec.id);
         let kinds = link.upstream.kinds_beside(&self.kind);
         let views: Vec<_> = kinds.iter().flat_map(|kind| gateway.views.with(&self.shard, id, kind)).collect();
@@ -300,8 +318,8 @@ impl Ear {
         link.upstream.offer(&self.kind).refresh(&self.shard, link).await;
         for (view, before) in views.iter().zip(before) {
             let now = *view.watch().borrow();
-            if !now.since(before).any(|told| told == notice) {
-                view.announce(&self.shard, notice);
+            for list in lists.iter().filter(|list| !now.since(before).any(|told| told == **list)) {
+                view.announce(&self.shard, *list);
             }
         }
     }
@@ -324,13 +342,10 @@ fn question_for(session: &Session, link: &OpenLink, frame: &Frame) -> Result<Fra
 }
 
 /// Passes a notification to every session on the link.
-fn pass_on(shard: &Shard, link: &OpenLink, frame: &Frame, notice: Option<Notice>) {
-    let level = frame.param("level").ok().flatten().and_then(|span| frame.string(span));
+fn pass_on(shard: &Shard, link: &OpenLink, frame: &Frame) {
     for user in link.users() {
-        let unwanted = notice == Some(Notice::Message)
-            && !link.own
-            && level.as_ref().is_some_and(|level| !user.wants_level(level));
-        if !unwanted && let Some(frame) = tasks::for_session(shard, &user, link, frame) {
+        let wanted = link.own || user.wants(frame);
+        if wanted && let Some(frame) = tasks::for_session(shard, &user, link, frame) {
             user.hear(link.era, &frame, false);
         }
     }

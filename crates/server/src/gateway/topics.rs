@@ -10,14 +10,12 @@ use parking_lot::Mutex;
 use proto::bridge::listen::{Interest, concerns};
 use proto::era::Era;
 use proto::json::quote;
-use proto::mcp::{Method, Notice};
+use proto::mcp::Notice;
 use proto::rpc::{Frame, FrameLimits};
 use tokio::sync::{mpsc, watch};
 
 use super::Shard;
 use super::follower::Follower;
-use super::link::OpenLink;
-use super::requests::request;
 use super::session::Session;
 use super::upstream::Upstream;
 
@@ -43,6 +41,7 @@ struct Listener {
     to: To,
 }
 
+/// What is wanted of an upstream, and by whom.
 #[derive(Default)]
 pub(super) struct State {
     pub(super) interest: Interest,
@@ -243,14 +242,9 @@ impl Topics {
         }
     }
 
-    /// Tells a link which one call has for itself what is listened to, too: a server may know of a change only where it was
-    /// made.
-    pub(crate) async fn tell_also(&self, shard: &Shard, link: &Arc<OpenLink>) {
-        let wanted: Vec<String> = self.state.lock().interest.uris().map(str::to_owned).collect();
-        for (uri, on) in link.note_topics(&wanted) {
-            let method = if on { Method::Subscribe } else { Method::Unsubscribe };
-            request(shard, link, method, &format!("\"uri\":{}", quote(&uri))).await;
-        }
+    /// All that anybody listens to.
+    pub(crate) fn wanted_now(&self) -> Vec<String> {
+        self.state.lock().interest.uris().map(str::to_owned).collect()
     }
 
     /// Whether somebody speaks to the upstream about them.

@@ -9,6 +9,7 @@
 //! | `apart` | the same: calls that must not hear of each other |
 //! | `rounds` | clients with a handshake, stateless servers |
 //! | `topics` | resources that are listened to |
+//! | `shared` | the same, and log levels: what clients have in common |
 //! | `subscriptions` | the same: whose they are, and which are confirmed |
 
 #[path = "../support/mod.rs"]
@@ -17,6 +18,7 @@ mod support;
 mod apart;
 mod gone;
 mod rounds;
+mod shared;
 mod states;
 mod subscriptions;
 mod topics;

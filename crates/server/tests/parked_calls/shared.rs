@@ -1,0 +1,97 @@
+//! What clients have in common at a server: nobody waits there for what only others want, or hears it.
+
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use crate::gateway;
+use crate::support::{Actor, LEGACY, Legacy, Modern, Puppet, Said, Speaks, text};
+use crate::{askable, call};
+
+const URI: &str = "memo:///a";
+
+fn logged(level: &str) -> Value {
+    let params = json!({"level": level, "data": level});
+    json!({"jsonrpc": "2.0", "method": "notifications/message", "params": params})
+}
+
+#[tokio::test]
+async fn each_session_hears_its_own_log_level_during_its_call() {
+    let actor = Actor::start(Speaks::Handshake).await;
+    let gateway = gateway(&actor.config(), "").await;
+    let (calm, curious) = (Legacy::open(gateway.http()).await, Legacy::open(gateway.http()).await);
+    for (client, level) in [(&calm, "error"), (&curious, "debug")] {
+        assert_eq!(client.ask("logging/setLevel", &json!({"level": level})).await["result"], json!({}));
+    }
+    let params = call("up__ok", &json!({}));
+    for (client, heard) in [(&calm, vec!["error"]), (&curious, vec!["info", "error"])] {
+        let speaking = async {
+            let line = actor.next("tools/call").await;
+            line.say(&logged("info"));
+            line.say(&logged("error"));
+            line.answer_text("done");
+        };
+        let (mut reply, ()) = tokio::join!(client.begin("tools/call", &params), speaking);
+        for level in heard {
+            let message = reply.message().await.expect("a log message");
+            assert_eq!(message["params"]["level"], level, "{message}");
+        }
+        assert_eq!(text(&reply.response().await), "done");
+    }
+}
+
+#[tokio::test]
+async fn a_call_does_not_wait_until_its_link_knows_what_others_listen_to() {
+    let puppet = Puppet::start(|number, received| {
+        let result = match received.method() {
+            "initialize" => json!({
+                "protocolVersion": LEGACY, "capabilities": {"tools": {}, "resources": {"subscribe": true}},
+                "serverInfo": {"name": "puppet", "version": "1"},
+            }),
+            "resources/list" => json!({"resources": [{"uri": URI, "name": "a"}]}),
+            // The listener's own, and the one on the link of a call.
+            "resources/subscribe" if number == 0 => json!({}),
+            "resources/subscribe" => return Said::Hold(Vec::new()),
+            _ => return Said::Proper,
+        };
+        Said::Result(result, String::new())
+    })
+    .await;
+    // Whoever waited for it would wait for longer than the test has time.
+    let gateway = gateway(&puppet.config(), "limits: { connectTimeout: 2m }\n").await;
+    let params = json!({"notifications": {"resourceSubscriptions": [URI]}});
+    let mut listening = Modern::new(gateway.http()).begin("subscriptions/listen", &params).await;
+    listening.message().await.expect("an acknowledgement");
+    assert_eq!(text(&askable(&gateway).call("up__ok", &json!({})).await), "ok");
+    puppet.was_sent("resources/subscribe", 2).await;
+}
+
+#[tokio::test]
+async fn what_follows_on_a_stream_does_not_wait_for_lists_that_changed() {
+    let (say, said) = watch::channel((Vec::new(), false));
+    let puppet = Puppet::start(move |number, received| {
+        let result = match received.method() {
+            "initialize" => json!({
+                "protocolVersion": LEGACY, "capabilities": {"tools": {"listChanged": true}, "logging": {}},
+                "serverInfo": {"name": "puppet", "version": "1"},
+            }),
+            "GET" => return Said::Stream(said.clone()),
+            // Those of the clients with sessions and of those without; what is asked for later never comes.
+            "tools/list" if number >= 2 => return Said::Hold(Vec::new()),
+            _ => return Said::Proper,
+        };
+        Said::Result(result, String::new())
+    })
+    .await;
+    let gateway = gateway(&puppet.config(), "limits: { callIdleTimeout: 2m, callTimeout: 2m }\n").await;
+    let client = Legacy::open(gateway.http()).await;
+    assert_eq!(text(&client.call("up__ok", &json!({})).await), "ok");
+    puppet.was_sent("tools/list", 2).await;
+    let mut standing = client.listen().await;
+    let changed = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+    let text = format!("data: {changed}\n\ndata: {}\n\n", logged("error"));
+    say.send_modify(|(all, _)| all.extend_from_slice(text.as_bytes()));
+    let message = standing.message().await.expect("a notice");
+    assert_eq!(message["params"]["level"], "error", "{message}");
+    // The lists are asked for all the same.
+    puppet.was_sent("tools/list", 3).await;
+}
