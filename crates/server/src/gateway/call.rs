@@ -238,7 +238,7 @@ impl Call {
 
     pub(super) fn feed(&mut self, event: Event) {
         let gateway = &self.shard.gateway;
-        let binding = gateway.binding(self.caller.identity().id(), self.upstream.name(), self.caller.era());
+        let binding = gateway.binding(self.caller.owner(), self.upstream.name(), self.caller.era());
         self.exchange.feed(event, &**gateway, binding, Instant::now());
     }
 
@@ -292,15 +292,6 @@ impl Call {
     /// The client takes an answer while it is still coming.
     pub(crate) fn take_long(&mut self) {
         self.takes_long = true;
-    }
-
-    /// Whether a message for the client is a log message below its level, from a link whose level others may have set.
-    fn is_unwanted(&self, text: &Bytes) -> bool {
-        let (Caller::Session(session), Some(link)) = (&self.caller, &self.link) else { return false };
-        !link.own
-            && session.level().is_some()
-            && Frame::parse(text.clone(), self.shard.gateway.frame_limits())
-                .is_ok_and(|frame| !session.wants(&frame))
     }
 
     /// Puts an upstream's question to the client: the text for the client's stream, if it can be asked.

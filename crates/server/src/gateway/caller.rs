@@ -60,6 +60,14 @@ impl Caller {
         }
     }
 
+    /// Whose states and tasks those of its requests are: the session's, or else everybody's who is the same principal.
+    pub(super) fn owner(&self) -> &str {
+        match self {
+            Self::Session(session) => session.owner(),
+            Self::Stateless(..) => self.identity().id(),
+        }
+    }
+
     /// Who it is.
     pub(super) fn identity(&self) -> &Identity {
         match self {
@@ -210,7 +218,7 @@ impl Call {
     /// The fault to answer with; the call then waits as before.
     pub(crate) fn resume(&mut self, retry: Frame) -> Result<(), Fault> {
         let gateway = self.shard.gateway.clone();
-        let binding = gateway.binding(self.caller.identity().id(), self.upstream.name(), self.caller.era());
+        let binding = gateway.binding(self.caller.owner(), self.upstream.name(), self.caller.era());
         self.exchange.resume(retry, &*gateway, binding, Instant::now())
     }
 }
@@ -234,7 +242,7 @@ fn exchange(
         client_info: said.info.as_deref().unwrap_or(CLIENT_INFO.as_bytes()),
         route: request.route,
         key: gateway.next_key(),
-        binding: gateway.binding(caller.identity().id(), &upstream.spec.name, era),
+        binding: gateway.binding(caller.owner(), &upstream.spec.name, era),
         sealer: &**gateway,
         headers: request.headers,
         timeouts: upstream.spec.timeouts,
@@ -323,6 +331,15 @@ impl Call {
     pub(super) fn wait_with_lease(&mut self) -> Result<(), Full> {
         let Self { lease, caller, .. } = self;
         lease.as_mut().map_or(Ok(()), |(lease, _)| lease.wait(caller.identity()))
+    }
+
+    /// Whether a message for the client is a log message below its level, from a link whose level others may have set.
+    pub(super) fn is_unwanted(&self, text: &Bytes) -> bool {
+        let (Caller::Session(session), Some(link)) = (&self.caller, &self.link) else { return false };
+        !link.own
+            && session.level().is_some()
+            && Frame::parse(text.clone(), self.shard.gateway.frame_limits())
+                .is_ok_and(|frame| !session.wants(&frame))
     }
 
     /// Notes on a link of the call's own whether another may have it: a server that was told to stop may have asked

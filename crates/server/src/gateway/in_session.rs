@@ -37,7 +37,7 @@ pub(crate) fn response(shard: &Shard, session: &Arc<Session>, frame: &Frame) {
             }
         }
         Asker::Link(link) => {
-            let ids = TaskIds::new(&*shard.gateway, session.identity.id(), session.kind.era);
+            let ids = TaskIds::new(&*shard.gateway, session.owner(), session.kind.era);
             let text = named(asked.text, ids, link.upstream.name());
             let text = answered(session.kind.era, link.era, &asked.method, text);
             link.say(shard, text);
@@ -117,7 +117,7 @@ pub(crate) async fn decide(
     if !view.is_served() || view.upstreams().iter().any(|u| u.offer.is_err()) {
         cell.retry_absent(shard, |upstream| session.cell(upstream));
     }
-    let ids = TaskIds::new(&*shard.gateway, session.identity.id(), era);
+    let ids = TaskIds::new(&*shard.gateway, session.owner(), era);
     match dispatch(&frame, &view, info, ids) {
         Err(fault) => {
             Record::refusal(shard, identity, session.profile, &frame, &fault);

@@ -33,15 +33,15 @@ pub(super) async fn farewell(shard: &Shard) {
     let shared = gateway.upstreams.iter().flat_map(|upstream| upstream.cells());
     let own = gateway.sessions.all().into_iter().flat_map(|session| session.own_cells());
     let open: Vec<Arc<LinkCell>> = shared.chain(own).filter(|cell| cell.has_session()).collect();
-    let mut partings = JoinSet::new();
+    let mut all = JoinSet::new();
     for cell in open {
         let shard = shard.clone();
-        partings.spawn(async move {
+        all.spawn(async move {
             let _place = ROOM.acquire().await;
             cell.retire();
             cell.close(&shard).await;
         });
     }
-    let all = async { while partings.join_next().await.is_some() {} };
-    let _ = tokio::time::timeout(gateway.snapshot.limits.drain_timeout.min(GOODBYE), all).await;
+    let told = async { while all.join_next().await.is_some() {} };
+    let _ = tokio::time::timeout(gateway.snapshot.limits.drain_timeout.min(GOODBYE), told).await;
 }

@@ -33,7 +33,7 @@ pub(crate) fn start(shard: &Shard, link: &Arc<OpenLink>, kind: &Kind, cell: &Arc
         tokio::spawn(async move {
             while let Some(frame) = unasked.recv().await {
                 let Some(link) = ear.link.upgrade() else { return };
-                ear.hear(&link, frame).await;
+                ear.hear(&link, frame);
             }
             // A child starts again when somebody needs it; a stream that broke is missed at once.
             if is_stream {
@@ -178,7 +178,7 @@ impl Ear {
                 StreamItem::Message(text) => match messages(text, link.era, limits) {
                     Ok(frames) => {
                         for frame in frames {
-                            self.hear(link, frame).await;
+                            self.hear(link, frame);
                         }
                     }
                     Err(e) => tracing::debug!(server = %link.upstream.name(), "{}", link.upstream.told(&e)),
@@ -214,16 +214,16 @@ impl Ear {
                 Item::Frame(frame) => match frame.kind() {
                     FrameKind::Error => return Ok(false),
                     FrameKind::Response => return Ok(true),
-                    _ => self.hear(link, frame).await,
+                    _ => self.hear(link, frame),
                 },
             }
         }
     }
 
-    async fn hear(&self, link: &Arc<OpenLink>, frame: Box<Frame>) {
+    fn hear(&self, link: &Arc<OpenLink>, frame: Box<Frame>) {
         match frame.kind() {
             FrameKind::Request => self.question(link, frame),
-            FrameKind::Notification => self.notice(link, frame).await,
+            FrameKind::Notification => self.notice(link, frame),
             FrameKind::Response | FrameKind::Error => {}
         }
     }
@@ -252,7 +252,7 @@ impl Ear {
         }
     }
 
-    async fn notice(&self, link: &Arc<OpenLink>, frame: Box<Frame>) {
+    fn notice(&self, link: &Arc<OpenLink>, frame: Box<Frame>) {
         let notice = Notice::from_name(&frame.method());
         match notice {
             Some(changed @ (Notice::ToolsChanged | Notice::PromptsChanged | Notice::ResourcesChanged)) => {

@@ -27,7 +27,7 @@ impl Call {
         let view = cell.view();
         let info = &gateway.snapshot.profiles[cell.profile].server_info;
         let frame = self.exchange.request().clone();
-        let ids = TaskIds::new(&*gateway, self.caller.identity().id(), kind.era);
+        let ids = TaskIds::new(&*gateway, self.caller.owner(), kind.era);
         match dispatch(&frame, &view, info, ids) {
             Ok(Dispatch::Forward(route)) if route.upstream == self.upstream.spec.id => {
                 let server = view.upstream_era(route.upstream).unwrap_or(kind.era);

@@ -59,6 +59,8 @@ pub(crate) struct Session {
     pub(crate) profile: usize,
     /// Who opened it; nobody else may use it.
     pub(crate) identity: Identity,
+    /// Whose its tasks are: this session's of that principal.
+    owner: Box<str>,
     pub(crate) kind: Kind,
     pub(crate) face: Face,
     params: Bytes,
@@ -98,6 +100,7 @@ impl Session {
         let capabilities =
             if hello.can_be_asked { hello.capabilities.clone() } else { Bytes::from_static(b"{}") };
         Arc::new(Self {
+            owner: format!("{}\0{id}", identity.id()).into(),
             id,
             profile,
             identity,
@@ -131,6 +134,11 @@ impl Session {
     /// The session's view, once it was found.
     pub(crate) fn view(&self) -> Option<&Arc<ViewCell>> {
         self.view.get()
+    }
+
+    /// To whom the ids of its tasks are bound: nobody else's session knows what they stand for.
+    pub(crate) fn owner(&self) -> &str {
+        &self.owner
     }
 
     /// The link over which this session reaches an upstream.

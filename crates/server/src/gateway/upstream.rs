@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
-use engine::config::Link as LinkConfig;
+use engine::config::{Affinity, Link as LinkConfig};
 use engine::exchange::{Mirror, Outbound};
 use engine::snapshot::{Snapshot, UpstreamSpec};
 use http::{HeaderMap, HeaderValue};
@@ -228,6 +228,15 @@ impl Upstream {
     /// Whether it may ask its clients something by requests, so that each of those needs a link of its own.
     pub(crate) fn may_ask_by_requests(&self) -> bool {
         !self.is_native() && !self.ladder.is_stateless_only()
+    }
+
+    /// Whether sessions of clients of this kind may share one there.
+    pub(crate) fn is_shared_by(&self, kind: &Kind) -> bool {
+        match self.spec.affinity {
+            Affinity::Shared => true,
+            Affinity::Session => false,
+            Affinity::Auto => kind.capabilities.as_ref() == b"{}",
+        }
     }
 
     /// A number for an id that a question needs.

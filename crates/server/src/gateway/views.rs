@@ -111,13 +111,15 @@ impl ViewCell {
         offers: &[Arc<OfferCell>],
     ) -> View {
         let snapshot = &shard.gateway.snapshot;
+        let mut upstreams = snapshot.profiles[profile].upstreams.iter();
+        let is_shared = upstreams.any(|id| shard.gateway.upstream(*id).is_shared_by(kind));
         let spec = ViewSpec {
             era: kind.era,
             profile: &snapshot.profiles[profile].rules,
             server_info: &snapshot.profiles[profile].server_info,
             schema_bytes: snapshot.limits.schema_bytes,
             guard,
-            separate: snapshot.asks,
+            separate: snapshot.asks || is_shared,
         };
         View::build(spec, offers.iter().map(|offer| offer.part()).collect())
     }

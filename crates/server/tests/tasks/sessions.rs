@@ -188,3 +188,21 @@ async fn a_tool_without_tasks_is_not_called_as_one() {
     whole_life(&client, "a").await;
     whole_life(&client, "b").await;
 }
+
+#[tokio::test]
+async fn a_task_is_its_own_sessions_and_no_others() {
+    let (gateway, running) = gateway(&[Eras::Legacy]).await;
+    // Neither can be asked, so they share a session at the server.
+    let (one, other) = (Legacy::open(gateway.http()).await, Legacy::open(gateway.http()).await);
+    let id = begun(&one, "a__slow_compute", json!({"seconds": 60})).await;
+    for method in ["tasks/get", "tasks/result", "tasks/cancel"] {
+        let refused = asked(&other, method, &id).await;
+        assert_eq!(support::error_code(&refused), -32602, "{method} {refused}");
+    }
+    assert_eq!(asked(&one, "tasks/get", &id).await["result"]["status"], "working");
+    assert_eq!(asked(&one, "tasks/cancel", &id).await["result"]["status"], "cancelled");
+    for client in [&one, &other] {
+        assert_eq!(support::error_code(&client.ask("tasks/list", &json!({})).await), -32601);
+    }
+    drop(running);
+}

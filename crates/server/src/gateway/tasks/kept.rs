@@ -50,7 +50,7 @@ pub(crate) fn keep(call: &mut Call, made: Made, answer: Answer) -> Answer {
         }
         Made::Outcome(outcome) => {
             let (number, id) = (gateway.next_key(), call.exchange.id());
-            let ids = TaskIds::new(&*gateway, call.caller.identity().id(), call.caller.era());
+            let ids = TaskIds::new(&*gateway, call.caller.owner(), call.caller.era());
             let shown = ids.shown(TaskPlace { server: "", home: Some(number) }, "").unwrap_or_default();
             let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let unix_ms = u64::try_from(since.as_millis()).unwrap_or(u64::MAX);

@@ -137,7 +137,7 @@ pub(crate) fn for_session<'f>(
     if !link.own {
         return None;
     }
-    let ids = TaskIds::new(&*shard.gateway, session.identity.id(), session.kind.era);
+    let ids = TaskIds::new(&*shard.gateway, session.owner(), session.kind.era);
     let place = TaskPlace { server: link.upstream.name(), home: None };
     let edits = message_edits(frame, None, ids, place).ok()?;
     let mut splice = Splice::new(frame.text());
