@@ -224,3 +224,17 @@ async fn a_slow_server_joins_when_it_is_ready() {
     assert!(tool_names(&session.ask("tools/list", &json!({})).await).contains(&"slow__ok".to_owned()));
     assert_eq!(text(&session.call("slow__ok", &json!({})).await), "ok");
 }
+
+#[tokio::test]
+async fn a_server_that_hung_a_moment_ago_is_not_waited_for_again() {
+    let hung = Puppet::start(|_, _| Said::Hold(Vec::new())).await;
+    let scene = Scene::new(&[("hung", &hung.config())], "").await;
+    // Clients of a new kind each, who would all have to wait.
+    let started = Instant::now();
+    for kind in 0..3 {
+        let capabilities = json!({"roots": {}, "experimental": {format!("kind-{kind}"): {}}});
+        let session = Legacy::open_at(scene.http(), "/mcp", LEGACY, &capabilities).await;
+        assert_eq!(text(&session.call("good__echo", &json!({"a": 1})).await), r#"{"a":1}"#);
+    }
+    assert!(started.elapsed() < QUICK, "{:?}", started.elapsed());
+}

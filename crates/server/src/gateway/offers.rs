@@ -50,6 +50,8 @@ pub(crate) struct OfferCell {
 #[derive(Default)]
 struct Busy {
     fetching: bool,
+    /// When the last one began.
+    since: Option<Instant>,
     /// How many have begun, and the number of the last one that has ended.
     begun: u64,
     ended: u64,
@@ -58,6 +60,7 @@ struct Busy {
 impl Busy {
     fn begin(&mut self) {
         self.fetching = true;
+        self.since = Some(Instant::now());
         self.begun += 1;
     }
 
@@ -97,6 +100,12 @@ impl OfferCell {
             State::Known(..) => false,
             State::Absent(_, at) => at.elapsed() >= RETRY_AFTER,
         }
+    }
+
+    /// For how long a fetch has been under way; no time when none is.
+    pub(crate) fn under_way(&self) -> Duration {
+        let busy = self.busy.lock();
+        busy.since.filter(|_| busy.fetching).map(|since| since.elapsed()).unwrap_or_default()
     }
 
     /// Whether the upstream spoke another era when its lists were fetched.
@@ -243,6 +252,7 @@ impl OfferCell {
         let name = self.upstream.name();
         let state = match outcome {
             Ok(offer) => {
+                self.upstream.note_hang(false);
                 let counts = ListKind::ALL.map(|kind| offer.list(kind).len());
                 tracing::info!(server = %name, era = %offer.hello.era, "lists fetched: {} tools, {} prompts, {} resources, {} templates", counts[0], counts[1], counts[2], counts[3]);
                 for note in &offer.notes {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
@@ -34,6 +34,9 @@ use crate::mask::Mask;
 /// How many kinds of clients one upstream's offers are kept for.
 const MAX_OFFERS: usize = 64;
 
+/// For how long nobody waits for a server after a client has done so in vain.
+const HUNG: Duration = Duration::from_secs(30);
+
 /// How many shared links are kept, beyond those in use.
 const MAX_SHARED: usize = 64;
 
@@ -62,6 +65,8 @@ pub(crate) struct Upstream {
     pub(crate) leases: Leases,
     pub(crate) topics: Topics,
     mints: AtomicU64,
+    /// When a client last waited for it in vain, unless it has answered since.
+    hung: Mutex<Option<Instant>>,
     /// The shared link that was asked for last: nearly all requests ask for the same.
     recent: ArcSwapOption<(Kind, Arc<LinkCell>)>,
     shared: Mutex<HashMap<Kind, Arc<LinkCell>>>,
@@ -124,6 +129,7 @@ impl Upstream {
             leases,
             topics: Topics::default(),
             mints: AtomicU64::new(1),
+            hung: Mutex::default(),
             recent: ArcSwapOption::empty(),
             shared: Mutex::default(),
             leased: Mutex::default(),
@@ -237,6 +243,16 @@ impl Upstream {
             Affinity::Session => false,
             Affinity::Auto => kind.capabilities.as_ref() == b"{}",
         }
+    }
+
+    /// Notes that a client waited in vain for its lists, or that they came.
+    pub(crate) fn note_hang(&self, hangs: bool) {
+        *self.hung.lock() = hangs.then(Instant::now);
+    }
+
+    /// Whether a client waited for it in vain a moment ago.
+    pub(crate) fn hung_lately(&self) -> bool {
+        self.hung.lock().is_some_and(|at| at.elapsed() < HUNG)
     }
 
     /// A number for an id that a question needs.

@@ -10,6 +10,7 @@ use engine::catalogue::{ListKind, UpstreamId, View, ViewSpec};
 use parking_lot::Mutex;
 use proto::mcp::Notice;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::Shard;
 use super::link_cell::LinkCell;
@@ -172,8 +173,9 @@ pub(crate) struct Views {
 
 impl Views {
     /// The view of a profile for a kind of client. Offers that are not known yet are fetched over `link`. They are waited
-    /// for, as long as a client can be kept waiting, when the view is new or has nothing to offer; in a view that is in use,
-    /// servers that are missing hold up nobody and join when they are ready.
+    /// for, as long as a client can be kept waiting, when the view is new or has nothing to offer; but not for servers that
+    /// kept a client waiting in vain a moment ago. In a view that is in use, servers that are missing hold up nobody and
+    /// join when they are ready.
     pub(crate) async fn get(
         &self,
         shard: &Shard,
@@ -194,22 +196,31 @@ impl Views {
         let upstreams = &shard.gateway.snapshot.profiles[profile].upstreams;
         let upstreams: Vec<&Arc<Upstream>> = upstreams.iter().map(|id| shard.gateway.upstream(*id)).collect();
         let offers: Vec<Arc<OfferCell>> = upstreams.iter().map(|upstream| upstream.offer(kind)).collect();
+        let now = Instant::now();
         let due: Vec<_> = offers
             .iter()
             .zip(&upstreams)
             .filter(|(offer, _)| offer.is_due())
-            .map(|(offer, upstream)| (offer, upstream, offer.fetch(shard, link(upstream))))
+            .map(|(offer, upstream)| {
+                let until = now + PATIENCE.saturating_sub(offer.under_way());
+                (offer, upstream, until, offer.fetch(shard, link(upstream)))
+            })
             .collect();
-        let all = async {
-            for (offer, upstream, mut done) in due {
+        for (offer, upstream, until, mut done) in due {
+            if upstream.hung_lately() {
+                continue;
+            }
+            let known = async {
                 let _ = done.changed().await;
                 // It was fetched for another client, which has left.
                 if offer.is_unknown() {
                     let _ = offer.fetch(shard, link(upstream)).changed().await;
                 }
+            };
+            if tokio::time::timeout_at(until, known).await.is_err() {
+                upstream.note_hang(true);
             }
-        };
-        let _ = tokio::time::timeout(PATIENCE, all).await;
+        }
         self.insert(shard, (profile, kind.clone(), class.clone()), offers)
     }
 
