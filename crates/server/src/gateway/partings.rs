@@ -30,9 +30,9 @@ pub(super) fn beside(parting: impl Future<Output = ()> + Send + 'static) {
 /// Tells all servers that keep a session for the gateway that it ends, within the time that calls in flight have had.
 pub(super) async fn farewell(shard: &Shard) {
     let gateway = &shard.gateway;
-    let shared = gateway.upstreams.iter().flat_map(|upstream| upstream.cells());
+    let common = gateway.upstreams.iter().flat_map(|upstream| upstream.cells());
     let own = gateway.sessions.all().into_iter().flat_map(|session| session.own_cells());
-    let open: Vec<Arc<LinkCell>> = shared.chain(own).filter(|cell| cell.has_session()).collect();
+    let open: Vec<Arc<LinkCell>> = common.chain(own).filter(|cell| cell.has_session()).collect();
     let mut all = JoinSet::new();
     for cell in open {
         let shard = shard.clone();
