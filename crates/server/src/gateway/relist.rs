@@ -19,6 +19,11 @@ impl Call {
         let Some(cell) = self.caller.view().cloned() else { return false };
         let kind = &cell.kind;
         let offer = self.upstream.offer(kind);
+        if self.caller.era() == link.era {
+            // Who sends such headers itself reads the list again itself; what it then reads shall be new.
+            tokio::spawn(async move { offer.refresh(&shard, &link).await });
+            return false;
+        }
         let deadline = self.exchange.deadline();
         let refreshed = tokio::time::timeout_at(deadline.into(), offer.refresh(&shard, &link)).await;
         if !matches!(refreshed, Ok(true)) {
