@@ -140,18 +140,8 @@ impl Follower {
                 return true;
             }
             if coming.is_none() && self.topics().state.lock().interest.is_due() {
-                match self.open(link, upto, order.open()).await {
-                    Ok(Some(stream)) => coming = Some(stream),
-                    Ok(None) | Err(LinkError::Status { .. }) => {
-                        tracing::debug!(server = %self.upstream.name(), "it refuses a stream of notices");
-                        self.topics().state.lock().refuses_all = true;
-                        return false;
-                    }
-                    Err(e) => {
-                        tracing::debug!(server = %self.upstream.name(), "no stream of notices: {}", self.upstream.told(&e));
-                        return false;
-                    }
-                }
+                let Some(stream) = self.asked_for(link, upto, order.open()).await else { return false };
+                coming = Some(stream);
             }
             let limits = self.shard.gateway.frame_limits();
             let overdue = overdue(coming.as_ref().map(|stream| stream.until));
@@ -191,6 +181,21 @@ impl Follower {
                 },
             }
         }
+    }
+
+    /// A stream that the upstream has yet to acknowledge, if it gives one; notes it when it refuses.
+    async fn asked_for(&self, link: &Arc<OpenLink>, upto: u64, number: u64) -> Option<Stream> {
+        match self.open(link, upto, number).await {
+            Ok(Some(stream)) => return Some(stream),
+            Ok(None) | Err(LinkError::Status { .. }) => {
+                tracing::debug!(server = %self.upstream.name(), "it refuses a stream of notices");
+                self.topics().state.lock().refuses_all = true;
+            }
+            Err(e) => {
+                tracing::debug!(server = %self.upstream.name(), "no stream of notices: {}", self.upstream.told(&e));
+            }
+        }
+        None
     }
 
     /// Notes which of the resources that it was asked for the upstream tells of.

@@ -139,17 +139,15 @@ pub(crate) async fn decide(
         }
         Ok(Dispatch::Forward(route)) => {
             let server = view.upstream_era(route.upstream).unwrap_or(era);
-            let mut change = None;
-            if let Some(asked) = subscription(&frame) {
-                let upstream = shard.gateway.upstream(route.upstream);
-                let declares = view.upstream_declares(route.upstream, "resources", Some("subscribe"));
-                match session.change(shard, asked, (upstream, server, declares)) {
-                    Ok(Changing::Done) => return Outcome::Done(200, result_response(&id, b"{}")),
-                    Ok(Changing::Wait(subscribing)) => return Outcome::Wait(id, subscribing),
-                    Ok(Changing::Ask(asked)) => change = Some(asked),
-                    Err(fault) => return refuse(fault, &frame),
-                }
-            }
+            let declares = view.upstream_declares(route.upstream, "resources", Some("subscribe"));
+            let upstream = (shard.gateway.upstream(route.upstream), server, declares);
+            let change = match subscription(&frame).map(|asked| session.change(shard, asked, upstream)) {
+                None => None,
+                Some(Ok(Changing::Ask(change))) => Some(change),
+                Some(Ok(Changing::Done)) => return Outcome::Done(200, result_response(&id, b"{}")),
+                Some(Ok(Changing::Wait(subscribing))) => return Outcome::Wait(id, subscribing),
+                Some(Err(fault)) => return refuse(fault, &frame),
+            };
             let carried = identity.carried.clone();
             let request = CallRequest { frame, route, server, headers: None, server_info: info, carried };
             match Call::begin(shard, Caller::Session(session.clone()), request) {
