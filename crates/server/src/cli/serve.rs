@@ -28,7 +28,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Behave as another system does: bb, buddyboss, wordpress, gateway or kulturarv; --config FILE extends it
-    #[arg(long, short, value_name = "NAME", value_parser = preset::parse)]
+    #[arg(long, value_name = "NAME", value_parser = preset::parse)]
     pub(super) preset: Option<Preset>,
     /// Listen here instead of where the configuration says: ADDRESS:PORT, or a port on loopback; may be repeated
     #[arg(long, short, value_name = "ADDRESS", value_parser = address::parse)]
