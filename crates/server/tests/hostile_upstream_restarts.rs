@@ -13,7 +13,7 @@ use support::*;
 /// A puppet with sessions; it forgets them all whenever the returned flag is raised.
 async fn forgetful(status: u16, body: &'static str) -> (Puppet, Arc<AtomicBool>) {
     let forget = Arc::new(AtomicBool::new(false));
-    let (own, known) = (forget.clone(), Mutex::new(String::new()));
+    let (own, known) = (forget.clone(), Mutex::new(HashSet::new()));
     let sessions = AtomicUsize::new(0);
     let puppet = Puppet::start(move |_, request| {
         let mut known = known.lock().expect("no panic");
@@ -21,14 +21,15 @@ async fn forgetful(status: u16, body: &'static str) -> (Puppet, Arc<AtomicBool>)
             known.clear();
         }
         if request.method() == "initialize" {
-            *known = format!("session-{}", sessions.fetch_add(1, Ordering::SeqCst));
+            let new = format!("session-{}", sessions.fetch_add(1, Ordering::SeqCst));
+            known.insert(new.clone());
             let hello = json!({
                 "protocolVersion": LEGACY, "capabilities": {"tools": {}},
                 "serverInfo": {"name": "forgetful", "version": "1"},
             });
-            return Said::Result(hello, format!("Mcp-Session-Id: {known}\r\n"));
+            return Said::Result(hello, format!("Mcp-Session-Id: {new}\r\n"));
         }
-        if request.headers.get("mcp-session-id") != Some(&*known) {
+        if !request.headers.get("mcp-session-id").is_some_and(|id| known.contains(id)) {
             return Said::Status(status, "application/json", body.to_owned());
         }
         Said::Proper

@@ -220,8 +220,15 @@ impl OfferCell {
     }
 
     async fn try_fetch(&self, shard: &Shard, link: &Arc<LinkCell>) -> Result<Offer, LinkError> {
-        let link = link.get(shard).await?;
-        self.gather(shard, &link).await
+        let first = link.get(shard).await?;
+        match self.gather(shard, &first).await {
+            // Servers forget sessions, some of them all but the newest; another one is begun at once.
+            Err(LinkError::SessionGone) => {
+                let another = link.get(shard).await?;
+                self.gather(shard, &another).await
+            }
+            gathered => gathered,
+        }
     }
 
     async fn gather(&self, shard: &Shard, link: &Arc<OpenLink>) -> Result<Offer, LinkError> {
