@@ -29,7 +29,8 @@ const DEADLINE: Duration = Duration::from_mins(20);
 const USAGE: &str = "\
 cargo xtask peers [--world NAME] [--profile CARGO-PROFILE] [CLIENT ...]
 
-  --world    only this set of upstreams: children, over-http, fixture, legacy-http, legacy-stdio, modern-http, sse, mixed
+  --world    only this set of upstreams: children, over-http, fixture, legacy-http, legacy-stdio, modern-http, modern-stdio,
+             sse, mixed
   --profile  which cargo profile the programs are built with (dev)
   CLIENT     only these: ts-sdk-v1, ts-sdk-v2, inspector, mcp-remote, py-sdk-v0, py-sdk-v1, py-sdk-v2, py-fastmcp,
              mcpcheck, mcp-ssrf-check
