@@ -20,8 +20,10 @@ use crate::tools::{Condition, Trouble, Values};
 pub struct SiteSettings {
     /// The site and the account of requests that carry none; `None` when each must.
     pub login: Option<SiteLogin>,
-    /// Whether a site that a request carries may have an address that is not public, and a file that a call names, too.
+    /// Whether a site that a request carries may have an address that is not public.
     pub private_sites: bool,
+    /// Whether a file that a call names by its URL may have such an address.
+    pub private_files: bool,
     /// For one request; 30 seconds when `None`.
     pub patience: Option<Duration>,
     /// Whether answers are shown as the site gave them, where tools would show a part.
@@ -40,7 +42,7 @@ impl SiteSettings {
     pub(crate) fn limits(&self) -> Limits {
         Limits {
             patience: self.patience.unwrap_or(Limits::default().patience),
-            private_files: self.private_sites,
+            private_files: self.private_files,
             ..Limits::default()
         }
     }

@@ -9,7 +9,7 @@ use crate::try_load;
 const MAPPINGS: &[(&str, &[&str])] = &[
     ("", &["listen", "dialect", "audit", "stateFolder", "allowedHosts", "allowedOrigins", "nonsense"]),
     ("mcpServers/a", &["native", "site", "phases", "sources", "disabled", "command", "url", "timeout"]),
-    ("mcpServers/a/site", &["url", "username", "password", "headers", "basic", "nonsense"]),
+    ("mcpServers/a/site", &["url", "username", "password", "headers", "basic", "privateFiles", "nonsense"]),
     ("mcpServers/a/sources", &["wikipedia", "snl", "other"]),
     ("profiles/p", &["servers", "names", "dialect", "title", "tools"]),
     ("endpoints/[]", &["path", "profile", "dialect", "transport", "message", "auth"]),

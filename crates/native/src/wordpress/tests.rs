@@ -115,6 +115,19 @@ fn each_request_goes_to_its_own_site() {
 }
 
 #[test]
+fn where_files_come_from_is_a_matter_of_its_own() {
+    for (private_sites, private_files) in [(false, false), (true, false), (false, true), (true, true)] {
+        let fake = Fake::replying(site);
+        let settings = SiteSettings { private_sites, private_files, ..settings() };
+        let url = json!({"url": "http://10.0.0.7/a.png"});
+        let server = super::server(&settings, fake.clone()).unwrap();
+        shown(&asked(&server, "wp_upload_media_from_url", &url));
+        let asked = fake.asked.lock().unwrap();
+        assert_eq!((asked[0].url.as_str(), asked[0].public_only), ("http://10.0.0.7/a.png", !private_files));
+    }
+}
+
+#[test]
 fn credentials_that_are_missing_or_wrong_are_told_apart() {
     let bare = || SiteSettings::default();
     let fake = Fake::json(json!([]));

@@ -2,8 +2,8 @@
 
 use std::net::Ipv4Addr;
 
-use serde_json::json;
-use testkit::site::{Options, Site, accounts, serve};
+use serde_json::{Value, json};
+use testkit::site::{Options, Received, Site, accounts, serve};
 
 use crate::place::*;
 use crate::support::*;
@@ -55,8 +55,14 @@ async fn site() -> Site {
     serve((Ipv4Addr::LOCALHOST, 0).into(), Options::default()).await.expect("a site")
 }
 
-/// Calls a tool of the site as somebody with a name and a password there; what the site was shown since.
-async fn shown(site: &Site, settings: &str, value: &str, more: Headers<'_>) -> Vec<String> {
+/// Calls a tool of the site as somebody with a name and a password there; what the site was asked since.
+async fn called(
+    site: &Site,
+    settings: &str,
+    value: &str,
+    more: Headers<'_>,
+    params: &Value,
+) -> Vec<Received> {
     let server = format!("blog: {{ native: wordpress, site: {{ url: '{}'{settings} }} }}", site.url());
     let state = State::new();
     let config = config(&server, &state, "")
@@ -64,11 +70,17 @@ async fn shown(site: &Site, settings: &str, value: &str, more: Headers<'_>) -> V
     let start = Start { config: &config, env: &[("TOKEN", TOKEN)], ..Start::default() };
     let gateway = Gateway::start_with(&start).await;
     let http = gateway.http().showing(value);
-    let call = request(1, "tools/call", &json!({"name": "blog__wp_get_posts", "arguments": {"per_page": 1}}));
+    let call = request(1, "tools/call", params);
     let before = site.received().len();
     http.post("/gateway", more, &call.to_string()).await.bytes().await;
-    let received = site.received();
-    let asked: Vec<_> = received[before..].iter().filter(|one| !one.path.contains("users/me")).collect();
+    site.received().split_off(before)
+}
+
+/// What the site was shown in a call.
+async fn shown(site: &Site, settings: &str, value: &str, more: Headers<'_>) -> Vec<String> {
+    let call = json!({"name": "blog__wp_get_posts", "arguments": {"per_page": 1}});
+    let received = called(site, settings, value, more, &call).await;
+    let asked: Vec<_> = received.iter().filter(|one| !one.path.contains("users/me")).collect();
     assert!(!asked.is_empty(), "the site is asked");
     asked.iter().map(|one| one.header("authorization").to_owned()).collect()
 }
@@ -98,6 +110,25 @@ async fn a_site_gets_what_the_configuration_maps() {
     assert!(all(&seen, &mine), "{seen:?}");
     let seen = shown(&site, &format!("{own}, headers: true"), &mine, &[]).await;
     assert!(all(&seen, &editor.basic()), "its headers, not the caller's own account: {seen:?}");
+}
+
+#[tokio::test]
+async fn a_site_is_asked_for_files_only_where_the_configuration_says_so() {
+    let site = site().await;
+    let own = format!(", username: '{}', password: '{}'", accounts::ADMIN.user, accounts::ADMIN.password);
+    let call = json!({"name": "blog__wp_upload_media_from_url", "arguments": {"url": format!("{}/wp-json", site.url())}});
+    let is_fetch = |one: &&Received| (one.method.as_str(), one.path.as_str()) == ("GET", "/wp-json");
+    let received = called(&site, &own, &bearer(TOKEN), &[], &call).await;
+    assert!(!received.iter().any(|one| is_fetch(&one)), "an address on this machine: {received:?}");
+    let received = called(&site, &format!("{own}, privateFiles: true"), &bearer(TOKEN), &[], &call).await;
+    let fetch = received.iter().find(is_fetch).expect("the file is fetched");
+    assert_eq!(fetch.header("authorization"), "");
+    assert!(received.iter().any(|one| one.method == "POST" && one.path.ends_with("/media")), "{received:?}");
+    for one in &received {
+        let agents = one.headers.iter().filter(|(name, _)| name == "user-agent");
+        let agents: Vec<&str> = agents.map(|(_, value)| value.as_str()).collect();
+        assert_eq!(agents, [concat!("dragoman/", env!("CARGO_PKG_VERSION"))], "{one:?}");
+    }
 }
 
 /// An account as it is written with or without the spaces in its password.

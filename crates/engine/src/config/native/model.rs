@@ -94,6 +94,9 @@ pub struct Site {
     /// The caller's own name and password (HTTP's Basic scheme) go on to the site.
     #[schemars(with = "Option<written::Flag>", extend("default" = false))]
     pub basic: bool,
+    /// A file that a call names by its URL may come from an address that is not public.
+    #[schemars(with = "Option<written::Flag>", extend("default" = false))]
+    pub private_files: bool,
 }
 
 /// A service that `heritage` asks.

@@ -13,7 +13,7 @@ use crate::config::text::Text;
 
 /// Keys that go with `native` only.
 pub(in crate::config) const KEYS: &[&str] = &["site", "phases", "sources"];
-const SITE_KEYS: &[&str] = &["url", "username", "password", "headers", "basic"];
+const SITE_KEYS: &[&str] = &["url", "username", "password", "headers", "basic", "privateFiles"];
 
 pub(in crate::config) fn read_link(
     reader: &mut Reader<'_>,
@@ -82,6 +82,7 @@ fn read_site(reader: &mut Reader<'_>, entry: &Entry) -> Option<Site> {
     let password = optional(reader, &mut fields, "password", true, check::basic_password);
     let headers = reader.flag_in(&mut fields, "headers", false);
     let basic = reader.flag_in(&mut fields, "basic", false);
+    let private_files = reader.flag_in(&mut fields, "privateFiles", false);
     reader.refuse(&fields.rest(), SITE_KEYS);
     let (Ok(url), Ok(username), Ok(password)) = (url, username, password) else { return None };
     if username.is_some() != password.is_some() {
@@ -96,7 +97,7 @@ fn read_site(reader: &mut Reader<'_>, entry: &Entry) -> Option<Site> {
         let mend = "write https://, unless the way to the site is safe";
         reader.note(&entry.key_at, "passwords go to this site over http, where others can read them", mend);
     }
-    Some(Site { url, username, password, headers, basic })
+    Some(Site { url, username, password, headers, basic, private_files })
 }
 
 /// A value that was refused.

@@ -48,7 +48,8 @@ fn site_settings(site: Option<&Site>) -> SiteSettings {
             password: SecretString::from(text(&site.password).unwrap_or_default()),
         })
     });
-    SiteSettings { login, ..SiteSettings::default() }
+    let private_files = site.is_some_and(|site| site.private_files);
+    SiteSettings { login, private_files, ..SiteSettings::default() }
 }
 
 fn sources(link: &NativeLink) -> heritage::Settings {

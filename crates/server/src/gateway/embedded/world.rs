@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use engine::config::Limits;
-use http::header::{AUTHORIZATION, HeaderName, HeaderValue, USER_AGENT};
+use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use http::{Method, Request};
 use native::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Pending, Verb};
 use secrecy::ExposeSecret as _;
@@ -85,7 +85,6 @@ fn build(request: HttpRequest) -> Result<Request<Bytes>, HttpFault> {
     };
     let refused = |_| fault(HttpFaultKind::Refused, "the request cannot be written as HTTP");
     let mut built = Request::builder().method(method).uri(request.url.as_str());
-    built = built.header(USER_AGENT, concat!("dragoman/", env!("CARGO_PKG_VERSION")));
     for (name, value) in &request.headers {
         built = built.header(HeaderName::from_static(name), value.as_ref());
     }
