@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::config::{Config, DEFAULT_PROFILE, EndpointAuth, EndpointTransport};
-use crate::dialect::{Dialect, Streams};
+use crate::dialect::Dialect;
 
 /// What is served at a path.
 #[derive(Debug, Clone)]
@@ -39,9 +39,6 @@ pub(crate) struct Places {
     stranger: Option<Arc<Dialect>>,
 }
 
-/// The path of the default profile's event stream, and where its messages go.
-const STREAM: (&str, &str) = ("/sse", "/message");
-
 impl Places {
     /// The places of a checked configuration.
     pub(crate) fn compile(config: &Config) -> Self {
@@ -50,6 +47,7 @@ impl Places {
         for (at, slug) in config.profiles.keys().enumerate() {
             let dialect = config.dialect_of(slug).and_then(|name| dialects.get(name));
             let transport = EndpointTransport::Both;
+            // Messages are posted here, whatever else the dialect has: a path beside it belongs to an endpoint alone.
             let place = Place { profile: at, dialect, transport, messages: None, asks: true };
             enter(&mut all, &format!("/mcp/{slug}"), place.clone(), None);
             if slug == DEFAULT_PROFILE {
@@ -66,7 +64,7 @@ impl Places {
                 messages: None,
                 asks: endpoint.auth == EndpointAuth::Inherit,
             };
-            enter(&mut all, &endpoint.path, place, endpoint.message.as_deref());
+            enter(&mut all, &endpoint.path, place, config.messages_of(endpoint).as_deref());
         }
         let stranger = config.dialect.as_deref().and_then(|name| dialects.get(name));
         Self { all: all.into_iter().map(|(path, place)| (path.into_boxed_str(), place)).collect(), stranger }
@@ -91,16 +89,9 @@ impl Places {
     }
 }
 
-/// Enters a place, and beside it the one where its messages go.
-fn enter(all: &mut BTreeMap<String, Place>, path: &str, mut place: Place, message: Option<&str>) {
-    let streams = place.dialect.as_ref().map(|row| (row.events.streams, &row.events.message_path));
-    let beside = match (message, streams) {
-        (Some(path), _) => Some(path),
-        (None, Some((Streams::Beside, path))) => Some(path.as_ref()),
-        (None, None) if place.transport == EndpointTransport::Sse && path == STREAM.0 => Some(STREAM.1),
-        (None, _) => None,
-    };
-    if let Some(beside) = beside.filter(|beside| *beside != path) {
+/// Enters a place, and beside it the one where its messages go, if they go elsewhere.
+fn enter(all: &mut BTreeMap<String, Place>, path: &str, mut place: Place, beside: Option<&str>) {
+    if let Some(beside) = beside {
         let messages: Arc<str> = beside.into();
         let only = Messages { path: messages.clone(), only: true };
         all.insert(beside.to_owned(), Place { messages: Some(only), ..place.clone() });
@@ -130,6 +121,7 @@ impl<'c> Dialects<'c> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::Streams;
 
     fn places(text: &str) -> Places {
         let nothing = crate::config::Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
@@ -149,6 +141,15 @@ mod tests {
         assert!(at("/mcp").is_some() && at("/mcp") != at("/x/mcp") && at("/nope").is_none());
         assert!(places.at("/mcp").unwrap().dialect.is_none());
         assert_eq!(places.paths(), ["/mcp", "/mcp/default", "/mcp/one", "/x/mcp"]);
+    }
+
+    #[test]
+    fn a_profile_takes_messages_at_its_own_path() {
+        let places =
+            places(&format!("{SERVERS}dialect: kulturarv\nprofiles: {{ one: {{ servers: [a] }} }}\n"));
+        assert_eq!(places.paths(), ["/mcp", "/mcp/default", "/mcp/one"]);
+        assert!(places.paths().iter().all(|path| places.at(path).unwrap().messages.is_none()));
+        assert!(places.at("/message").is_none());
     }
 
     #[test]

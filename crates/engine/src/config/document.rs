@@ -8,6 +8,7 @@ use super::access;
 use super::audit;
 use super::auth;
 use super::check;
+use super::claims::{self, Written};
 use super::dialects;
 use super::endpoints;
 use super::limits::{LimitRow, Limits, Unit};
@@ -98,6 +99,7 @@ fn read_views(
     servers: &IndexSet<String>,
     default_has_all: bool,
 ) {
+    let faults = reader.faults_so_far();
     let names = dialects::names(&config.dialects);
     let dialects = dialects::known(&names);
     if let Some(name) = pieces::known_name(reader, fields, "dialect", &dialects) {
@@ -106,10 +108,18 @@ fn read_views(
     let around = profiles::Around { servers, dialects: dialects.clone(), default_has_all };
     let base = std::mem::take(&mut config.profiles);
     config.profiles = profiles::read(reader, fields.take("profiles"), &around, base);
+    let mut written = Written::new();
+    let mut at = fields.at.start..fields.at.start;
     if let Some(entry) = fields.take("endpoints") {
         let profiles = known_keys("profile", &config.profiles);
         let base = std::mem::take(&mut config.endpoints);
-        config.endpoints = endpoints::read(reader, entry, &endpoints::Around { profiles, dialects }, base);
+        let around = endpoints::Around { profiles, dialects };
+        (config.endpoints, written) = endpoints::read(reader, entry, &around, base);
+        at = entry.key_at.clone();
+    }
+    // A profile or a dialect that could not be read would make endpoints look other than they are.
+    if reader.faults_so_far() == faults {
+        claims::check(reader, config, &written, &at);
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::check;
+use super::claims::Written;
 use super::model::{DEFAULT_PROFILE, Endpoint, EndpointAuth, EndpointTransport};
 use super::parse::{Entry, Node};
 use super::pieces::{self, Known};
@@ -16,21 +17,23 @@ pub(super) struct Around<'k> {
     pub(super) dialects: Known<'k>,
 }
 
-/// The further paths, on top of those of the base: one with the same path takes its place.
+/// The further paths, on top of those of the base: one with the same path takes its place. And where the file has its own.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     entry: &Entry,
     around: &Around<'_>,
     base: Vec<Endpoint>,
-) -> Vec<Endpoint> {
+) -> (Vec<Endpoint>, Written) {
     let mut endpoints = base;
     let mut paths = HashSet::new();
+    let mut written = Written::new();
     reader.within("endpoints", |reader| {
         for (index, item) in reader.items(&entry.value, "a list of endpoints", false)?.into_iter().enumerate()
         {
             let endpoint =
                 reader.within(&format!("[{index}]"), |reader| read_one(reader, item, around, &mut paths));
             let Some(endpoint) = endpoint else { continue };
+            written.insert(endpoint.path.clone(), (index, item.at.start..item.at.start));
             match endpoints.iter_mut().find(|other| other.path == endpoint.path) {
                 Some(other) => *other = endpoint,
                 None => endpoints.push(endpoint),
@@ -38,7 +41,7 @@ pub(super) fn read(
         }
         Some(())
     });
-    endpoints
+    (endpoints, written)
 }
 
 fn read_one(

@@ -11,6 +11,7 @@ mod access;
 mod audit;
 mod auth;
 mod check;
+mod claims;
 mod dialects;
 mod document;
 mod endpoints;

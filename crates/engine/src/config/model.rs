@@ -335,7 +335,8 @@ pub struct Endpoint {
     /// What is spoken there.
     #[schemars(with = "Option<EndpointTransport>", extend("default" = "http"))]
     pub transport: EndpointTransport,
-    /// Where clients of `sse` send their messages: `/message` for `/sse`, else the path itself when left out.
+    /// Where clients of `sse` send their messages: when left out `/message` for `/sse`, the dialect's `messagePath` where it has
+    /// one, else the path itself.
     #[schemars(with = "Option<String>")]
     pub message: Option<String>,
     /// Whether callers have to show who they are there.

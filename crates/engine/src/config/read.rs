@@ -94,6 +94,11 @@ impl<'a> Reader<'a> {
         result
     }
 
+    /// How many faults there are so far.
+    pub(super) fn faults_so_far(&self) -> usize {
+        self.total_faults
+    }
+
     /// Takes down a fault at the place that the reader has come to.
     pub(super) fn fault(&mut self, at: &Span, message: impl Into<String>, mend: impl Into<String>) {
         self.total_faults += 1;

@@ -119,4 +119,7 @@ fn names_of_the_preset_are_known_and_faults_have_places_in_the_file() {
             "2:35 endpoints[0].profile [smal] there is no profile `smal` => did you mean `small`?",
         ]
     );
+    // What the file says may clash with what the preset has.
+    let faults = over("endpoints: [ { path: /message, dialect: bb } ]").expect_err("one fault");
+    assert!(in_short(&faults.faults)[0].starts_with("1:1 endpoints ["), "{:?}", in_short(&faults.faults));
 }

@@ -228,6 +228,35 @@ endpoints: [ { path: /mcp, dialect: bb }, { path: /mcp, dialect: bb }, { path: /
     ),
     (
         r"mcpServers: {}
+profiles: { one: {} }
+endpoints:
+  - { path: /a, dialect: kulturarv }
+  - { path: /b, transport: sse, message: /c }
+  - { path: /d, transport: sse, message: /c }
+  - { path: /c/, transport: both }
+  - { path: /e, transport: sse, message: /mcp/one }
+  - { path: /f, transport: sse, message: /f }
+  - { path: /g, transport: sse, message: /mcp/two }
+  - { path: /message, dialect: bb }
+",
+        &[
+            r"4:5 endpoints[0] [] the messages of this endpoint's clients would go to a path that leads elsewhere already => give them another one: transport: sse, message: /team/message",
+            r"5:5 endpoints[1] [] the messages of this endpoint's clients would go to a path that leads elsewhere already => give them another one: transport: sse, message: /team/message",
+            r"6:5 endpoints[2] [] the messages of this endpoint's clients would go to a path that leads elsewhere already => give them another one: transport: sse, message: /team/message",
+            r"8:5 endpoints[4] [] the messages of this endpoint's clients would go to a path that leads elsewhere already => give them another one: transport: sse, message: /team/message",
+            r"11:5 endpoints[7] [] the clients of `/sse` send their messages to this path => write another path, or an endpoint for `/sse`, too",
+        ],
+    ),
+    (
+        r"mcpServers: {}
+endpoints: [ { path: /a, dialect: kulturarv }, { path: /b, dialect: kulturarv }, { path: /sse, transport: both, dialect: standard } ]
+",
+        &[
+            r"2:48 endpoints[1] [] the messages of this endpoint's clients would go to a path that leads elsewhere already => give them another one: transport: sse, message: /team/message",
+        ],
+    ),
+    (
+        r"mcpServers: {}
 dialects: { mine: { base: kulturarv, pingSecond: 7, pingSeconds: soon, nonsense: 1, unknownTool: { cod: 1 }, unknownTool.code: x } }
 ",
         &[

@@ -1,0 +1,85 @@
+//! Which paths endpoints claim: their own, and those where the clients of their event streams send messages. Each path leads
+//! to one place. It must not know what is served there.
+
+use std::collections::HashMap;
+
+use super::model::{Config, DEFAULT_PROFILE, Endpoint, EndpointTransport};
+use super::read::Reader;
+use super::source::Span;
+use crate::dialect::Streams;
+
+/// The path of the default profile's event stream.
+const STREAM: &str = "/sse";
+/// Where its messages go.
+const MESSAGES: &str = "/message";
+
+impl Config {
+    /// Where the messages for an endpoint's event stream go; `None` when to the endpoint itself.
+    pub(crate) fn messages_of(&self, endpoint: &Endpoint) -> Option<String> {
+        let name = endpoint.dialect.as_deref().or_else(|| self.dialect_of(&endpoint.profile));
+        let row = name.and_then(|name| self.dialect_named(name)).filter(|row| row.interpreted);
+        let beside = match (&endpoint.message, row) {
+            (Some(path), _) => Some(path.clone()),
+            (None, Some(row)) => {
+                (row.events.streams == Streams::Beside).then(|| row.events.message_path.into_owned())
+            }
+            (None, None) => (endpoint.transport == EndpointTransport::Sse && endpoint.path == STREAM)
+                .then(|| MESSAGES.to_owned()),
+        };
+        beside.filter(|beside| *beside != endpoint.path)
+    }
+}
+
+/// Where the file at hand has its endpoints: by path, the index in its list and the place.
+pub(super) type Written = HashMap<String, (usize, Span)>;
+
+/// Takes down a fault for each endpoint that claims a path which leads elsewhere. `all` is the place of those that the file
+/// does not have itself.
+pub(super) fn check(reader: &mut Reader<'_>, config: &Config, written: &Written, all: &Span) {
+    for (at, endpoint) in config.endpoints.iter().enumerate() {
+        let Some((message, mend)) = clash(config, at, endpoint) else { continue };
+        reader.within("endpoints", |reader| match written.get(&endpoint.path) {
+            Some((index, place)) => {
+                reader.within(&format!("[{index}]"), |reader| reader.fault(place, message, mend));
+            }
+            None => reader.fault(all, message, mend),
+        });
+    }
+}
+
+/// What is wrong with the paths of one endpoint, and what mends it. No path is quoted: it may hold what nobody may see.
+fn clash(config: &Config, at: usize, endpoint: &Endpoint) -> Option<(&'static str, &'static str)> {
+    let own = bare(&endpoint.path);
+    let has_stream = config.profiles.contains_key(DEFAULT_PROFILE)
+        && !config.endpoints.iter().any(|other| bare(&other.path) == STREAM);
+    if has_stream && own == MESSAGES {
+        return Some((
+            "the clients of `/sse` send their messages to this path",
+            "write another path, or an endpoint for `/sse`, too",
+        ));
+    }
+    let beside = config.messages_of(endpoint)?;
+    let beside = bare(&beside);
+    let elsewhere = has_stream && beside == MESSAGES
+        || is_profile(config, beside)
+        || config.endpoints.iter().enumerate().any(|(index, other)| {
+            index != at
+                && (bare(&other.path) == beside
+                    // Of two with the same the later one is told so.
+                    || index < at && config.messages_of(other).is_some_and(|path| bare(&path) == beside))
+        });
+    elsewhere.then_some((
+        "the messages of this endpoint's clients would go to a path that leads elsewhere already",
+        "give them another one: transport: sse, message: /team/message",
+    ))
+}
+
+/// Whether a profile is served at this path without an endpoint.
+fn is_profile(config: &Config, path: &str) -> bool {
+    let slug = if path == "/mcp" { Some(DEFAULT_PROFILE) } else { path.strip_prefix("/mcp/") };
+    slug.is_some_and(|slug| config.profiles.contains_key(slug))
+}
+
+fn bare(path: &str) -> &str {
+    path.strip_suffix('/').unwrap_or(path)
+}
