@@ -117,3 +117,21 @@ async fn all_versions() {
         assert_eq!(wrong.get("error").is_some(), !is_result, "{version}: {wrong}");
     }
 }
+
+#[tokio::test]
+async fn dated_versions_at_an_endpoint_that_has_another() {
+    let config = CONFIG.replace("names: plain", "names: plain, dialect: bb");
+    let gateway = Gateway::start(&config).await;
+    let events = [("Accept", "text/event-stream")];
+    assert_eq!(gateway.http().get("/mcp", &events).await.status, 405, "the dialect has no streams");
+    for version in ["2025-03-26", LEGACY] {
+        let session = Legacy::open_at(gateway.http(), "/mcp", version, &json!({})).await;
+        let stream = session.listen().await;
+        assert!(stream.status == 200 && stream.is_stream(), "{version}: {}", stream.status);
+        let sum = session.call("add", &json!({"a": 2, "b": 3})).await;
+        assert_eq!(text(&sum), "5", "{sum}");
+        assert_eq!(session.ask("ping", &json!({})).await["result"], json!({}));
+        assert_eq!(session.delete().await.status, 204);
+        assert_eq!(session.listen().await.status, 404);
+    }
+}

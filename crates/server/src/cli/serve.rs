@@ -64,6 +64,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     address::refuse_open(&settings.config.listen, args.insecure || settings.config.asks_everybody())?;
     let config = settings.config.clone();
     let console = console.clone();
+    let preset = args.preset;
     let options = Options {
         config,
         runtime: match args.runtime {
@@ -72,12 +73,12 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
         },
         threads: args.threads.map(usize::from),
         folder: state::folder(&settings).ok(),
-        ready: Box::new(move |addresses| greet(addresses, &settings, &console)),
+        ready: Box::new(move |addresses| greet(addresses, preset, &settings, &console)),
     };
     run::serve(options).map_err(|e| Failure::new(e.to_string()))
 }
 
-fn greet(addresses: &[SocketAddr], settings: &Settings, console: &Console) {
+fn greet(addresses: &[SocketAddr], preset: Option<Preset>, settings: &Settings, console: &Console) {
     if console.quiet {
         return;
     }
@@ -93,6 +94,7 @@ fn greet(addresses: &[SocketAddr], settings: &Settings, console: &Console) {
         welcome(&Welcome {
             addresses,
             config: &settings.config,
+            preset: preset.map(|preset| preset.name),
             file: file.as_deref(),
             absolute_file: absolute.as_deref(),
             program: &program,

@@ -22,7 +22,9 @@ pub(super) struct Welcome<'a> {
     pub(super) addresses: &'a [SocketAddr],
     /// What it serves.
     pub(super) config: &'a Config,
-    /// The configuration's file as the user wrote it; `None` for the embedded demo.
+    /// The preset that it is, or that the file extends.
+    pub(super) preset: Option<&'a str>,
+    /// The configuration's file as the user wrote it; `None` for a preset alone, or the embedded demo.
     pub(super) file: Option<&'a str>,
     /// The same as a client in another folder has to write it.
     pub(super) absolute_file: Option<&'a str>,
@@ -40,9 +42,15 @@ pub(super) fn welcome(about: &Welcome<'_>) -> String {
     let first = urls.first().map_or("", String::as_str);
     let shown: Vec<String> = urls.iter().map(|url| paint.cyan(url)).collect();
     let _ = writeln!(text, "{} serves {}\n", paint.bold(&format!("Dragoman {VERSION}")), shown.join(" and "));
-    let config = match about.file {
-        Some(file) => file.to_owned(),
-        None => "none found, so this is the embedded demo; put your servers into ./dragoman.yaml".to_owned(),
+    let config = match (about.file, about.preset) {
+        (Some(file), None) => file.to_owned(),
+        (Some(file), Some(preset)) => format!("{file}, on top of the preset {preset}"),
+        (None, Some(preset)) => {
+            format!("the preset {preset}; `dragoman config show --preset {preset}` prints it")
+        }
+        (None, None) => {
+            "none found, so this is the embedded demo; put your servers into ./dragoman.yaml".to_owned()
+        }
     };
     rows(&mut text, "Configuration", vec![(String::new(), config)], paint);
     rows(&mut text, "Profiles", profiles(about), paint);
@@ -106,6 +114,9 @@ fn clipped(text: &str) -> String {
 
 fn clients(about: &Welcome<'_>, url: &str) -> Vec<(String, String)> {
     let mut args = vec!["stdio"];
+    if let Some(preset) = about.preset {
+        args.extend(["--preset", preset]);
+    }
     if let Some(file) = about.absolute_file {
         args.extend(["--config", file]);
     }
@@ -143,12 +154,17 @@ endpoints:
 ";
 
     fn screen(text: &str, file: Option<&str>, paint: Paint) -> String {
+        of_preset(text, None, file, paint)
+    }
+
+    fn of_preset(text: &str, preset: Option<&str>, file: Option<&str>, paint: Paint) -> String {
         let lookup =
             engine::config::Lookup { env: &|_| Some("s3cret".to_owned()), file: &|_| Err("none".to_owned()) };
         let config = engine::config::load(text, "test", &lookup).unwrap().config;
         welcome(&Welcome {
             addresses: &["127.0.0.1:8808".parse().unwrap(), "[::1]:8808".parse().unwrap()],
             config: &config,
+            preset,
             file,
             absolute_file: file.map(|_| "/etc/dragoman/dragoman.yaml"),
             program: "/usr/bin/dragoman",
@@ -168,6 +184,18 @@ endpoints:
         let screen = screen("mcpServers: { demo: { native: demo } }", None, Paint(false));
         assert!(screen.contains("embedded demo; put your servers into ./dragoman.yaml"), "{screen}");
         assert!(screen.contains(r#""args":["stdio"]"#), "{screen}");
+    }
+
+    #[test]
+    fn a_preset_is_named_wherever_it_has_to_be() {
+        let demo = "mcpServers: { demo: { native: demo } }";
+        let alone = of_preset(demo, Some("bb"), None, Paint(false));
+        assert!(alone.contains("Configuration the preset bb; `dragoman config show --preset bb`"), "{alone}");
+        assert!(alone.contains(r#""args":["stdio","--preset","bb"]"#), "{alone}");
+        let extended = of_preset(demo, Some("bb"), Some("mine.yaml"), Paint(false));
+        assert!(extended.contains("Configuration mine.yaml, on top of the preset bb\n"), "{extended}");
+        let args = r#""args":["stdio","--preset","bb","--config","/etc/dragoman/dragoman.yaml"]"#;
+        assert!(extended.contains(args), "{extended}");
     }
 
     #[test]

@@ -40,6 +40,7 @@ impl Visit<'_> {
             Method::POST if self.is_posted_to() => self.post(request).await,
             Method::GET => match self.too_soon(request.headers()) {
                 Some(refusal) => refusal,
+                None if self.is_standard(request.headers()) => get::get(self.shard, &self.entry, &request),
                 None => self.get(&request),
             },
             Method::DELETE if self.is_standard(request.headers()) => {
