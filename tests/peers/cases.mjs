@@ -5,7 +5,10 @@
 //   logs: texts of the log messages so far; wantLogs(): asks for them where the era has a request for that
 //   changes: a `Changes`, told of `tools` and of URIs; watch({ toolsListChanged, resourceSubscriptions }) → what ends it
 //
-//   node SCRIPT WHERE ERA TOPIC:PREFIX,… FOLDER        WHERE: a URL (…/sse for HTTP+SSE), or a command as a JSON array
+//   ping(), where the era has it
+//
+//   node SCRIPT WHERE ERA TOPIC:PREFIX,… FOLDER        WHERE: a URL (sse+URL, or …/sse, for HTTP+SSE), or a command as a JSON
+//                                                      array. PEER_HEADERS: what HTTP requests carry, as a JSON object
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -17,13 +20,14 @@ const HANGS = 3;
 export const SAMPLE = "Said by the client's model";
 const [, , where, era, topics, files = ''] = process.argv;
 const servers = topics.split(',').map((pair) => pair.split(':'));
-export const visit = { ...reached(where), era, root: pathToFileURL(files || '.').href };
+const headers = JSON.parse(process.env.PEER_HEADERS ?? '{}');
+export const visit = { ...reached(where), headers, era, root: pathToFileURL(files || '.').href };
 
 /** How the gateway is reached: `command` for a pipe, else `url`. */
 function reached(where) {
   if (where.startsWith('[')) return { command: JSON.parse(where) };
-  const url = new URL(where);
-  return { url, sse: url.pathname.endsWith('/sse') };
+  const url = new URL(where.replace(/^sse\+/, ''));
+  return { url, sse: where.startsWith('sse+') || url.pathname.endsWith('/sse') };
 }
 
 let failed = 0;
@@ -118,7 +122,8 @@ export function questions() {
       of: only ? '' : `${prefix} `,
       tools: asked.tools.map((name) => prefix + name),
       calls: asked.calls.map(shown),
-      asks: asked.asks.map(shown),
+      asks: asked.asks?.map(shown) ?? [],
+      refused: asked.refused ?? [],
       prompts: asked.prompts?.map(shown) ?? [],
       progress: shown(asked.progress),
       logging: shown(asked.logging),
@@ -148,19 +153,23 @@ export function fillIn(schema) {
 
 const textOf = (content) => content.map((block) => block.text ?? '').join('\n');
 
-async function mustFail(run) {
+/** It fails, by an error or by a result, and says so; where it matters by which of the two. */
+async function mustFail(run, { says = '', by } = {}) {
   let result;
   try {
     result = await run();
-  } catch {
+  } catch (error) {
+    assert.notEqual(by, 'result', `an error: ${error}`);
+    assert.ok(String(error?.message ?? error).includes(says), `said ${error}`);
     return;
   }
-  assert.equal(result.isError, true, `it succeeded: ${JSON.stringify(result).slice(0, 200)}`);
+  assert.ok(by !== 'error' && result?.isError, `a result: ${JSON.stringify(result)?.slice(0, 200)}`);
+  assert.ok(textOf(result.content).includes(says), `said ${JSON.stringify(result.content).slice(0, 300)}`);
 }
 
 async function oneCall(peer, item) {
   const { name, arguments: args } = item;
-  if (item.fails) return mustFail(() => peer.call({ name, arguments: args }));
+  if (item.fails) return mustFail(() => peer.call({ name, arguments: args }), item);
   const result = await peer.call({ name, arguments: args });
   assert.ok(!result.isError, `it failed: ${JSON.stringify(result.content)}`);
   if (item.text) assert.ok(textOf(result.content).includes(item.text), `said ${JSON.stringify(result.content).slice(0, 300)}`);
@@ -256,6 +265,11 @@ async function completion(peer, { prompt, template, argument, value, values }) {
 
 async function oneOf(peer, asked) {
   const one = (name, run) => check(asked.of + name, run);
+  for (const { method, says, why } of asked.refused) {
+    // What a client has no word for, or knows better than to ask, it cannot be refused.
+    if (peer[method]) await one(`${method} is refused: ${why}`, () => mustFail(() => peer[method](), { says, by: 'error' }));
+  }
+  if (peer.ping && !asked.refused.some(({ method }) => method === 'ping')) await one('ping', peer.ping);
   await one('lists', () => lists(peer, asked));
   for (const item of [...asked.calls, ...asked.asks]) await one(item.case, () => oneCall(peer, item));
   if (asked.progress) await one('progress', () => progress(peer, asked.progress));

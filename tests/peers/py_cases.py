@@ -6,8 +6,10 @@ A peer has these coroutines, all of which answer plain JSON values as they came:
   give_up(name, arguments, meanwhile): starts a call, awaits meanwhile(), cancels the call
   watch(tools=False, uri=None): an async context in which `changes` (a `Changes`) is told of `tools` and of URIs
   want_logs(); and `logs`, the texts of the log messages so far
+  ping(), where the era has it
 
-  python SCRIPT WHERE ERA TOPIC:PREFIX,... FOLDER      WHERE: a URL (.../sse for HTTP+SSE), or a command as a JSON array
+  python SCRIPT WHERE ERA TOPIC:PREFIX,... FOLDER      WHERE: a URL (sse+URL, or .../sse, for HTTP+SSE), or a command as a
+                                                       JSON array. PEER_HEADERS: what HTTP requests carry, a JSON object
 """
 
 import json
@@ -21,9 +23,13 @@ import anyio
 SECONDS = 20
 HANGS = 3  # so many cases may hang; then the rest would only hang as well
 SAMPLE = "Said by the client's model"
+# The methods of a peer, by the names that those of JavaScript have.
+METHODS = {"ping": "ping", "listPrompts": "list_prompts", "listResources": "list_resources", "wantLogs": "want_logs"}
 WHERE, ERA, TOPICS, FILES = sys.argv[1:5]
 COMMAND = json.loads(WHERE) if WHERE.startswith("[") else None
-SSE = WHERE.endswith("/sse")
+SSE = WHERE.startswith("sse+") or WHERE.endswith("/sse")
+URL = WHERE.removeprefix("sse+")
+HEADERS = json.loads(os.environ.get("PEER_HEADERS", "{}"))
 ROOT = pathlib.Path(FILES).absolute().as_uri()
 failed = 0
 hanging = 0
@@ -167,17 +173,21 @@ def need(good, why):
         raise AssertionError(why)
 
 
-async def must_fail(run):
+async def must_fail(run, says="", by=None):
+    """It fails, by an error or by a result, and says so; where it matters by which of the two."""
     try:
         result = await run()
-    except Exception:
+    except Exception as error:
+        need(by != "result", f"an error: {error}")
+        need(says in str(error), f"said {error}")
         return
-    need(result.get("isError"), f"it succeeded: {result}")
+    need(by != "error" and result.get("isError"), f"a result: {result}")
+    need(says in text_of(result["content"]), f"said {result['content']}")
 
 
 async def one_call(peer, item):
     if item.get("fails"):
-        return await must_fail(lambda: peer.call(item["name"], item["arguments"]))
+        return await must_fail(lambda: peer.call(item["name"], item["arguments"]), item.get("says", ""), item.get("by"))
     result = await peer.call(item["name"], item["arguments"])
     need(not result.get("isError"), f"it failed: {result}")
     if "text" in item:
@@ -283,6 +293,13 @@ async def one_of(peer, asked):
     async def one(name, run):
         await check(asked["of"] + name, run)
 
+    for item in asked.get("refused", []):
+        # What a client has no word for, or knows better than to ask, it cannot be refused.
+        method = getattr(peer, METHODS[item["method"]], None)
+        if method:
+            await one(f"{item['method']} is refused: {item['why']}", lambda: must_fail(method, item["says"], "error"))
+    if getattr(peer, "ping", None) and all(item["method"] != "ping" for item in asked.get("refused", [])):
+        await one("ping", peer.ping)
     await one("lists", lambda: lists(peer, asked))
     for item in asked["calls"] + asked["asks"]:
         await one(item["case"], lambda item=item: one_call(peer, item))

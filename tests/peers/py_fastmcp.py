@@ -1,6 +1,8 @@
 """fastmcp 4 as a client of either era: the newest version first, the handshake where the server has no other.
 
-  python py_fastmcp.py URL legacy|auto|modern TOPIC:PREFIX,... FOLDER
+  python py_fastmcp.py URL legacy|fallback|auto|modern TOPIC:PREFIX,... FOLDER
+
+`fallback`: it may find out by itself, and finds a server with a handshake.
 """
 
 import warnings
@@ -18,7 +20,7 @@ import py_cases as cases
 # The newest version deprecates what the others still have, which is what is tested here.
 warnings.simplefilter("ignore")
 NEWEST = "2026-07-28"
-STATELESS = cases.ERA != "legacy"
+STATELESS = cases.ERA in ("auto", "modern")
 LOGS = []
 CHANGES = cases.Changes()
 
@@ -45,6 +47,7 @@ async def heard(message):
 class Peer:
     def __init__(self, client, wire):
         self.client, self.wire, self.logs, self.changes = client, wire, LOGS, CHANGES
+        self.ping = None if STATELESS else client.ping
 
     @asynccontextmanager
     async def watch(self, tools=False, uri=None):
@@ -103,14 +106,14 @@ def transport(wire):
         return httpx2.AsyncClient(**settings, event_hooks={"request": [wire.on_request]})
 
     kind = SSETransport if cases.SSE else StreamableHttpTransport
-    return kind(cases.WHERE, httpx_client_factory=client)
+    return kind(cases.URL, headers=cases.HEADERS, httpx_client_factory=client)
 
 
 async def main():
     wire = cases.Wire()
     client = Client(
         transport(wire),
-        mode=NEWEST if cases.ERA == "modern" else cases.ERA,
+        mode={"modern": NEWEST, "fallback": "auto"}.get(cases.ERA, cases.ERA),
         timeout=cases.SECONDS,
         roots=[types.Root(uri=cases.ROOT, name="files")],
         sampling_handler=sample,

@@ -80,6 +80,9 @@ class Peer:
         if uri:
             await self.session.unsubscribe_resource(AnyUrl(uri))
 
+    async def ping(self):
+        await self.session.send_ping()
+
     async def want_logs(self):
         await self.session.set_logging_level("debug")
 
@@ -123,7 +126,7 @@ async def streams(stack):
         program, *args = cases.COMMAND
         server = StdioServerParameters(command=program, args=args, env=dict(os.environ))
         return await stack.enter_async_context(stdio_client(server))
-    return await stack.enter_async_context(sse_client(cases.WHERE))
+    return await stack.enter_async_context(sse_client(cases.URL, headers=cases.HEADERS))
 
 
 async def main():
@@ -133,7 +136,6 @@ async def main():
         tasks = await stack.enter_async_context(anyio.create_task_group())
         tasks.start_soon(session.listen)
         if await cases.check("initialize", session.hello):
-            await cases.check("ping", session.send_ping)
             await cases.run_all(Peer(session))
         tasks.cancel_scope.cancel()
 

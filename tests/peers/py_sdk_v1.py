@@ -57,6 +57,9 @@ class Peer:
         if uri:
             await self.session.unsubscribe_resource(AnyUrl(uri))
 
+    async def ping(self):
+        await self.session.send_ping()
+
     async def want_logs(self):
         await self.session.set_logging_level("debug")
 
@@ -109,12 +112,12 @@ async def streams(stack, wire):
     hooks = {"request": [wire.on_request]}
 
     def client(headers=None, timeout=None, auth=None):
-        return httpx.AsyncClient(headers=headers, timeout=timeout or httpx.Timeout(30, read=300), event_hooks=hooks)
+        return httpx.AsyncClient(headers={**cases.HEADERS, **(headers or {})}, timeout=timeout or httpx.Timeout(30, read=300), event_hooks=hooks)
 
     if cases.SSE:
-        return await stack.enter_async_context(sse_client(cases.WHERE, httpx_client_factory=client))
+        return await stack.enter_async_context(sse_client(cases.URL, httpx_client_factory=client))
     http = await stack.enter_async_context(client())
-    return (await stack.enter_async_context(streamable_http_client(cases.WHERE, http_client=http)))[:2]
+    return (await stack.enter_async_context(streamable_http_client(cases.URL, http_client=http)))[:2]
 
 
 async def main():
@@ -133,7 +136,6 @@ async def main():
             )
         )
         if await cases.check("initialize", session.initialize):
-            await cases.check("ping", session.send_ping)
             await cases.run_all(Peer(session, wire))
 
 

@@ -1,6 +1,8 @@
 """Python SDK v2 (`mcp` 2.x) as a client of either era, over any transport.
 
-  python py_sdk_v2.py WHERE legacy|auto|modern TOPIC:PREFIX,... FOLDER
+  python py_sdk_v2.py WHERE legacy|fallback|auto|modern TOPIC:PREFIX,... FOLDER
+
+`fallback`: it may find out by itself, and finds a server with a handshake.
 """
 
 import os
@@ -20,7 +22,7 @@ import py_cases as cases
 # The newest version deprecates what the others still have, which is what is tested here.
 warnings.simplefilter("ignore")
 NEWEST = "2026-07-28"
-STATELESS = cases.ERA != "legacy"
+STATELESS = cases.ERA in ("auto", "modern")
 LOGS = []
 CHANGES = cases.Changes()
 
@@ -52,6 +54,7 @@ async def heard(message):
 class Peer:
     def __init__(self, client, wire):
         self.client, self.wire, self.logs, self.changes = client, wire, LOGS, CHANGES
+        self.ping = None if STATELESS else client.send_ping
 
     @asynccontextmanager
     async def watch(self, tools=False, uri=None):
@@ -116,19 +119,19 @@ async def reached(wire):
     hooks = {"request": [wire.on_request]}
 
     def client(headers=None, timeout=None, auth=None):
-        return httpx2.AsyncClient(headers=headers, timeout=timeout or httpx2.Timeout(30, read=300), event_hooks=hooks)
+        return httpx2.AsyncClient(headers={**cases.HEADERS, **(headers or {})}, timeout=timeout or httpx2.Timeout(30, read=300), event_hooks=hooks)
 
     if cases.SSE:
-        async with sse_client(cases.WHERE, httpx_client_factory=client) as streams:
+        async with sse_client(cases.URL, httpx_client_factory=client) as streams:
             yield streams
         return
-    async with client() as http, streamable_http_client(cases.WHERE, http_client=http) as streams:
+    async with client() as http, streamable_http_client(cases.URL, http_client=http) as streams:
         yield streams
 
 
 async def main():
     wire = cases.Wire()
-    mode = NEWEST if cases.ERA == "modern" else cases.ERA
+    mode = {"modern": NEWEST, "fallback": "auto"}.get(cases.ERA, cases.ERA)
     async with AsyncExitStack() as stack:
         client = Client(
             reached(wire),

@@ -28,7 +28,7 @@ function newTransport() {
     return pipeWatched(new StdioClientTransport({ command, args, env: process.env }));
   }
   const Transport = visit.sse ? SSEClientTransport : StreamableHTTPClientTransport;
-  return new Transport(visit.url, { fetch: fetchWatched });
+  return new Transport(visit.url, { fetch: fetchWatched, requestInit: { headers: visit.headers } });
 }
 
 async function watch({ resourceSubscriptions = [] }) {
@@ -41,8 +41,8 @@ async function watch({ resourceSubscriptions = [] }) {
 const transport = newTransport();
 const connected = await check('initialize', () => client.connect(transport));
 if (connected) {
-  await check('ping', () => client.ping());
   await runAll({
+    ping: () => client.ping(),
     logs,
     changes,
     watch,

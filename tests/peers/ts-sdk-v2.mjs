@@ -1,5 +1,7 @@
 // TypeScript SDK v2 (`@modelcontextprotocol/client`) as a client of either era, over any transport.
-//   node ts-sdk-v2.mjs WHERE legacy|auto|modern TOPIC:PREFIX,… FOLDER
+//   node ts-sdk-v2.mjs WHERE legacy|fallback|auto|modern TOPIC:PREFIX,… FOLDER
+//
+// `fallback`: it may find out by itself, and finds a server with a handshake.
 
 import assert from 'node:assert/strict';
 import { Client, SSEClientTransport, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -7,8 +9,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Changes, SAMPLE, check, fetchWatched, fillIn, finish, pipeWatched, runAll, visit } from './cases.mjs';
 
 const NEWEST = '2026-07-28';
-const stateless = visit.era !== 'legacy';
-const mode = visit.era === 'modern' ? { pin: NEWEST } : visit.era;
+const stateless = visit.era === 'auto' || visit.era === 'modern';
+const mode = { modern: { pin: NEWEST }, fallback: 'auto' }[visit.era] ?? visit.era;
 const capabilities = { sampling: {}, elicitation: { form: {} }, roots: {} };
 const client = new Client({ name: 'ts-sdk-v2', version: '2.4.0' }, { capabilities, versionNegotiation: { mode } });
 const logs = [];
@@ -26,7 +28,7 @@ function newTransport() {
     return pipeWatched(new StdioClientTransport({ command, args, env: process.env }));
   }
   const Transport = visit.sse ? SSEClientTransport : StreamableHTTPClientTransport;
-  return new Transport(visit.url, { fetch: fetchWatched });
+  return new Transport(visit.url, { fetch: fetchWatched, requestInit: { headers: visit.headers } });
 }
 
 async function watch(filter) {
@@ -50,6 +52,7 @@ if (connected) {
   // Without sessions, each request says for itself which logs it wants.
   const meta = stateless ? { _meta: { 'io.modelcontextprotocol/logLevel': 'debug' } } : {};
   await runAll({
+    ping: stateless ? undefined : () => client.ping(),
     logs,
     changes,
     watch,

@@ -44,4 +44,9 @@ impl Programs {
     pub(crate) fn fixture(&self) -> PathBuf {
         self.0.join("fixture")
     }
+
+    /// The fake web site.
+    pub(crate) fn site(&self) -> PathBuf {
+        self.0.join("site")
+    }
 }

@@ -88,13 +88,22 @@ pub(crate) enum Naming {
     Plain,
 }
 
+/// What a gateway is told.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Serving {
+    /// The options of `serve` and of `stdio` alike.
+    pub(crate) args: Vec<String>,
+    /// The environment of `serve`.
+    pub(crate) env: Vec<(&'static str, String)>,
+}
+
 /// A running gateway.
 #[derive(Debug)]
 pub(crate) struct Gateway {
     /// The endpoint of the default profile.
     pub(crate) url: String,
-    /// Its configuration.
-    pub(crate) config: PathBuf,
+    /// What it was told.
+    pub(crate) told: Serving,
     service: Service,
 }
 
@@ -112,24 +121,36 @@ impl Gateway {
             Naming::Plain => "plain",
         };
         let config = json!({ "mcpServers": servers, "profiles": { "default": { "names": names } } });
-        let file = scratch(name)?.join("dragoman.json");
-        fs::write(&file, config.to_string()).map_err(|error| format!("{}: {error}", file.display()))?;
+        let args = configured(name, &config)?.into();
+        Self::start_as(programs, Serving { args, ..Serving::default() }, log)
+    }
+
+    /// Starts `dragoman serve` as it is told.
+    pub(crate) fn start_as(programs: &Programs, told: Serving, log: &Log) -> Result<Self, String> {
         let mut command = Command::new(programs.dragoman());
-        command.args(["serve", "--listen", "127.0.0.1:0", "--config"]).arg(&file);
+        command.args(["serve", "--listen", "127.0.0.1:0"]).args(&told.args);
+        command.envs(told.env.iter().map(|(name, value)| (name, value)));
         // Its log may name upstreams before the first screen names its own address.
         let own = |line: &str| address(line.split_once(" serves ")?.1);
         let (service, url) = Service::start(&mut command, log, own)?;
-        Ok(Self { url: format!("{url}/mcp"), config: file, service })
+        Ok(Self { url: format!("{url}/mcp"), told, service })
     }
 
-    /// The endpoint of the default profile for clients that know only HTTP+SSE.
-    pub(crate) fn sse(&self) -> String {
-        format!("{}/sse", self.url.trim_end_matches("/mcp"))
+    /// What it serves at a path.
+    pub(crate) fn at(&self, path: &str) -> String {
+        format!("{}{path}", self.url.trim_end_matches("/mcp"))
     }
 
     pub(crate) fn tell(&self, log: &Log) {
         self.service.tell(log);
     }
+}
+
+/// The options that name a configuration, which is written to an empty folder.
+pub(crate) fn configured(name: &str, config: &Value) -> Result<[String; 2], String> {
+    let file = scratch(name)?.join("dragoman.json");
+    fs::write(&file, config.to_string()).map_err(|error| format!("{}: {error}", file.display()))?;
+    Ok(["--config".to_owned(), file.display().to_string()])
 }
 
 /// An empty folder for one run's files.

@@ -6,8 +6,12 @@
 //! | file | concern |
 //! |---|---|
 //! | `worlds` | which upstreams stand together, and who visits them |
+//! | `presets` | the worlds of presets, and who visits those |
+//! | `served` | a preset as it is served: what stands behind it, where its endpoints are, what its clients show |
 //! | `visit` | one client's run |
 
+mod presets;
+mod served;
 mod visit;
 mod worlds;
 
@@ -17,6 +21,7 @@ use crate::run::Log;
 use crate::stage::{Gateway, scratch};
 use crate::tally::Tally;
 use crate::tools::Tools;
+use served::Served;
 use std::fs;
 use std::time::Duration;
 use visit::{Place, Visit};
@@ -30,7 +35,7 @@ const USAGE: &str = "\
 cargo xtask peers [--world NAME] [--profile CARGO-PROFILE] [CLIENT ...]
 
   --world    only this set of upstreams: children, over-http, fixture, legacy-http, legacy-stdio, modern-http, modern-stdio,
-             sse, mixed
+             sse, mixed; or this preset: bb, buddyboss, wordpress, gateway, kulturarv
   --profile  which cargo profile the programs are built with (dev)
   CLIENT     only these: ts-sdk-v1, ts-sdk-v2, inspector, mcp-remote, py-sdk-v0, py-sdk-v1, py-sdk-v2, py-fastmcp,
              mcpcheck, mcp-ssrf-check
@@ -87,15 +92,18 @@ pub(crate) fn visited(
         .map_err(|error| format!("{}: {error}", files.display()))?;
     let upstreams = Upstreams::start(world, tools, programs, &files, log)?;
     let name = format!("peers-{}", world.name);
-    let gateway = Gateway::start(programs, &name, &upstreams.servers, world.naming, log)?;
-    let place = Place { world: &world, gateway: &gateway, tools, programs, files: &files };
+    let served = match &world.preset {
+        Some(preset) => Served::start(preset, &name, &upstreams, programs, log)?,
+        None => Served::plain(Gateway::start(programs, &name, &upstreams.servers, world.naming, log)?),
+    };
+    let place = Place { world: &world, served: &served, tools, programs, files: &files };
     for visit in visits {
         log.note(&format!("== {}: {}", world.name, visit.title()));
         let (good, said) = log.status(&mut visit.command(&place)?)?;
         tally += visit.cases(&said, good, log);
     }
     if tally.failed > 0 {
-        gateway.tell(log);
+        served.tell(log);
         upstreams.tell(log);
     }
     Ok(tally)

@@ -1,9 +1,10 @@
 //! One client's run through the gateway: its command, and how its words are counted.
 
+use super::served::Served;
 use super::worlds::{Topics, World};
 use crate::root::{self, Programs};
 use crate::run::Log;
-use crate::stage::{Gateway, scratch};
+use crate::stage::scratch;
 use crate::tally::Tally;
 use crate::tools::Tools;
 use serde_json::json;
@@ -58,12 +59,12 @@ impl Visit {
     pub(super) fn command(&self, place: &Place<'_>) -> Result<Command, String> {
         match self.client {
             "mcpcheck" => {
-                let url = place.gateway.url.as_str();
+                let url = place.served.gateway.url.as_str();
                 // The fixture's tools may be called with anything.
                 place.suite("mcpcheck", &["--no-color", "--probe", "all", "--legacy-probes", url])
             }
             "mcp-ssrf-check" => {
-                place.suite("mcp-ssrf-check", &["--url", &place.gateway.url, "--lifecycle", self.era])
+                place.suite("mcp-ssrf-check", &["--url", &place.served.gateway.url, "--lifecycle", self.era])
             }
             "mcp-remote" => {
                 let mut command = place.script("ts-sdk-v1")?;
@@ -75,8 +76,8 @@ impl Visit {
             client => {
                 let mut command = place.script(client)?;
                 command.arg(match self.over {
-                    Over::Http => place.gateway.url.clone(),
-                    Over::Sse => place.gateway.sse(),
+                    Over::Http => place.endpoint(),
+                    Over::Sse => format!("sse+{}", place.stream()),
                     Over::Stdio => place.own_gateway(),
                 });
                 Ok(self.asked(command, place))
@@ -88,6 +89,9 @@ impl Visit {
         let topics = self.topics.unwrap_or(place.world.asked).iter();
         let topics: Vec<String> = topics.map(|(topic, prefix)| format!("{topic}:{prefix}")).collect();
         command.args([self.era, &topics.join(",")]).arg(place.files);
+        command.env("PEER_HEADERS", place.served.headers.to_string());
+        // A client over a pipe hands its environment on to the gateway that it starts.
+        command.envs(place.served.env.iter().map(|(name, value)| (name, value)));
         command
     }
 
@@ -114,7 +118,7 @@ pub(crate) fn cases(said: &str, good: bool) -> Tally {
 /// Where visits happen.
 pub(super) struct Place<'a> {
     pub(super) world: &'a World,
-    pub(super) gateway: &'a Gateway,
+    pub(super) served: &'a Served,
     pub(super) tools: &'a Tools,
     pub(super) programs: &'a Programs,
     /// The folder that clients name as their root.
@@ -140,21 +144,38 @@ impl Place<'_> {
         Ok(command)
     }
 
+    /// The endpoint for clients of Streamable HTTP.
+    fn endpoint(&self) -> String {
+        self.served.gateway.at(self.world.preset.map_or("/mcp", |preset| preset.path))
+    }
+
+    /// The endpoint for clients that know only HTTP+SSE.
+    fn stream(&self) -> String {
+        self.served.gateway.at(self.world.preset.map_or("/sse", |preset| preset.stream))
+    }
+
     /// The command of a gateway for one client, with the same upstreams.
     fn own_gateway(&self) -> String {
-        json!([self.programs.dragoman(), "stdio", "--quiet", "--config", self.gateway.config]).to_string()
+        let mut command = vec![json!(self.programs.dragoman()), json!("stdio"), json!("--quiet")];
+        command.extend(self.served.gateway.told.args.iter().map(|arg| json!(arg)));
+        command.extend(self.world.preset.iter().flat_map(|preset| preset.piped).map(|arg| json!(arg)));
+        json!(command).to_string()
     }
 
     /// The command of a bridge between a client's pipes and the gateway.
     fn through_mcp_remote(&self, protocol: &str, over: Over) -> String {
         let main = self.tools.node.module("mcp-remote/dist/proxy.js");
         let (url, transport) = match over {
-            Over::Sse => (self.gateway.sse(), "sse-only"),
-            Over::Http | Over::Stdio => (self.gateway.url.clone(), "http-only"),
+            Over::Sse => (self.stream(), "sse-only"),
+            Over::Http | Over::Stdio => (self.endpoint(), "http-only"),
         };
         let options = ["--allow-http", "--transport", transport, "--protocol", protocol];
         let mut command = vec![json!(self.tools.node.program()), json!(main), json!(url)];
         command.extend(options.map(|option| json!(option)));
+        for (name, value) in self.served.headers.as_object().into_iter().flatten() {
+            command
+                .extend([json!("--header"), json!(format!("{name}:{}", value.as_str().unwrap_or_default()))]);
+        }
         json!(command).to_string()
     }
 }

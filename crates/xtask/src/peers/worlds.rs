@@ -1,5 +1,7 @@
 //! The worlds: which upstreams stand together behind one gateway, and who visits them.
 
+use super::presets;
+use super::served::Preset;
 use super::visit::{Over, Visit, visit};
 use crate::root::Programs;
 use crate::run::Log;
@@ -18,15 +20,18 @@ pub(super) type Topics = &'static [(&'static str, &'static str)];
 pub(crate) struct World {
     /// What the command line and the steps call it.
     pub(crate) name: &'static str,
+    /// What the gateway is; for `None` it has the upstreams in its default profile.
+    pub(super) preset: Option<Preset>,
     pub(super) naming: Naming,
-    upstreams: &'static [(&'static str, Kind)],
+    pub(super) upstreams: &'static [(&'static str, Kind)],
     /// What visitors ask who have nothing of their own to ask.
     pub(super) asked: Topics,
     pub(super) visits: &'static [&'static [Visit]],
 }
 
+/// A server behind a gateway.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+pub(super) enum Kind {
     /// A server of the npm packages as a child, with its arguments and with or without the folder of files.
     Package {
         main: &'static str,
@@ -40,11 +45,11 @@ enum Kind {
 
 const EVERYTHING: &str = "@modelcontextprotocol/server-everything/dist/index.js";
 const FILESYSTEM: &str = "@modelcontextprotocol/server-filesystem/dist/index.js";
-const LEGACY: &[&str] = &["--eras", "legacy"];
-const MODERN: &[&str] = &["--eras", "modern"];
+pub(super) const LEGACY: &[&str] = &["--eras", "legacy"];
+pub(super) const MODERN: &[&str] = &["--eras", "modern"];
 const FIRST_SSE: &[&str] = &["--version", "2024-11-05"];
 
-const fn fixture(reach: Reach, options: &'static [&'static str]) -> Kind {
+pub(super) const fn fixture(reach: Reach, options: &'static [&'static str]) -> Kind {
     Kind::Fixture(Fixture::new(reach, options))
 }
 
@@ -69,7 +74,7 @@ const WITH_SESSIONS: &[Visit] = &[
     visit("mcp-remote", "legacy", Over::Sse),
 ];
 /// Clients without one, or that find out by themselves that they need none.
-const STATELESS: &[Visit] = &[
+pub(super) const STATELESS: &[Visit] = &[
     visit("ts-sdk-v2", "auto", Over::Http),
     visit("ts-sdk-v2", "modern", Over::Http),
     visit("ts-sdk-v2", "auto", Over::Stdio),
@@ -92,7 +97,7 @@ const SUITES: &[Visit] = &[
     visit("mcp-ssrf-check", "stateful", Over::Http),
 ];
 
-const fn asking<const N: usize>(visits: &[Visit], topics: Topics) -> [Visit; N] {
+pub(super) const fn asking<const N: usize>(visits: &[Visit], topics: Topics) -> [Visit; N] {
     let mut asking = [visit("", "", Over::Http); N];
     let mut index = 0;
     while index < N {
@@ -124,6 +129,7 @@ const fn inspector(topics: Topics) -> [Visit; 3] {
 const fn lone(name: &'static str, upstreams: &'static [(&'static str, Kind)]) -> World {
     World {
         name,
+        preset: None,
         naming: Naming::Plain,
         upstreams,
         asked: &[("fixture", "")],
@@ -132,9 +138,10 @@ const fn lone(name: &'static str, upstreams: &'static [(&'static str, Kind)]) ->
 }
 
 impl World {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self {
             name: "children",
+            preset: None,
             naming: Naming::Prefix,
             upstreams: &[
                 ("everything", Kind::Package { main: EVERYTHING, args: &["stdio"], files: false }),
@@ -148,6 +155,7 @@ impl World {
         },
         Self {
             name: "over-http",
+            preset: None,
             naming: Naming::Plain,
             upstreams: &[("everything", Kind::EverythingOverHttp)],
             asked: &[("everything", "")],
@@ -168,6 +176,7 @@ impl World {
         // Four eras in one profile: each client gets all of them in its own.
         Self {
             name: "mixed",
+            preset: None,
             naming: Naming::Prefix,
             upstreams: &[
                 ("modern", fixture(Reach::Http, MODERN)),
@@ -213,6 +222,11 @@ impl World {
                 SUITES,
             ],
         },
+        presets::BB,
+        presets::BUDDYBOSS,
+        presets::WORDPRESS,
+        presets::KULTURARV,
+        presets::GATEWAY,
     ];
 
     /// The one with this name.
@@ -283,7 +297,9 @@ mod tests {
     #[test]
     fn a_world_asks_something_of_each_upstream() {
         for world in World::ALL {
-            assert_eq!(world.upstreams.len(), world.asked.len(), "{}", world.name);
+            // The tools of most presets are their own.
+            let servers = if world.upstreams.is_empty() { 1 } else { world.upstreams.len() };
+            assert_eq!(servers, world.asked.len(), "{}", world.name);
             assert!(World::named(world.name).is_some());
         }
     }

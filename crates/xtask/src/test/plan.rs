@@ -96,6 +96,12 @@ pub(super) fn full() -> Result<Vec<Step>, String> {
         beside(with_peers("peers-modern-sse", 20, |context, log| {
             visited(context, &["modern-http", "modern-stdio", "sse"], log)
         })),
+        with_peers("peers-presets", 20, |context, log| {
+            visited(context, &["bb", "buddyboss", "wordpress"], log)
+        }),
+        beside(with_peers("peers-presets-events", 20, |context, log| {
+            visited(context, &["kulturarv", "gateway"], log)
+        })),
         with_peers("auth-provider", 10, |context, log| {
             auth::with_provider(context.tools()?, &Context::programs(), &[], log)
         }),

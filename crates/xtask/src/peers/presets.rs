@@ -1,0 +1,107 @@
+//! The worlds of presets: which clients of the protocol as it is published can speak to each, over which transports.
+//!
+//! What a preset refuses such a client, by the rules of the system that it stands for, is in its topic of
+//! `tests/peers/questions.json` under `refused` and `why`, and is asked for.
+
+use super::served::Preset;
+use super::visit::{Over, Visit, visit};
+use super::worlds::{LEGACY, MODERN, STATELESS, Topics, World, asking, fixture};
+use crate::stage::{Naming, Reach};
+
+/// Clients with a handshake, by POST.
+const POSTING: &[Visit] = &[
+    visit("inspector", "legacy", Over::Http),
+    visit("ts-sdk-v1", "legacy", Over::Http),
+    visit("ts-sdk-v2", "legacy", Over::Http),
+    visit("py-sdk-v1", "legacy", Over::Http),
+    visit("py-sdk-v2", "legacy", Over::Http),
+    visit("mcp-remote", "legacy", Over::Http),
+];
+/// Those that would rather do without a handshake, where there is no other way.
+const FALLING_BACK: &[Visit] = &[
+    visit("ts-sdk-v2", "fallback", Over::Http),
+    visit("ts-sdk-v2", "fallback", Over::Stdio),
+    visit("py-sdk-v2", "fallback", Over::Http),
+    visit("py-sdk-v2", "fallback", Over::Stdio),
+    visit("py-fastmcp", "fallback", Over::Http),
+];
+const PIPED: &[Visit] = &[
+    visit("inspector", "legacy", Over::Stdio),
+    visit("ts-sdk-v1", "legacy", Over::Stdio),
+    visit("py-sdk-v1", "legacy", Over::Stdio),
+];
+const STREAMED: &[Visit] = &[
+    visit("inspector", "legacy", Over::Sse),
+    visit("ts-sdk-v1", "legacy", Over::Sse),
+    visit("ts-sdk-v2", "legacy", Over::Sse),
+    visit("py-sdk-v1", "legacy", Over::Sse),
+    visit("py-sdk-v2", "legacy", Over::Sse),
+    visit("py-fastmcp", "legacy", Over::Sse),
+    visit("mcp-remote", "legacy", Over::Sse),
+];
+/// The first SDK: it speaks 2024-11-05 and nothing else, and has no Streamable HTTP.
+const FIRST_PIPED: Visit = visit("py-sdk-v0", "2024-11-05", Over::Stdio);
+const FIRST_STREAMED: Visit = visit("py-sdk-v0", "2024-11-05", Over::Sse);
+
+/// Those that ask at the gateway for all that its page has.
+const CURIOUS: &[Visit] = &[
+    visit("ts-sdk-v1", "legacy", Over::Http),
+    visit("ts-sdk-v1", "legacy", Over::Sse),
+    visit("ts-sdk-v1", "legacy", Over::Stdio),
+    visit("py-sdk-v1", "legacy", Over::Http),
+    visit("py-sdk-v1", "legacy", Over::Sse),
+    visit("py-sdk-v1", "legacy", Over::Stdio),
+    visit("py-sdk-v2", "legacy", Over::Http),
+    visit("py-sdk-v2", "legacy", Over::Sse),
+    visit("py-sdk-v2", "fallback", Over::Http),
+    visit("py-sdk-v2", "fallback", Over::Stdio),
+    visit("py-fastmcp", "fallback", Over::Http),
+    visit("py-fastmcp", "legacy", Over::Sse),
+    visit("mcp-remote", "legacy", Over::Http),
+    visit("mcp-remote", "legacy", Over::Sse),
+    FIRST_STREAMED,
+    FIRST_PIPED,
+];
+/// Those that ask only for what it says that it has.
+const CAREFUL: &[Visit] = &[
+    visit("inspector", "legacy", Over::Http),
+    visit("inspector", "legacy", Over::Sse),
+    visit("inspector", "legacy", Over::Stdio),
+    visit("ts-sdk-v2", "legacy", Over::Http),
+    visit("ts-sdk-v2", "legacy", Over::Sse),
+    visit("ts-sdk-v2", "fallback", Over::Http),
+    visit("ts-sdk-v2", "fallback", Over::Stdio),
+];
+
+/// A world of one preset, whose tools are its own.
+const fn world(preset: Preset, asked: Topics, visits: &'static [&'static [Visit]]) -> World {
+    World { name: preset.name, preset: Some(preset), naming: Naming::Plain, upstreams: &[], asked, visits }
+}
+
+/// A client of a dated version gets that version, whichever it is. The one before all dates has an integer for a
+/// version, which this system refuses by its rules: a version is a text.
+pub(super) const BB: World = world(
+    Preset::BB,
+    &[("bb", "")],
+    &[POSTING, PIPED, STATELESS, &[visit("inspector", "auto", Over::Http), FIRST_PIPED]],
+);
+/// It has no stream of events by its rules, and answers with a version that is its own, which the first SDK does not know.
+pub(super) const BUDDYBOSS: World =
+    world(Preset::BUDDYBOSS, &[("buddyboss", "")], &[POSTING, FALLING_BACK, PIPED]);
+/// It has no stream of events by its rules.
+pub(super) const WORDPRESS: World =
+    world(Preset::WORDPRESS, &[("wordpress", "")], &[POSTING, FALLING_BACK, PIPED, &[FIRST_PIPED]]);
+pub(super) const KULTURARV: World = world(
+    Preset::KULTURARV,
+    &[("kulturarv", "")],
+    &[POSTING, FALLING_BACK, STREAMED, PIPED, &[FIRST_STREAMED, FIRST_PIPED]],
+);
+/// Servers of two eras in one profile.
+pub(super) const GATEWAY: World = World {
+    upstreams: &[("modern", fixture(Reach::Http, MODERN)), ("pipe", fixture(Reach::Stdio, LEGACY))],
+    ..world(
+        Preset::GATEWAY,
+        &[("gateway", "modern__"), ("gateway", "pipe__")],
+        &[CURIOUS, &asking::<{ CAREFUL.len() }>(CAREFUL, &[("gateway-careful", "pipe__")])],
+    )
+};
