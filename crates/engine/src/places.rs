@@ -40,11 +40,12 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// The places of a checked configuration.
-    pub(crate) fn compile(config: &Config) -> Self {
+    /// The places of a checked configuration; `number` is that of a profile.
+    pub(crate) fn compile(config: &Config, number: &dyn Fn(&str) -> Option<usize>) -> Self {
         let mut dialects = Dialects { config, made: BTreeMap::new() };
         let mut all = BTreeMap::new();
-        for (at, slug) in config.profiles.keys().enumerate() {
+        for slug in config.profiles.keys() {
+            let Some(at) = number(slug) else { continue };
             let dialect = config.dialect_of(slug).and_then(|name| dialects.get(name));
             let transport = EndpointTransport::Both;
             // Messages are posted here, whatever else the dialect has: a path beside it belongs to an endpoint alone.
@@ -55,7 +56,7 @@ impl Places {
             }
         }
         for endpoint in &config.endpoints {
-            let Some(profile) = config.profiles.get_index_of(&endpoint.profile) else { continue };
+            let Some(profile) = number(&endpoint.profile) else { continue };
             let name = endpoint.dialect.as_deref().or_else(|| config.dialect_of(&endpoint.profile));
             let place = Place {
                 profile,
@@ -126,7 +127,7 @@ mod tests {
     fn places(text: &str) -> Places {
         let nothing = crate::config::Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
         let loaded = crate::config::load(text, "test", &nothing).unwrap();
-        Places::compile(&loaded.config)
+        Places::compile(&loaded.config, &|slug| loaded.config.profiles.get_index_of(slug))
     }
 
     const SERVERS: &str = "mcpServers: { a: { url: 'http://a.example/mcp' } }\n";

@@ -1,4 +1,5 @@
-//! The configuration compiled once: what exchanges look things up in. An exchange keeps the snapshot it started with.
+//! The configuration compiled once: what exchanges look things up in. An exchange keeps the snapshot it started with; another
+//! one that takes over means the same profiles and servers by the same numbers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use proto::json::quote;
 
 use crate::access::{Asker, Class, Guard, Rules};
 use crate::catalogue::UpstreamId;
-use crate::config::{Affinity, Config, Limits, Link, Profile};
+use crate::config::{Affinity, Config, Limits, Link, Profile, StdioLink, Text};
 use crate::dialect::Dialect;
 use crate::exchange::Timeouts;
 use crate::places::{Place, Places};
@@ -35,20 +36,36 @@ pub struct ProfileSpec {
     pub slug: String,
     /// Its rules.
     pub rules: Profile,
-    /// Its servers that are not disabled, in order.
+    /// Its servers that are not disabled, in order; none where it is no longer configured.
     pub upstreams: Vec<UpstreamId>,
     /// What the gateway says of itself there, a JSON object.
     pub server_info: String,
     /// How it behaves; `None` as the protocol says.
     pub dialect: Option<Arc<Dialect>>,
+    /// Whether it is configured; of one that was before only the place is kept.
+    pub is_there: bool,
+}
+
+/// How many profiles there may have been since the start, under different names: each keeps its number.
+const MOST_PROFILES: usize = 10_000;
+
+/// Why a configuration cannot take over without a restart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Crowded {
+    /// Too many names were used up.
+    #[error("more than {MOST_PROFILES} profiles were configured since the start; restart to go on")]
+    Profiles,
+    /// Too many servers came and went.
+    #[error("too many servers were configured since the start; restart to go on")]
+    Servers,
 }
 
 /// Everything that is configured, ready for use.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
-    /// The servers; an [`UpstreamId`] is an index.
+    /// The servers, in the order of their ids.
     pub upstreams: Vec<UpstreamSpec>,
-    /// The profiles.
+    /// The profiles, and those that were there before.
     pub profiles: Vec<ProfileSpec>,
     /// The caps.
     pub limits: Limits,
@@ -58,35 +75,64 @@ pub struct Snapshot {
     pub local: bool,
     /// Whether callers say who they are, anywhere.
     pub asks: bool,
+    /// Counts the changes of who is let in, and to what: what was decided under another one is to be decided again.
+    pub regime: u64,
+    /// The number of the next server.
+    next_upstream: u32,
     places: Places,
 }
 
 impl Snapshot {
     /// Compiles a checked configuration. `version` is the gateway's own.
     pub fn compile(config: &Config, version: &str) -> Self {
+        let nothing = Numbers { upstreams: &[], profiles: &[], next: 0 };
+        Self::numbered(config, version, &nothing, 0)
+    }
+
+    /// Compiles the configuration that takes over from this one, which was made of `old`: profiles keep their numbers by
+    /// their names, servers as long as nothing about them changes.
+    ///
+    /// # Errors
+    /// When there have been too many.
+    pub fn followed_by(&self, old: &Config, new: &Config, version: &str) -> Result<Self, Crowded> {
+        let same = old.auth == new.auth && old.access == new.access && old.endpoints == new.endpoints;
+        let numbers =
+            Numbers { upstreams: &self.upstreams, profiles: &self.profiles, next: self.next_upstream };
+        let next = Self::numbered(new, version, &numbers, self.regime + u64::from(!same));
+        if next.profiles.len() > MOST_PROFILES {
+            return Err(Crowded::Profiles);
+        }
+        if next.next_upstream == u32::MAX { Err(Crowded::Servers) } else { Ok(next) }
+    }
+
+    fn numbered(config: &Config, version: &str, before: &Numbers<'_>, regime: u64) -> Self {
         let rules = Rules::compile(&config.access);
         let rules = (!rules.is_empty()).then(|| Arc::new(rules));
         let local = config.listen.iter().all(|address| address.ip().is_loopback());
-        let mut upstreams = Vec::new();
-        let mut ids = HashMap::new();
-        for (name, server) in config.mcp_servers.iter().filter(|(_, server)| !server.disabled) {
-            let id = UpstreamId(u32::try_from(upstreams.len()).unwrap_or(u32::MAX));
-            let idle = server.timeout.unwrap_or(config.limits.call_idle_timeout);
-            let timeouts = Timeouts { idle, overall: config.limits.call_timeout.max(idle) };
-            let (link, affinity) = (server.link.clone(), server.affinity);
-            upstreams.push(UpstreamSpec { id, name: name.as_str().into(), link, affinity, timeouts });
-            ids.insert(name.as_str(), id);
+        let (upstreams, next_upstream) = upstreams(config, before);
+        let ids: HashMap<&str, UpstreamId> = upstreams.iter().map(|spec| (&*spec.name, spec.id)).collect();
+        let mut profiles: Vec<ProfileSpec> = before.profiles.iter().map(ProfileSpec::left).collect();
+        let mut numbers: HashMap<String, usize> =
+            profiles.iter().enumerate().map(|(at, profile)| (profile.slug.clone(), at)).collect();
+        for slug in config.profiles.keys() {
+            let next = numbers.len();
+            numbers.entry(slug.clone()).or_insert(next);
         }
-        let places = Places::compile(config);
-        let mut profiles = Vec::new();
+        let places = Places::compile(config, &|slug| numbers.get(slug).copied());
         for (slug, rules) in &config.profiles {
-            profiles.push(ProfileSpec {
+            let shown = rules.servers.iter();
+            let spec = ProfileSpec {
                 slug: slug.clone(),
-                upstreams: rules.servers.iter().filter_map(|name| ids.get(name.as_str()).copied()).collect(),
+                upstreams: shown.filter_map(|name| ids.get(name.as_str()).copied()).collect(),
                 server_info: server_info(rules, version),
                 dialect: places.at(&format!("/mcp/{slug}")).and_then(|place| place.dialect.clone()),
                 rules: rules.clone(),
-            });
+                is_there: true,
+            };
+            match numbers.get(slug).and_then(|at| profiles.get_mut(*at)) {
+                Some(own) => *own = spec,
+                None => profiles.push(spec),
+            }
         }
         Self {
             upstreams,
@@ -95,6 +141,8 @@ impl Snapshot {
             rules,
             local,
             asks: config.auth.asks(),
+            regime,
+            next_upstream,
             places,
         }
     }
@@ -123,7 +171,7 @@ impl Snapshot {
 
     /// The profile with this name.
     pub fn profile_named(&self, slug: &str) -> Option<usize> {
-        self.profiles.iter().position(|p| p.slug == slug)
+        self.profiles.iter().position(|p| p.is_there && p.slug == slug)
     }
 
     /// The paths that are served, in order.
@@ -131,15 +179,74 @@ impl Snapshot {
         self.places.paths()
     }
 
-    /// A configured server.
-    pub fn upstream(&self, id: UpstreamId) -> &UpstreamSpec {
-        &self.upstreams[id.0 as usize]
+    /// A configured server; `None` when it is no longer.
+    pub fn upstream(&self, id: UpstreamId) -> Option<&UpstreamSpec> {
+        self.upstreams.iter().find(|spec| spec.id == id)
     }
 
     /// How long introductions and lists may take, in all.
     pub fn opening_time(&self) -> Duration {
         self.limits.connect_timeout.max(Duration::from_secs(10)) * 3
     }
+}
+
+/// The numbers that were given before.
+struct Numbers<'a> {
+    upstreams: &'a [UpstreamSpec],
+    profiles: &'a [ProfileSpec],
+    next: u32,
+}
+
+impl ProfileSpec {
+    /// What is left of it where nothing else is configured: its number stays taken.
+    fn left(&self) -> Self {
+        let rules = Profile::default();
+        let (slug, server_info) = (self.slug.clone(), self.server_info.clone());
+        Self { slug, rules, upstreams: Vec::new(), server_info, dialect: None, is_there: false }
+    }
+}
+
+impl UpstreamSpec {
+    /// One that stands for servers that are no longer configured, and to which nothing must be opened.
+    pub fn nobody() -> Self {
+        let link = StdioLink {
+            command: Text::plain(""),
+            args: Vec::new(),
+            env: indexmap::IndexMap::new(),
+            cwd: None,
+        };
+        let timeouts = Timeouts { idle: Duration::ZERO, overall: Duration::ZERO };
+        let (id, name) = (UpstreamId(u32::MAX), "(removed)".into());
+        Self { id, name, link: Link::Stdio(link), affinity: Affinity::Shared, timeouts }
+    }
+
+    /// Whether links to the one serve for the other as well.
+    fn is_like(&self, other: &Self) -> bool {
+        self.name == other.name
+            && self.link == other.link
+            && self.affinity == other.affinity
+            && self.timeouts == other.timeouts
+    }
+}
+
+/// The servers that are not disabled, and the number of the next one.
+fn upstreams(config: &Config, before: &Numbers<'_>) -> (Vec<UpstreamSpec>, u32) {
+    let mut next = before.next;
+    let mut upstreams = Vec::new();
+    for (name, server) in config.mcp_servers.iter().filter(|(_, server)| !server.disabled) {
+        let idle = server.timeout.unwrap_or(config.limits.call_idle_timeout);
+        let timeouts = Timeouts { idle, overall: config.limits.call_timeout.max(idle) };
+        let (link, affinity) = (server.link.clone(), server.affinity);
+        let new = UpstreamSpec { id: UpstreamId(next), name: name.as_str().into(), link, affinity, timeouts };
+        if let Some(known) = before.upstreams.iter().find(|known| known.is_like(&new)) {
+            upstreams.push(known.clone());
+        } else {
+            next = next.saturating_add(1);
+            upstreams.push(new);
+        }
+    }
+    upstreams.sort_by_key(|spec| spec.id);
+    (upstreams, next)
 }
 
 fn server_info(profile: &Profile, version: &str) -> String {
@@ -173,6 +280,46 @@ mod tests {
         assert!(at("/mcp").is_some());
         assert_eq!(s.profiles[one].upstreams.len(), 1);
         assert_eq!(s.profiles[one].server_info, r#"{"name":"dragoman","title":"T","version":"1.2.3"}"#);
-        assert_eq!(&*s.upstream(s.profiles[one].upstreams[0]).name, "a");
+        assert_eq!(&*s.upstream(s.profiles[one].upstreams[0]).unwrap().name, "a");
+    }
+
+    #[test]
+    fn what_takes_over_means_the_same_by_the_same_numbers() {
+        let config = |text: &str| {
+            let nothing = crate::config::Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
+            crate::config::load(text, "test", &nothing).unwrap().config
+        };
+        let old = config(
+            "mcpServers:\n  a: { command: a }\n  b: { command: b }\n\
+             profiles:\n  one: { servers: [a] }\n  two: { servers: [b] }\n",
+        );
+        let new = config(
+            "mcpServers:\n  c: { command: c }\n  b: { command: b, args: [x] }\n  a: { command: a }\n\
+             profiles:\n  three: { servers: [c, b] }\n  one: { servers: [b, a] }\n",
+        );
+        let first = Snapshot::compile(&old, "1");
+        let second = first.followed_by(&old, &new, "1").unwrap();
+        let id = |s: &Snapshot, name: &str| s.upstreams.iter().find(|u| &*u.name == name).unwrap().id;
+        assert_eq!(id(&first, "a"), id(&second, "a"));
+        assert_ne!(id(&first, "b"), id(&second, "b"), "it is another one now");
+        assert!(second.upstream(id(&first, "b")).is_none());
+        assert!(second.upstreams.is_sorted_by_key(|u| u.id));
+        assert_eq!(first.profile_named("one"), second.profile_named("one"));
+        assert_eq!(second.profile_named("two"), None);
+        let two = first.profile_named("two").unwrap();
+        assert!(!second.profiles[two].is_there && second.profiles[two].upstreams.is_empty());
+        let three = second.profile_named("three").unwrap();
+        assert_eq!(second.at("/mcp/three").unwrap().profile, three);
+        assert!(second.at("/mcp/two").is_none());
+        assert_eq!(second.profiles[three].upstreams, [id(&second, "c"), id(&second, "b")]);
+        assert_eq!(second.regime, first.regime);
+        let back = second.followed_by(&new, &old, "1").unwrap();
+        assert_eq!(back.profile_named("two"), Some(two));
+        let stricter = Config {
+            access: Vec::new(),
+            auth: crate::config::Auth { keys: true, ..old.auth.clone() },
+            ..old.clone()
+        };
+        assert!(back.followed_by(&old, &stricter, "1").unwrap().regime > back.regime);
     }
 }

@@ -10,7 +10,7 @@ use super::{Outbound, Ticket};
 use crate::fault::Fault;
 
 /// How long an exchange may take.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
     /// Without an answer or a sign of progress, as long as the upstream does not itself wait for the client.
     pub idle: Duration,

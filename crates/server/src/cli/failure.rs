@@ -80,6 +80,16 @@ impl Failure {
         }
     }
 
+    /// What happened and what to do about it, for the log.
+    pub(crate) fn told(&self) -> String {
+        match self {
+            Self::Silent(_) => String::new(),
+            Self::Told { message, mend: None, .. } | Self::Refused { message, .. } => message.clone(),
+            Self::Told { message, mend: Some(mend), .. } => format!("{message}; {mend}"),
+            Self::Config(faults) => faults.to_string(),
+        }
+    }
+
     /// Says it: in JSON on stdout where scripts read, else in words on stderr.
     pub(crate) fn show(&self, console: &Console) {
         if console.json {

@@ -9,7 +9,7 @@ use transport::net::RuntimeKind;
 use super::args::Global;
 use super::console::Console;
 use super::failure::Failure;
-use super::settings::Settings;
+use super::settings::{Settings, Source};
 use super::state;
 use super::welcome::{Welcome, welcome};
 use super::{VERSION, address};
@@ -54,19 +54,19 @@ enum Runtime {
 /// Serves until it is told to stop.
 pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(), Failure> {
     let explicit = global.config.as_deref();
-    let mut settings = match args.preset {
-        Some(preset) => Settings::of_preset(preset, explicit, console)?,
-        None => Settings::read(explicit, console)?,
+    let source = Source::of(args.preset, explicit);
+    let settings = fitted(args, source.load()?)?;
+    settings.note(console);
+    let again = {
+        let args = args.clone();
+        move |settings| fitted(&args, settings)
     };
-    if !args.listen.is_empty() {
-        settings.config.listen.clone_from(&args.listen);
-    }
-    address::refuse_open(&settings.config.listen, args.insecure || settings.config.asks_everybody())?;
     let config = settings.config.clone();
     let console = console.clone();
     let preset = args.preset;
     let options = Options {
         config,
+        origin: source.origin(&settings, again),
         runtime: match args.runtime {
             None | Some(Runtime::PerCore) => RuntimeKind::PerCore,
             Some(Runtime::WorkStealing) => RuntimeKind::WorkStealing,
@@ -76,6 +76,15 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
         ready: Box::new(move |addresses| greet(addresses, preset, &settings, &console)),
     };
     run::serve(options).map_err(|e| Failure::new(e.to_string()))
+}
+
+/// Settings as the command line has them.
+fn fitted(args: &Args, mut settings: Settings) -> Result<Settings, Failure> {
+    if !args.listen.is_empty() {
+        settings.config.listen.clone_from(&args.listen);
+    }
+    address::refuse_open(&settings.config.listen, args.insecure || settings.config.asks_everybody())?;
+    Ok(settings)
 }
 
 fn greet(addresses: &[SocketAddr], preset: Option<Preset>, settings: &Settings, console: &Console) {

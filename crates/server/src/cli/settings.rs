@@ -3,12 +3,14 @@
 use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use engine::config::{Config, Fault, Loaded, Lookup, MAX_FILE_BYTES, MAX_FILLED_BYTES, load, load_over};
 use serde_json::json;
 
 use super::console::Console;
 use super::failure::Failure;
+use crate::gateway::reload::Origin;
 use crate::preset::Preset;
 
 /// The names of a configuration file, in the order in which they are tried.
@@ -36,10 +38,15 @@ impl Settings {
     /// When it cannot be read, or is refused.
     pub(crate) fn read(explicit: Option<&Path>, console: &Console) -> Result<Self, Failure> {
         let settings = Self::load(explicit)?;
-        for note in &settings.notes {
+        settings.note(console);
+        Ok(settings)
+    }
+
+    /// Says what is worth knowing about it.
+    pub(crate) fn note(&self, console: &Console) {
+        for note in &self.notes {
             console.note(&format!("{note}\n"));
         }
-        Ok(settings)
     }
 
     /// The configuration that a command uses.
@@ -54,22 +61,15 @@ impl Settings {
         }
     }
 
-    /// A preset, extended by what a file says; its notes are said.
+    /// A preset, extended by what a file says.
     ///
     /// # Errors
     /// As [`Settings::read`].
-    pub(crate) fn of_preset(
-        preset: Preset,
-        explicit: Option<&Path>,
-        console: &Console,
-    ) -> Result<Self, Failure> {
+    fn load_preset(preset: Preset, explicit: Option<&Path>) -> Result<Self, Failure> {
         let name = format!("the preset {}", preset.name);
         let mut settings = Self::of_text(preset.text, &name, Path::new(""), None)?;
         if let Some(file) = explicit {
             settings = Self::of_file(file.to_path_buf(), Some(settings.config))?;
-        }
-        for note in &settings.notes {
-            console.note(&format!("{note}\n"));
         }
         Ok(settings)
     }
@@ -126,6 +126,51 @@ impl Settings {
     pub(crate) fn absolute_file(&self) -> Option<PathBuf> {
         let file = self.file.as_ref()?;
         Some(fs::canonicalize(file).unwrap_or_else(|_| file.clone()))
+    }
+}
+
+/// Where a configuration comes from, so that it can be read again.
+#[derive(Debug, Clone)]
+pub(crate) struct Source {
+    preset: Option<Preset>,
+    file: Option<PathBuf>,
+}
+
+impl Source {
+    /// A preset or none, and the file that the command line names or that is found.
+    pub(crate) fn of(preset: Option<Preset>, explicit: Option<&Path>) -> Self {
+        let file = explicit.map(Path::to_path_buf);
+        let file = file.or_else(|| if preset.is_none() { find(&places()) } else { None });
+        Self { preset, file }
+    }
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// As [`Settings::read`].
+    pub(crate) fn load(&self) -> Result<Settings, Failure> {
+        match self.preset {
+            Some(preset) => Settings::load_preset(preset, self.file.as_deref()),
+            None => Settings::load(self.file.as_deref()),
+        }
+    }
+
+    /// Where it comes from again while serving; `fitted` makes of it what the command line wants. `None` where it is in no
+    /// file.
+    pub(crate) fn origin(
+        &self,
+        settings: &Settings,
+        fitted: impl Fn(Settings) -> Result<Settings, Failure> + Send + Sync + 'static,
+    ) -> Option<Origin> {
+        let (source, file) = (self.clone(), settings.file.clone()?);
+        let read = move || {
+            let settings = source.load().and_then(&fitted).map_err(|failure| failure.told())?;
+            for note in &settings.notes {
+                tracing::warn!("{note}");
+            }
+            Ok(settings.config)
+        };
+        Some(Origin { read: Arc::new(read), file: Some(file) })
     }
 }
 

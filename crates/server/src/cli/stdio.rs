@@ -6,7 +6,7 @@ use transport::net::RuntimeKind;
 use super::args::Global;
 use super::console::Console;
 use super::failure::Failure;
-use super::settings::Settings;
+use super::settings::{Settings, Source};
 use super::state;
 use crate::gateway::run::{self, Options};
 use crate::preset::{self, Preset};
@@ -35,10 +35,14 @@ pub(super) struct Args {
 /// Serves until stdin ends.
 pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(), Failure> {
     let explicit = global.config.as_deref();
-    let settings = match (&args.url, args.preset) {
-        (Some(url), _) => Settings::of_url(url)?,
-        (None, Some(preset)) => Settings::of_preset(preset, explicit, console)?,
-        (None, None) => Settings::read(explicit, console)?,
+    let source = Source::of(args.preset, explicit);
+    let (settings, origin) = if let Some(url) = &args.url {
+        (Settings::of_url(url)?, None)
+    } else {
+        let settings = source.load()?;
+        settings.note(console);
+        let origin = source.origin(&settings, Ok);
+        (settings, origin)
     };
     if !settings.config.profiles.contains_key(&args.profile) {
         let names: Vec<&str> = settings.config.profiles.keys().map(String::as_str).collect();
@@ -48,6 +52,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     let folder = state::folder(&settings).ok();
     let options = Options {
         config: settings.config,
+        origin,
         runtime: RuntimeKind::PerCore,
         threads: Some(1),
         folder,

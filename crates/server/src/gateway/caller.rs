@@ -45,10 +45,10 @@ impl Caller {
     }
 
     /// What it sees.
-    pub(super) fn view(&self) -> Option<&Arc<ViewCell>> {
+    pub(super) fn view(&self) -> Option<Arc<ViewCell>> {
         match self {
             Self::Session(session) => session.view(),
-            Self::Stateless(view, _) => Some(view),
+            Self::Stateless(view, _) => Some(view.clone()),
         }
     }
 
@@ -106,7 +106,7 @@ impl Call {
     /// The fault to answer with.
     pub(crate) fn begin(shard: &Shard, caller: Caller, request: Request<'_>) -> Result<Self, Fault> {
         let gateway = &shard.gateway;
-        let upstream = gateway.upstream(request.route.upstream).clone();
+        let upstream = gateway.upstream(request.route.upstream);
         let (era, cancelled) = match &caller {
             Caller::Stateless(view, _) => (view.kind.era, None),
             Caller::Session(session) => {

@@ -42,6 +42,9 @@ impl Follower {
             if self.topics().is_over(false) {
                 return;
             }
+            if self.upstream.leaving.is_stopped() {
+                return self.topics().settle(u64::MAX);
+            }
             let upto = *self.topics().wanted.borrow();
             match self.upstream.shared_link(&kind).get(&self.shard).await {
                 Ok(link) => {

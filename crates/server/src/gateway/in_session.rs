@@ -140,7 +140,7 @@ pub(crate) async fn decide(
         Ok(Dispatch::Forward(route)) => {
             let server = view.upstream_era(route.upstream).unwrap_or(era);
             let declares = view.upstream_declares(route.upstream, "resources", Some("subscribe"));
-            let upstream = (shard.gateway.upstream(route.upstream), server, declares);
+            let upstream = (&shard.gateway.upstream(route.upstream), server, declares);
             let change = match subscription(&frame).map(|asked| session.change(shard, asked, upstream)) {
                 None => None,
                 Some(Ok(Changing::Ask(change))) => Some(change),

@@ -47,7 +47,8 @@ pub(super) struct Way {
 
 /// The client.
 pub(super) struct Client {
-    pub(super) shard: Shard,
+    /// The thread, with the gateway as it was when the client came.
+    first: Shard,
     pub(super) way: Way,
     session: Mutex<Option<Arc<Session>>>,
     /// Stateless requests that can be cancelled.
@@ -69,13 +70,18 @@ impl Client {
     pub(super) fn new(shard: &Shard, way: Way) -> Arc<Self> {
         let calls = shard.gateway.snapshot.limits.calls_per_session;
         Arc::new(Self {
-            shard: shard.clone(),
+            first: shard.clone(),
             way,
             session: Mutex::default(),
             open: Mutex::default(),
             calls: Arc::new(Semaphore::new(calls)),
             requests: Arc::new(Semaphore::new(calls + OWN)),
         })
+    }
+
+    /// The gateway as it is now: a client may stay for days, and each of its messages is for itself.
+    pub(super) fn shard(&self) -> Shard {
+        self.first.now()
     }
 
     fn session(&self) -> Option<Arc<Session>> {
@@ -85,8 +91,8 @@ impl Client {
     /// Ends what it has here. Requests that are under way are cancelled.
     pub(super) async fn end(&self) {
         if let Some(session) = self.session() {
-            self.shard.gateway.sessions.remove(&session.id);
-            session.end(&self.shard).await;
+            self.shard().gateway.sessions.remove(&session.id);
+            session.end(&self.shard()).await;
         }
     }
 
@@ -204,11 +210,12 @@ impl Client {
         let Way { id: session, profile, identity, .. } = &self.way;
         let (session, identity) = (session.clone(), identity.clone());
         let birth = Birth { id: session, profile: *profile, identity, era, hello, face };
-        let (newborn, view) = Session::introduce(&self.shard, birth).await;
-        let info = &self.shard.gateway.snapshot.profiles[self.way.profile].server_info;
+        let shard = self.shard();
+        let (newborn, view) = Session::introduce(&shard, birth).await;
+        let info = &shard.gateway.snapshot.profiles[self.way.profile].server_info;
         let text =
             initialize_result(id, newborn.kind.era, &asked, view.capabilities(), info, view.instructions());
-        self.shard.gateway.sessions.add(&newborn);
+        shard.gateway.sessions.add(&newborn);
         if let Ok(mut own) = self.session.lock() {
             *own = Some(newborn.keep());
         }
@@ -228,10 +235,11 @@ impl Client {
             }
             return;
         };
+        session.follow(&self.shard());
         match frame.kind() {
             FrameKind::Request => self.request(session, frame, tasks, None).await,
-            FrameKind::Notification => notification(&self.shard, &session, frame),
-            FrameKind::Response | FrameKind::Error => response(&self.shard, &session, &frame),
+            FrameKind::Notification => notification(&self.shard(), &session, frame),
+            FrameKind::Response | FrameKind::Error => response(&self.shard(), &session, &frame),
         }
     }
 
@@ -249,7 +257,7 @@ impl Client {
         let outcome = if slow {
             None
         } else {
-            Some(decide(&self.shard, &session, &self.way.identity, frame.clone()).await)
+            Some(decide(&self.shard(), &session, &self.way.identity, frame.clone()).await)
         };
         let outcome = match outcome {
             Some(done @ (Outcome::Done(..) | Outcome::Long(_))) => {
@@ -264,7 +272,7 @@ impl Client {
         tasks.spawn(async move {
             let outcome = match outcome {
                 Some(call) => call,
-                None => decide(&client.shard, &session, &client.way.identity, frame).await,
+                None => decide(&client.shard(), &session, &client.way.identity, frame).await,
             };
             client.finish(&session, outcome, to.as_ref()).await;
             drop(room);
@@ -278,7 +286,7 @@ impl Client {
             Outcome::Wait(id, subscribing) => self.give(to, subscribing.answer(&id).await.1).await,
             Outcome::Call(call, change) => {
                 let ok = self.drive(call, to).await;
-                session.settle(&self.shard, change.as_ref(), ok);
+                session.settle(&self.shard(), change.as_ref(), ok);
             }
         }
     }

@@ -79,7 +79,7 @@ impl Client {
     }
 
     async fn decide(&self, envelope: Envelope, frame: Frame) -> Decision {
-        stateless::decide(&self.shard, self.way.profile, &self.way.identity, envelope, frame, None).await
+        stateless::decide(&self.shard(), self.way.profile, &self.way.identity, envelope, frame, None).await
     }
 
     /// Attends to what takes its time until it ends or is cancelled.
@@ -99,12 +99,13 @@ impl Client {
     }
 
     async fn listen(&self, cell: &ViewCell, frame: &Frame, id: &Id) {
-        let begun = Place::take(&self.shard)
-            .and_then(|place| Ok((place, Filter::read(&self.shard, cell, frame, &self.way.identity)?)));
+        let shard = self.shard();
+        let begun = Place::take(&shard)
+            .and_then(|place| Ok((place, Filter::read(&shard, cell, frame, &self.way.identity)?)));
         match begun {
             Err(fault) => self.refuse(&fault, Some(id)).await,
             Ok((_place, filter)) => {
-                listen::serve(&self.shard, cell, filter, id, Sink::Lines(self.way.out.clone())).await;
+                listen::serve(&shard, cell, filter, id, Sink::Lines(self.way.out.clone())).await;
             }
         }
     }

@@ -266,9 +266,14 @@ impl OpenLink {
         self.born.elapsed().saturating_sub(Duration::from_millis(self.used.load(Ordering::Relaxed)))
     }
 
+    /// Whether a call or a task needs it to stay.
+    pub(crate) fn is_needed(&self) -> bool {
+        self.needed.load(Ordering::Relaxed) > 0
+    }
+
     /// Whether a session, a call or a task uses it now.
     pub(crate) fn is_used(&self) -> bool {
-        self.needed.load(Ordering::Relaxed) > 0 || !self.users().is_empty()
+        self.is_needed() || !self.users().is_empty()
     }
 
     /// Whether anybody ever did.

@@ -87,7 +87,7 @@ impl LinkCell {
         if let Some(link) = self.current() {
             return Ok(link);
         }
-        if self.is_retired() {
+        if self.is_over() {
             return Err(LinkError::Closed);
         }
         let is_child = matches!(self.upstream.place, Place::Child(_));
@@ -113,7 +113,7 @@ impl LinkCell {
                 let before = self.openings.fetch_add(1, Ordering::Relaxed);
                 self.open.store(Some(link.clone()));
                 // Whoever wanted it has gone meanwhile.
-                if self.is_retired() {
+                if self.is_over() {
                     self.close(shard).await;
                     return Err(LinkError::Closed);
                 }
@@ -155,7 +155,8 @@ impl LinkCell {
     /// Whether it should be open although nobody asks for it now.
     pub(crate) fn is_wanted(&self) -> bool {
         self.upstream.over_http()
-            && !self.is_retired()
+            && !self.is_over()
+            && !self.upstream.leaving.is_stopped()
             && !self.is_resting()
             && self.session.as_ref().is_none_or(|session| session.strong_count() > 0)
     }
@@ -191,6 +192,16 @@ impl LinkCell {
     /// From now on no link is opened, and one that is being opened is let go as soon as it is open.
     pub(crate) fn retire(&self) {
         self.retired.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether no link is opened any more: of this cell, or to its server.
+    fn is_over(&self) -> bool {
+        self.is_retired() || self.upstream.has_ended()
+    }
+
+    /// Whether a call or a task needs its link, or waits for it to be opened.
+    pub(crate) fn is_needed(&self) -> bool {
+        self.opening.try_lock().is_err() || self.current().is_some_and(|link| link.is_needed())
     }
 
     /// Whether nobody will use it any more.

@@ -252,6 +252,9 @@ pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, mut filter: Filter, id
             }
             () = sink.gone() => return,
             () = shard.gateway.stop.stopped() => break,
+            // What is configured otherwise by now: the client listens again, to what is there then.
+            () = cell.retired.stopped() => break,
+            () = any_leaves(&listening) => break,
             () = tokio::time::sleep(KEEP_ALIVE_EVERY) => sink.keep_alive().await,
         }
     }
@@ -261,8 +264,19 @@ pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, mut filter: Filter, id
 
 /// Listens to the resources of a filter at their upstreams.
 fn follow(shard: &Shard, filter: &Filter) -> (Vec<Listening>, Vec<Heard>) {
-    let join = |(owner, uris)| topics::listen(shard, shard.gateway.upstream(owner), uris);
+    let join = |(owner, uris)| topics::listen(shard, &shard.gateway.upstream(owner), uris);
     filter.by_owner().into_iter().map(join).unzip()
+}
+
+/// Returns when one of the upstreams is no longer configured.
+async fn any_leaves(listening: &[Listening]) {
+    let mut leaving: Vec<_> =
+        listening.iter().map(|one| Box::pin(one.place().upstream().leaving.stopped())).collect();
+    std::future::poll_fn(|context| {
+        let is_over = leaving.iter_mut().any(|one| one.as_mut().poll(context).is_ready());
+        if is_over { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
 }
 
 /// The next notice of any upstream.

@@ -3,6 +3,8 @@
 //! | file | is for |
 //! |---|---|
 //! | `run`, `farewell` | starting and ending it all |
+//! | `lasting`, `threads` | what stays when the configuration changes; what each thread has of it now |
+//! | `reload`, `takeover`, `leaving` | a new configuration while serving: read, put in force; servers and sessions that end with it |
 //! | `http/` | clients over Streamable HTTP and HTTP+SSE |
 //! | `dialect/` | clients of endpoints that behave as another system does |
 //! | `stdio` | the one client over stdin and stdout |
@@ -16,7 +18,7 @@
 //! | `listen`, `topics` | streams of notices for stateless clients; resources that clients listen to |
 //! | `follower`, `telling` | one server told of them, and heard; links of one call told of them |
 //! | `views`, `offers` | what clients see, kept up to date |
-//! | `upstream`, `link`, `wire`, `reply`, `link_cell`, `pump`, `changes` | links to servers, and what those say, asked and unasked |
+//! | `upstreams`, `upstream`, `link`, `wire`, `reply`, `link_cell`, `pump`, `changes` | links to servers, and what those say, asked and unasked |
 //! | `embedded/` | servers that live in the binary |
 //! | `outbox` | what servers are told without waiting |
 //! | `ladder`, `opening` | in which era and over which transport a server is spoken to |
@@ -40,7 +42,9 @@ mod http;
 mod identity;
 mod in_session;
 pub(crate) mod ladder;
+mod lasting;
 mod lease;
+mod leaving;
 mod lines;
 mod lines_stateless;
 mod link;
@@ -57,6 +61,7 @@ mod pump;
 mod rates;
 mod record;
 mod relist;
+pub(crate) mod reload;
 mod reply;
 mod requests;
 pub(crate) mod run;
@@ -68,16 +73,19 @@ mod stateless;
 mod stdio;
 mod streams;
 mod subscriptions;
+mod takeover;
 mod tasks;
 mod telling;
+mod threads;
 mod topics;
 mod upstream;
+mod upstreams;
 mod views;
 mod wire;
 
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
@@ -87,104 +95,74 @@ use engine::config::{Config, Limits};
 use engine::exchange::{Binding, Sealer};
 use proto::era::{Asks, Era};
 use proto::rpc::FrameLimits;
-use transport::child::Supervisor;
-use transport::net::Stop;
-use transport::net::client::Client;
 
-use crate::audit::AuditSink;
 use crate::auth::Authenticator;
-use memory::Tidying;
-use parked::Parked;
+use lasting::{Lasting, Outside};
 use rates::Rates;
-use seal::Seal;
-use sessions::Sessions;
-use tasks::Homes;
+pub(crate) use threads::Shard;
 use upstream::{Kind, Upstream};
-use views::Views;
 
 /// Who the gateway is towards upstreams.
 const CLIENT_INFO: &str = concat!("{\"name\":\"dragoman\",\"version\":\"", env!("CARGO_PKG_VERSION"), "\"}");
 
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 const NO_RANDOM: &str = "the operating system gives no random numbers";
 
-/// Everything that the whole process shares.
+/// The gateway under one configuration.
 pub(crate) struct Gateway {
     snapshot: Arc<Snapshot>,
-    upstreams: Vec<Arc<Upstream>>,
-    sessions: Sessions,
-    views: Views,
-    supervisor: Supervisor,
-    seal: Seal,
-    parked: Parked,
-    homes: Homes,
-    held: parking_lot::Mutex<engine::tasks::Held>,
-    keys: AtomicU64,
-    listens: AtomicU64,
-    dialect_sessions: dialect::Sessions,
-    dialect_lists: dialect::Lists,
+    /// What the snapshot was made of.
+    config: Config,
+    guard: http::Guard,
+    /// Who is let in, asking others over nobody's connections.
+    door: Authenticator,
+    rates: Arc<Rates>,
     /// Whether requests carry anything for sites behind embedded servers.
     carries: bool,
-    rates: Rates,
-    audit: AuditSink,
-    tidying: Tidying,
-    stop: Stop,
+    lasting: Arc<Lasting>,
 }
 
-/// A thread's hold on the gateway, with its own connections to upstreams.
-#[derive(Clone)]
-pub(crate) struct Shard(Arc<ShardState>);
+impl Deref for Gateway {
+    type Target = Lasting;
 
-pub(crate) struct ShardState {
-    gateway: Arc<Gateway>,
-    client: Client,
-    door: Authenticator,
-}
-
-impl Deref for Shard {
-    type Target = ShardState;
-
-    fn deref(&self) -> &ShardState {
-        &self.0
+    fn deref(&self) -> &Lasting {
+        &self.lasting
     }
 }
 
 impl Gateway {
-    fn new(config: &Config, audit: AuditSink, stop: Stop) -> Result<Self, String> {
-        let snapshot = Snapshot::compile(config, env!("CARGO_PKG_VERSION"));
-        let upstreams: Result<Vec<_>, String> = snapshot
-            .upstreams
-            .iter()
-            .map(|spec| Upstream::new(spec.clone(), &snapshot).map(Arc::new))
-            .collect();
-        Ok(Self {
-            upstreams: upstreams?,
-            sessions: Sessions::new(&snapshot.limits),
-            views: Views::default(),
-            supervisor: Supervisor::new(snapshot.limits.children),
-            seal: Seal::new().map_err(|_| NO_RANDOM.to_owned())?,
-            parked: Parked::new(snapshot.limits.parked_calls, snapshot.limits.request_state_lifetime),
-            homes: Homes::new(snapshot.limits.parked_calls, snapshot.limits.request_state_lifetime),
-            held: tasks::new_held(snapshot.limits.request_state_lifetime),
-            // Keys are also progress tokens, which some servers take for missing when they are 0.
-            keys: AtomicU64::new(1),
-            listens: AtomicU64::new(0),
-            dialect_sessions: dialect::Sessions::new(snapshot.limits.sessions),
-            dialect_lists: dialect::Lists::default(),
+    fn new(config: Config, door: Authenticator, outside: Outside) -> Result<Self, String> {
+        let snapshot = Arc::new(Snapshot::compile(&config, VERSION));
+        let lasting = Arc::new(Lasting::new(&snapshot, outside)?);
+        let rates = Arc::new(new_rates(&config)?);
+        Ok(Self::over(lasting, (config, snapshot), door, rates))
+    }
+
+    fn over(
+        lasting: Arc<Lasting>,
+        (config, snapshot): (Config, Arc<Snapshot>),
+        door: Authenticator,
+        rates: Arc<Rates>,
+    ) -> Self {
+        let loopback = lasting.loopback;
+        Self {
+            guard: http::Guard::new(loopback, &config.allowed_hosts, &config.allowed_origins),
             carries: embedded::Carried::is_wanted(&snapshot.upstreams),
-            rates: Rates::new(&config.rate_limits, seal::random_number().map_err(|_| NO_RANDOM.to_owned())?),
-            audit,
-            tidying: Tidying::default(),
-            stop,
-            snapshot: Arc::new(snapshot),
-        })
+            snapshot,
+            config,
+            door,
+            rates,
+            lasting,
+        }
     }
 
     fn next_key(&self) -> u64 {
         self.keys.fetch_add(1, Ordering::Relaxed)
     }
 
-    fn upstream(&self, id: UpstreamId) -> &Arc<Upstream> {
-        &self.upstreams[id.0 as usize]
+    fn upstream(&self, id: UpstreamId) -> Arc<Upstream> {
+        self.upstreams.get(id)
     }
 
     fn frame_limits(&self) -> FrameLimits {
@@ -219,6 +197,10 @@ impl Sealer for Gateway {
     fn fresh_key(&self) -> u64 {
         self.next_key()
     }
+}
+
+fn new_rates(config: &Config) -> Result<Rates, String> {
+    Ok(Rates::new(&config.rate_limits, seal::random_number().map_err(|_| NO_RANDOM.to_owned())?))
 }
 
 fn frame_limits(limits: &Limits) -> FrameLimits {

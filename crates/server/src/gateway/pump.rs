@@ -313,7 +313,7 @@ impl Ear {
     async fn changed(&self, link: &Arc<OpenLink>, lists: &[Notice]) {
         let (gateway, id) = (&self.shard.gateway, link.upstream.spec.id);
         let kinds = link.upstream.kinds_beside(&self.kind);
-        let views: Vec<_> = kinds.iter().flat_map(|kind| gateway.views.with(&self.shard, id, kind)).collect();
+        let views: Vec<_> = kinds.iter().flat_map(|kind| gateway.views.with(id, kind)).collect();
         let before: Vec<_> = views.iter().map(|view| *view.watch().borrow()).collect();
         link.upstream.offer(&self.kind).refresh(&self.shard, link).await;
         for (view, before) in views.iter().zip(before) {

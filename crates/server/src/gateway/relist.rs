@@ -16,7 +16,7 @@ impl Call {
         }
         let Some(link) = self.link.as_deref().cloned() else { return false };
         let (shard, gateway) = (self.shard.clone(), self.shard.gateway.clone());
-        let Some(cell) = self.caller.view().cloned() else { return false };
+        let Some(cell) = self.caller.view() else { return false };
         let kind = &cell.kind;
         let offer = self.upstream.offer(kind);
         if self.caller.era() == link.era {

@@ -18,9 +18,12 @@ use transport::net::{
 };
 
 use super::farewell::Farewell;
-use super::http::{Guard, Service};
-use super::upstream::Kind;
-use super::{Gateway, Shard, ShardState, partings, stdio};
+use super::http::Service;
+use super::lasting::Outside;
+use super::reload::{self, Origin};
+use super::threads::Thread;
+use super::upstream::{Kind, Upstream};
+use super::{Gateway, Shard, partings, stdio};
 
 /// How long the last calls may take to be written down.
 const LAST_RECORDS: Duration = Duration::from_secs(5);
@@ -32,6 +35,8 @@ const SWEEP: u64 = 10;
 pub(crate) struct Options {
     /// The checked configuration.
     pub(crate) config: Config,
+    /// Where it comes from, and comes from again when that has changed.
+    pub(crate) origin: Option<Origin>,
     /// How threads share the work.
     pub(crate) runtime: RuntimeKind,
     /// How many threads; as many as there are cores without.
@@ -49,43 +54,40 @@ type BoxError = Box<dyn Error + Send + Sync>;
 
 /// Serves over HTTP until the process is told to stop.
 pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
-    let Options { config, runtime: kind, threads, ready, folder } = options;
+    let Options { config, origin, runtime: kind, threads, ready, folder } = options;
     let stop = Stop::new();
     let door = door(&config.auth, folder.as_deref())?;
     let audit = audit(&config, folder.as_deref())?;
-    let gateway = Arc::new(Gateway::new(&config, audit.clone(), stop.clone())?);
     let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let shards = runtime::shards(kind, threads);
     let listeners: Vec<Listeners> =
         config.listen.iter().map(|addr| Listeners::bind(*addr, shards)).collect::<Result<_, _>>()?;
     let addrs: Vec<SocketAddr> = listeners.iter().map(Listeners::addr).collect();
     let loopback = addrs.iter().all(|addr| addr.ip().is_loopback());
-    let guard = Arc::new(Guard::new(loopback, &config.allowed_hosts, &config.allowed_origins));
+    let outside = Outside { audit: audit.clone(), stop: stop.clone(), folder, loopback, lets_all_in: false };
+    let gateway = Arc::new(Gateway::new(config.clone(), door, outside)?);
     let listeners = Arc::new(listeners);
     let cap = ConnectionCap::new(config.limits.connections);
     let trust = Trust::default();
-    let ready = Mutex::new(Some(ready));
+    let (ready, origin) = (Mutex::new(Some(ready)), Mutex::new(origin));
     let farewell = Farewell::new(shards, config.limits.drain_timeout);
     let outcome = runtime::run(kind, threads, &stop, |shard| {
-        let client = Client::new(client_limits(&config), trust.clone());
-        let door = door.over(Arc::new(client.clone()));
-        let own = Shard(Arc::new(ShardState { gateway: gateway.clone(), client, door }));
+        let thread = Thread::new(Client::new(client_limits(&config), trust.clone()), &gateway);
         let sockets: Vec<_> = listeners.iter().filter_map(|listener| listener.take(shard.index)).collect();
-        let (guard, cap, stop) = (guard.clone(), cap.clone(), shard.stop.clone());
+        let (cap, stop) = (cap.clone(), shard.stop.clone());
         let limits = server_limits(&config);
         let ready = if shard.index == 0 { ready.lock().ok().and_then(|mut r| r.take()) } else { None };
+        let origin = if shard.index == 0 { origin.lock().ok().and_then(|mut o| o.take()) } else { None };
         let addrs = addrs.clone();
         let (farewell, busy) = (farewell.clone(), farewell.busy());
         async move {
             let first = shard.index == 0;
             if first {
-                until_signal(stop.clone());
-                warm(&own);
-                sweep(own.clone());
+                look_after(&thread, stop.clone(), origin);
             }
             let mut running = tokio::task::JoinSet::new();
             for socket in sockets {
-                let service = Service::new(own.clone(), guard.clone());
+                let service = Service::new(thread.clone());
                 running.spawn(serve_connections(socket, service, limits.clone(), cap.clone(), stop.clone()));
             }
             if let Some(ready) = ready {
@@ -98,7 +100,7 @@ pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
                     stop.stop();
                 }
             }
-            farewell.wait(busy, first.then_some(&own)).await;
+            farewell.wait(busy, first.then(|| thread.now()).as_ref()).await;
             outcome
         }
     });
@@ -109,24 +111,25 @@ pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
 /// Serves one client over stdin and stdout, until it closes them.
 pub(crate) fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let stop = Stop::new();
-    let config = options.config;
+    let Options { config, origin, folder, .. } = options;
     // Whoever starts a child is known well enough.
     let door = door(&Auth::default(), None)?;
-    let audit = audit(&config, options.folder.as_deref())?;
-    let gateway = Arc::new(Gateway::new(&config, audit.clone(), stop.clone())?);
+    let audit = audit(&config, folder.as_deref())?;
+    let (audit_sink, folder, loopback, lets_all_in) = (audit.clone(), None, true, true);
+    let outside = Outside { audit: audit_sink, stop: stop.clone(), folder, loopback, lets_all_in };
+    let gateway = Arc::new(Gateway::new(config.clone(), door, outside)?);
     let names = || gateway.snapshot.profiles.iter().map(|p| p.slug.as_str()).collect::<Vec<_>>().join(", ");
     let profile = gateway
         .snapshot
         .profile_named(profile)
         .ok_or_else(|| format!("there is no profile {profile:?}; the configuration has: {}", names()))?;
+    let origin = Mutex::new(origin);
     let outcome = runtime::run(RuntimeKind::PerCore, 1, &stop, |shard| {
-        let client = Client::new(client_limits(&config), Trust::default());
-        let door = door.clone();
-        let own = Shard(Arc::new(ShardState { gateway: gateway.clone(), client, door }));
+        let thread = Thread::new(Client::new(client_limits(&config), Trust::default()), &gateway);
+        let origin = origin.lock().ok().and_then(|mut origin| origin.take());
         async move {
-            until_signal(shard.stop.clone());
-            warm(&own);
-            sweep(own.clone());
+            look_after(&thread, shard.stop.clone(), origin);
+            let own = thread.now();
             let outcome = stdio::serve(&own, profile).await;
             shard.stop.stop();
             tokio::join!(own.gateway.supervisor.shutdown(Duration::from_secs(5)), partings::farewell(&own));
@@ -137,8 +140,17 @@ pub(crate) fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     Ok(outcome?)
 }
 
+/// Begins what one thread does for all.
+fn look_after(thread: &Arc<Thread>, stop: Stop, origin: Option<Origin>) {
+    let own = thread.now();
+    until_signal(stop);
+    warm(&own, &own.gateway.upstreams.all());
+    sweep(thread.clone());
+    reload::start(thread.clone(), origin);
+}
+
 /// Who is let in.
-fn door(auth: &Auth, folder: Option<&Path>) -> Result<Authenticator, BoxError> {
+pub(super) fn door(auth: &Auth, folder: Option<&Path>) -> Result<Authenticator, BoxError> {
     let book: Option<Arc<dyn KeyBook>> = match folder.filter(|_| auth.keys) {
         Some(folder) => {
             let keys = Keys::open(folder).map_err(|e| format!("{e}; {}", e.mend()))?;
@@ -194,8 +206,8 @@ fn until_signal(stop: Stop) {
 
 /// Fetches what clients will ask for first, so that they need not wait. A server over HTTP is asked in the newest way
 /// first, a child in the one that nearly all know: each then finds what the server speaks.
-fn warm(shard: &Shard) {
-    for upstream in &shard.gateway.upstreams {
+pub(super) fn warm(shard: &Shard, upstreams: &[Arc<Upstream>]) {
+    for upstream in upstreams {
         let (shard, upstream) = (shard.clone(), upstream.clone());
         tokio::spawn(async move {
             let era = if upstream.over_http() { newest_stateless() } else { newest_handshake() };
@@ -206,14 +218,16 @@ fn warm(shard: &Shard) {
     }
 }
 
-fn sweep(shard: Shard) {
+fn sweep(thread: Arc<Thread>) {
     tokio::spawn(async move {
-        let stop = shard.gateway.stop.clone();
+        let stop = thread.now().gateway.stop.clone();
         for second in 1_u64.. {
             tokio::select! {
-                () = tokio::time::sleep(Duration::from_secs(1)) => tick(&shard),
-                () = stop.stopped() => return shard.gateway.sessions.hang_up(),
+                () = tokio::time::sleep(Duration::from_secs(1)) => {}
+                () = stop.stopped() => return thread.now().gateway.sessions.hang_up(),
             }
+            let shard = thread.now();
+            tick(&shard);
             if second % SWEEP == 0 {
                 tidy_up(&shard);
             }
@@ -232,7 +246,7 @@ fn tick(shard: &Shard) {
 
 fn tidy_up(shard: &Shard) {
     shard.gateway.sessions.sweep(shard);
-    for upstream in &shard.gateway.upstreams {
+    for upstream in shard.gateway.upstreams.all().iter() {
         upstream.rest_idle(shard, shard.gateway.snapshot.limits.session_idle);
         upstream.shed(shard);
         for (offer, link) in upstream.old_offers() {

@@ -1,10 +1,11 @@
 //! A client's session, in the eras that have them.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use arc_swap::ArcSwapOption;
 use bytes::Bytes;
 use engine::catalogue::UpstreamId;
 use engine::config::{Affinity, Limits};
@@ -22,6 +23,7 @@ use super::call::Mail;
 use super::identity::Identity;
 use super::link::{Asker, OpenLink};
 use super::link_cell::LinkCell;
+use super::pump::tell_changed;
 use super::requests::{request, tell_level};
 use super::streams::Streams;
 use super::subscriptions::Subscribed;
@@ -69,7 +71,7 @@ pub(crate) struct Session {
     /// The client's name and version, as it wrote them.
     pub(crate) client_info: Option<Bytes>,
     can_be_asked: bool,
-    view: OnceLock<Arc<ViewCell>>,
+    view: ArcSwapOption<ViewCell>,
     pub(super) links: Mutex<HashMap<UpstreamId, Arc<Used>>>,
     /// Raised while `links` is locked, and never lowered.
     ended: AtomicBool,
@@ -110,7 +112,7 @@ impl Session {
             params: hello.params,
             capabilities: hello.capabilities,
             can_be_asked: hello.can_be_asked,
-            view: OnceLock::new(),
+            view: ArcSwapOption::empty(),
             links: Mutex::default(),
             ended: AtomicBool::new(false),
             asks: Mutex::new(Asks::new(MAX_ASKS, limits.request_state_lifetime)),
@@ -128,12 +130,37 @@ impl Session {
         let (gateway, link) = (&shard.gateway, |upstream: &Arc<Upstream>| self.cell(upstream));
         let class = self.identity.class(&gateway.snapshot);
         let cell = gateway.views.get(shard, self.profile, &self.kind, &class, link).await;
-        self.view.get_or_init(|| cell).clone()
+        self.view.store(Some(cell.clone()));
+        cell
     }
 
     /// The session's view, once it was found.
-    pub(crate) fn view(&self) -> Option<&Arc<ViewCell>> {
-        self.view.get()
+    pub(crate) fn view(&self) -> Option<Arc<ViewCell>> {
+        self.view.load_full()
+    }
+
+    /// Sees what the rules of now let its client see, and tells the client what that changes.
+    pub(crate) fn follow(self: &Arc<Self>, shard: &Shard) {
+        let snapshot = &shard.gateway.snapshot;
+        let Some(old) = self.view().filter(|old| old.regime < snapshot.regime) else { return };
+        let (class, link) = (self.identity.class(snapshot), |upstream: &Arc<Upstream>| self.cell(upstream));
+        let new = shard.gateway.views.get_now(shard, self.profile, &self.kind, &class, link);
+        self.view.store(Some(new.clone()));
+        let view = new.view();
+        self.subscriptions.lock().retain(|uri, _| view.resource_owner(uri).is_some());
+        for notice in new.differs(&old) {
+            tell_changed(self, notice);
+        }
+    }
+
+    /// The link to an upstream, which this session then uses no more.
+    pub(super) fn leave(&self, upstream: UpstreamId) -> Option<Arc<LinkCell>> {
+        self.links.lock().remove(&upstream).map(|used| used.cell.clone())
+    }
+
+    /// The link to an upstream, where there is one.
+    pub(super) fn known_cell(&self, upstream: UpstreamId) -> Option<Arc<LinkCell>> {
+        self.links.lock().get(&upstream).map(|used| used.cell.clone())
     }
 
     /// To whom the ids of its tasks are bound: nobody else's session knows what they stand for.
@@ -214,7 +241,7 @@ impl Session {
         if let Some(level) = self.level() {
             tell_level(shard, link, &level).await;
         }
-        let view = self.view.get().map(|cell| cell.view());
+        let view = self.view().map(|cell| cell.view());
         for uri in self.taken() {
             if view.as_ref().and_then(|v| v.resource_owner(&uri)) == Some(link.upstream.spec.id) {
                 let params = format!("\"uri\":{}", proto::json::quote(&uri));

@@ -13,6 +13,7 @@ use engine::config::Limits;
 use parking_lot::RwLock;
 use proto::rpc::{FrameError, Message};
 use tokio::sync::mpsc;
+use transport::net::Stop;
 
 use super::link_cell::LinkCell;
 use super::session::{Face, Session};
@@ -57,6 +58,10 @@ pub(crate) struct Door {
     /// Who opened it; nobody else may send to it, nor they with other rights than they had then.
     pub(crate) principal: Arc<Principal>,
     pub(crate) class: Class,
+    /// Under which rules that is its class.
+    pub(crate) regime: u64,
+    /// Raised when what is configured by now is not for it.
+    pub(crate) ends: Stop,
     /// Takes them in order, and waits when they come too fast.
     pub(crate) messages: mpsc::Sender<Result<Message, FrameError>>,
 }
@@ -103,6 +108,13 @@ impl Sessions {
         self.doors.read().get(id).cloned()
     }
 
+    /// Asks the clients of doors that do not fit what is configured to come again.
+    pub(crate) fn end_doors(&self, fits: impl Fn(&Door) -> bool) {
+        for door in self.doors.read().values().filter(|door| !fits(door)) {
+            door.ends.stop();
+        }
+    }
+
     pub(crate) fn close_door(&self, id: &str) {
         self.doors.write().remove(id);
     }
@@ -132,7 +144,7 @@ impl Sessions {
 
     /// The sessions that see a view.
     pub(crate) fn with_view(&self, view: &ViewCell) -> Vec<Arc<Session>> {
-        let sees = |s: &&Arc<Session>| s.view().is_some_and(|own| std::ptr::eq(Arc::as_ptr(own), view));
+        let sees = |s: &&Arc<Session>| s.view().is_some_and(|own| std::ptr::eq(Arc::as_ptr(&own), view));
         self.open.read().values().filter(sees).cloned().collect()
     }
 

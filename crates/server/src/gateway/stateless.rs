@@ -101,8 +101,8 @@ pub(crate) async fn decide_for(shard: &Shard, asking: Asking<'_>, frame: Frame) 
             route.keeps_tasks = shard.gateway.homes.has_room();
             let server = view.upstream_era(route.upstream).unwrap_or(era);
             if server.asks != era.asks {
-                let name = shard.gateway.upstream(route.upstream).name();
-                if let Some(parked) = resumed(shard, identity, &frame, era, name).await? {
+                let upstream = shard.gateway.upstream(route.upstream);
+                if let Some(parked) = resumed(shard, identity, &frame, era, upstream.name()).await? {
                     return Ok(Decision::Call(parked));
                 }
             }

@@ -1,7 +1,7 @@
 //! One configured upstream: how links to it are opened, and what it offers to which kind of client.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use proto::era::{Era, newest_stateless};
 use proto::mcp::Method;
 use transport::child::Spec;
+use transport::net::Stop;
 use transport::up::{HttpLimits, HttpTarget, LinkError};
 
 use native::NativeServer;
@@ -73,6 +74,10 @@ pub(crate) struct Upstream {
     /// Those that one call at a time has for itself.
     leased: Mutex<Vec<Weak<LinkCell>>>,
     offers: Mutex<HashMap<Kind, Arc<OfferCell>>>,
+    /// Raised when it is no longer configured: what runs may end, and nothing listens to it any more.
+    pub(crate) leaving: Stop,
+    /// Whether all that ran has ended.
+    ended: AtomicBool,
 }
 
 impl Upstream {
@@ -118,15 +123,13 @@ impl Upstream {
                 inherit: Vec::new(),
             }),
         };
-        let mask = Mask::of(&spec.link);
-        let leases = Leases::new(matches!(place, Place::Child(_)));
         Ok(Self {
+            mask: Mask::of(&spec.link),
+            leases: Leases::new(matches!(place, Place::Child(_))),
             spec,
-            mask,
             place,
             reach,
             ladder: Ladder::default(),
-            leases,
             topics: Topics::default(),
             mints: AtomicU64::new(1),
             hung: Mutex::default(),
@@ -134,6 +137,8 @@ impl Upstream {
             shared: Mutex::default(),
             leased: Mutex::default(),
             offers: Mutex::default(),
+            leaving: Stop::new(),
+            ended: AtomicBool::new(false),
         })
     }
 
@@ -180,13 +185,32 @@ impl Upstream {
 
     /// Whether somebody would hear no more of changes without the link that clients of a kind share.
     fn is_heard(&self, shard: &Shard, kind: &Kind, link: &OpenLink) -> bool {
-        let views = |kind: &Kind| shard.gateway.views.with(shard, self.spec.id, kind);
+        let views = |kind: &Kind| shard.gateway.views.with(self.spec.id, kind);
         let kinds = self.kinds_beside(kind);
         let mut views = kinds.iter().flat_map(views);
         // A child that starts again is asked for its lists.
         let is_child = matches!(link.wire, Wire::Pipe(_));
         let sees = |view: &ViewCell| !is_child && !shard.gateway.sessions.with_view(view).is_empty();
         self.topics.is_followed() || views.any(|view| view.is_watched() || sees(&view))
+    }
+
+    /// From now on no link to it is opened.
+    pub(crate) fn end(&self) {
+        self.leaving.stop();
+        self.ended.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether no link to it is opened any more.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.load(Ordering::SeqCst)
+    }
+
+    /// Forgets its links and what it offered, once all of it is closed: they know it as well, and would keep it.
+    pub(crate) fn forget_all(&self) {
+        self.recent.store(None);
+        self.shared.lock().clear();
+        self.leases.shed(Duration::ZERO);
+        self.offers.lock().clear();
     }
 
     /// All links that are not some session's own.

@@ -7,10 +7,12 @@ use std::time::Duration;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use engine::access::{Class, Guard};
 use engine::catalogue::{ListKind, UpstreamId, View, ViewSpec};
+use engine::snapshot::ProfileSpec;
 use parking_lot::Mutex;
 use proto::mcp::Notice;
 use tokio::sync::watch;
 use tokio::time::Instant;
+use transport::net::Stop;
 
 use super::Shard;
 use super::link_cell::LinkCell;
@@ -61,11 +63,67 @@ pub(crate) struct ViewCell {
     pub(crate) kind: Kind,
     /// Askers for whom the same rules count.
     class: Class,
+    /// Under which rules.
+    pub(crate) regime: u64,
     /// What they may use, where there are rules.
     guard: Option<Guard>,
+    basis: ArcSwap<Basis>,
+    /// Held while it is built: what is built last is what is there last.
+    building: Mutex<()>,
     view: ArcSwap<View>,
     revision: watch::Sender<Revision>,
+    /// Raised when nobody is to see it any more.
+    pub(crate) retired: Stop,
+}
+
+/// What a view is made of.
+struct Basis {
+    profile: ProfileSpec,
+    upstreams: Vec<Arc<Upstream>>,
     offers: Vec<Arc<OfferCell>>,
+    /// Whether callers say who they are, anywhere.
+    asks: bool,
+}
+
+impl Basis {
+    /// What a profile has now.
+    fn now(shard: &Shard, profile: usize, kind: &Kind) -> Self {
+        let snapshot = shard.gateway.current.load();
+        let profile = snapshot.profiles[profile].clone();
+        let upstreams: Vec<_> = profile.upstreams.iter().map(|id| shard.gateway.upstream(*id)).collect();
+        let offers = upstreams.iter().map(|upstream| upstream.offer(kind)).collect();
+        Self { profile, upstreams, offers, asks: snapshot.asks }
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        let (own, others) = (&self.profile, &other.profile);
+        own.rules == others.rules
+            && own.upstreams == others.upstreams
+            && own.server_info == others.server_info
+            && self.asks == other.asks
+    }
+
+    /// Begins to fetch what is due.
+    fn fetch_due(&self, shard: &Shard, link: impl Fn(&Arc<Upstream>) -> Arc<LinkCell>) {
+        for (offer, upstream) in self.offers.iter().zip(&self.upstreams) {
+            if offer.is_due() {
+                offer.fetch(shard, link(upstream));
+            }
+        }
+    }
+
+    fn build(&self, kind: &Kind, guard: Option<&Guard>, schema_bytes: usize) -> View {
+        let is_shared = self.upstreams.iter().any(|upstream| upstream.is_shared_by(kind));
+        let spec = ViewSpec {
+            era: kind.era,
+            profile: &self.profile.rules,
+            server_info: &self.profile.server_info,
+            schema_bytes,
+            guard,
+            separate: self.asks || is_shared,
+        };
+        View::build(spec, self.offers.iter().map(|offer| offer.part()).collect())
+    }
 }
 
 impl ViewCell {
@@ -104,31 +162,12 @@ impl ViewCell {
         }
     }
 
-    fn build(
-        shard: &Shard,
-        profile: usize,
-        kind: &Kind,
-        guard: Option<&Guard>,
-        offers: &[Arc<OfferCell>],
-    ) -> View {
-        let snapshot = &shard.gateway.snapshot;
-        let mut upstreams = snapshot.profiles[profile].upstreams.iter();
-        let is_shared = upstreams.any(|id| shard.gateway.upstream(*id).is_shared_by(kind));
-        let spec = ViewSpec {
-            era: kind.era,
-            profile: &snapshot.profiles[profile].rules,
-            server_info: &snapshot.profiles[profile].server_info,
-            schema_bytes: snapshot.limits.schema_bytes,
-            guard,
-            separate: snapshot.asks || is_shared,
-        };
-        View::build(spec, offers.iter().map(|offer| offer.part()).collect())
-    }
-
     fn rebuild(&self, shard: &Shard) {
-        let new = Self::build(shard, self.profile, &self.kind, self.guard.as_ref(), &self.offers);
+        let _one = self.building.lock();
+        let basis = self.basis.load();
+        let new = basis.build(&self.kind, self.guard.as_ref(), shard.gateway.snapshot.limits.schema_bytes);
         for note in new.notes() {
-            tracing::warn!(profile = %shard.gateway.snapshot.profiles[self.profile].slug, "{note}");
+            tracing::warn!(profile = %basis.profile.slug, "{note}");
         }
         let old = self.view.swap(Arc::new(new));
         let new = self.view.load();
@@ -151,17 +190,43 @@ impl ViewCell {
 
     /// Tries absent upstreams again, in the background.
     pub(crate) fn retry_absent(&self, shard: &Shard, link: impl Fn(&Arc<Upstream>) -> Arc<LinkCell>) {
-        let spec = &shard.gateway.snapshot.profiles[self.profile];
-        for (offer, id) in self.offers.iter().zip(&spec.upstreams) {
-            if offer.is_due() {
-                offer.fetch(shard, link(shard.gateway.upstream(*id)));
-            }
+        self.basis.load().fetch_due(shard, link);
+    }
+
+    /// The notices for what another view of the same client lists otherwise.
+    pub(crate) fn differs(&self, other: &Self) -> impl Iterator<Item = Notice> + use<> {
+        let (own, other) = (self.view(), other.view());
+        let differs = |kind: ListKind| own.pages(kind).digest != other.pages(kind).digest;
+        [
+            (differs(ListKind::Tools), Notice::ToolsChanged),
+            (differs(ListKind::Prompts), Notice::PromptsChanged),
+            (differs(ListKind::Resources) || differs(ListKind::Templates), Notice::ResourcesChanged),
+        ]
+        .into_iter()
+        .filter_map(|(differs, notice)| differs.then_some(notice))
+    }
+
+    /// Is made anew of what its profile has now, and tells its clients what has changed by that.
+    fn follow(&self, shard: &Shard) {
+        let basis = Basis::now(shard, self.profile, &self.kind);
+        let is_there = basis.profile.is_there;
+        if !basis.is_like(&self.basis.load()) {
+            self.basis.store(Arc::new(basis));
+            self.rebuild(shard);
+            let session = shard.gateway.sessions.with_view(self).into_iter().next();
+            self.retry_absent(shard, |upstream| match &session {
+                Some(session) => session.cell(upstream),
+                None => upstream.shared_link(&self.kind),
+            });
+        }
+        if !is_there {
+            self.retired.stop();
         }
     }
 }
 
-/// By what views are told apart: profile, kind of client, and the rules that count for it.
-type Key = (usize, Kind, Class);
+/// By what views are told apart: the rules in force, profile, kind of client, and which of the rules count for it.
+type Key = (u64, usize, Kind, Class);
 
 /// All views in use.
 #[derive(Default)]
@@ -184,8 +249,8 @@ impl Views {
         class: &Class,
         link: impl Fn(&Arc<Upstream>) -> Arc<LinkCell>,
     ) -> Arc<ViewCell> {
-        if let Some(cell) = self.known(profile, kind, class) {
-            if !cell.offers.iter().any(|offer| offer.is_due()) {
+        if let Some(cell) = self.known(shard, profile, kind, class) {
+            if !cell.basis.load().offers.iter().any(|offer| offer.is_due()) {
                 return cell;
             }
             if cell.view().is_served() {
@@ -193,9 +258,7 @@ impl Views {
                 return cell;
             }
         }
-        let upstreams = &shard.gateway.snapshot.profiles[profile].upstreams;
-        let upstreams: Vec<&Arc<Upstream>> = upstreams.iter().map(|id| shard.gateway.upstream(*id)).collect();
-        let offers: Vec<Arc<OfferCell>> = upstreams.iter().map(|upstream| upstream.offer(kind)).collect();
+        let Basis { upstreams, offers, .. } = Basis::now(shard, profile, kind);
         let now = Instant::now();
         let due: Vec<_> = offers
             .iter()
@@ -221,22 +284,41 @@ impl Views {
                 upstream.note_hang(true);
             }
         }
-        self.insert(shard, (profile, kind.clone(), class.clone()), offers)
+        self.insert(shard, profile, kind, class)
     }
 
-    fn known(&self, profile: usize, kind: &Kind, class: &Class) -> Option<Arc<ViewCell>> {
+    /// The same without waiting for servers: what is not known yet is fetched in the background.
+    pub(crate) fn get_now(
+        &self,
+        shard: &Shard,
+        profile: usize,
+        kind: &Kind,
+        class: &Class,
+        link: impl Fn(&Arc<Upstream>) -> Arc<LinkCell>,
+    ) -> Arc<ViewCell> {
+        let known = self.known(shard, profile, kind, class);
+        let cell = known.unwrap_or_else(|| self.insert(shard, profile, kind, class));
+        cell.retry_absent(shard, link);
+        cell
+    }
+
+    fn known(&self, shard: &Shard, profile: usize, kind: &Kind, class: &Class) -> Option<Arc<ViewCell>> {
+        let regime = shard.gateway.snapshot.regime;
         let recent = self.recent.load();
-        let is_it =
-            |cell: &&Arc<ViewCell>| cell.profile == profile && cell.kind == *kind && cell.class == *class;
+        let is_it = |cell: &&Arc<ViewCell>| {
+            cell.profile == profile && cell.regime == regime && cell.kind == *kind && cell.class == *class
+        };
         if let Some(cell) = recent.as_ref().filter(is_it) {
             return Some(cell.clone());
         }
-        let cell = self.cells.lock().get(&(profile, kind.clone(), class.clone())).cloned()?;
+        let cell = self.cells.lock().get(&(regime, profile, kind.clone(), class.clone())).cloned()?;
         self.recent.store(Some(cell.clone()));
         Some(cell)
     }
 
-    fn insert(&self, shard: &Shard, key: Key, offers: Vec<Arc<OfferCell>>) -> Arc<ViewCell> {
+    fn insert(&self, shard: &Shard, profile: usize, kind: &Kind, class: &Class) -> Arc<ViewCell> {
+        let snapshot = &shard.gateway.snapshot;
+        let key = (snapshot.regime, profile, kind.clone(), class.clone());
         let mut cells = self.cells.lock();
         if let Some(cell) = cells.get(&key) {
             return cell.clone();
@@ -245,26 +327,56 @@ impl Views {
             self.recent.store(None);
             cells.retain(|_, cell| Arc::strong_count(cell) > 1);
         }
-        let (profile, kind, class) = key.clone();
-        let guard = shard.gateway.snapshot.guard(profile, &class);
-        let view = ArcSwap::from_pointee(ViewCell::build(shard, profile, &kind, guard.as_ref(), &offers));
-        let revision = watch::Sender::new(Revision::default());
-        let cell = Arc::new(ViewCell { profile, kind, class, guard, view, revision, offers });
+        // Looked up under the lock: who follows a change of the configuration meets this one, or came before.
+        let basis = Basis::now(shard, profile, kind);
+        let guard = snapshot.guard(profile, class);
+        let view = basis.build(kind, guard.as_ref(), snapshot.limits.schema_bytes);
+        let cell = Arc::new(ViewCell {
+            profile,
+            kind: kind.clone(),
+            class: class.clone(),
+            regime: snapshot.regime,
+            guard,
+            basis: ArcSwap::from_pointee(basis),
+            building: Mutex::default(),
+            view: ArcSwap::from_pointee(view),
+            revision: watch::Sender::new(Revision::default()),
+            retired: Stop::new(),
+        });
         cells.insert(key, cell.clone());
         cell
     }
 
+    /// Makes all views of what is configured now. Those that were made under other rules are seen by nobody any more.
+    pub(crate) fn follow(&self, shard: &Shard) {
+        let regime = shard.gateway.snapshot.regime;
+        let (cells, old): (Vec<_>, Vec<_>) = {
+            let mut cells = self.cells.lock();
+            self.recent.store(None);
+            let old = cells.extract_if(|key, _| key.0 != regime).map(|(_, cell)| cell).collect();
+            (cells.values().cloned().collect(), old)
+        };
+        for cell in cells {
+            cell.follow(shard);
+            if cell.retired.is_stopped() {
+                self.cells.lock().retain(|_, other| !Arc::ptr_eq(other, &cell));
+            }
+        }
+        for cell in old {
+            cell.retired.stop();
+        }
+    }
+
     /// The views that an upstream is part of, for this kind of client.
-    pub(crate) fn with(&self, shard: &Shard, upstream: UpstreamId, kind: &Kind) -> Vec<Arc<ViewCell>> {
+    pub(crate) fn with(&self, upstream: UpstreamId, kind: &Kind) -> Vec<Arc<ViewCell>> {
         let cells = self.cells.lock();
-        let profiles = &shard.gateway.snapshot.profiles;
-        let has = |cell: &&Arc<ViewCell>| profiles[cell.profile].upstreams.contains(&upstream);
+        let has = |cell: &&Arc<ViewCell>| cell.basis.load().profile.upstreams.contains(&upstream);
         cells.values().filter(|cell| cell.kind == *kind).filter(has).cloned().collect()
     }
 
     /// Builds the views anew that an upstream's offer is part of.
     pub(crate) fn rebuild(&self, shard: &Shard, upstream: UpstreamId, kind: &Kind) {
-        for cell in self.with(shard, upstream, kind) {
+        for cell in self.with(upstream, kind) {
             cell.rebuild(shard);
         }
     }

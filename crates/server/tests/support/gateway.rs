@@ -47,6 +47,15 @@ impl Output {
         assert!(text.contains(wanted), "the output ended without {wanted:?}:\n{text}");
     }
 
+    /// Waits until it contains `wanted` so often.
+    pub(crate) async fn has_times(&self, wanted: &str, times: usize) {
+        let mut seen = self.0.subscribe();
+        let count = |text: &[u8]| String::from_utf8_lossy(text).matches(wanted).count();
+        let wait = seen.wait_for(|(text, ended)| *ended || count(text) >= times);
+        soon(wanted, async { drop(wait.await) }).await;
+        assert!(count(&self.0.borrow().0) >= times, "not {times} times {wanted:?}:\n{}", self.text());
+    }
+
     /// Waits for its end.
     pub(crate) async fn ended(&self) -> String {
         let mut seen = self.0.subscribe();
@@ -192,6 +201,15 @@ impl Gateway {
     /// What it has printed.
     pub(crate) fn printed(&self) -> &Output {
         &self.out
+    }
+
+    /// Writes its configuration file anew.
+    pub(crate) fn write(&self, config: &str) {
+        let folder = &self.process.folder.0;
+        // At once, as a reader must not see half of it.
+        let new = folder.join("dragoman.yaml.new");
+        std::fs::write(&new, config).expect("a file in the own folder");
+        std::fs::rename(new, folder.join("dragoman.yaml")).expect("a file in the own folder");
     }
 
     /// Sends it a signal.

@@ -31,6 +31,11 @@ impl Received {
     pub(crate) fn method(&self) -> &str {
         self.body["method"].as_str().unwrap_or(&self.verb)
     }
+
+    /// A header's value, by its lower-case name.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(String::as_str)
+    }
 }
 
 /// What the puppet says.

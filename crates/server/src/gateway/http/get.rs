@@ -89,6 +89,9 @@ pub(super) fn find(
     // Somebody else's session is as unknown as none. So is one that was begun with other rights, from elsewhere or with
     // another token: what it sees was decided then.
     let snapshot = &shard.gateway.snapshot;
+    if let Some(session) = &session {
+        session.follow(shard);
+    }
     let is_here = |session: &Arc<Session>| {
         let is_own = session.identity.id() == entry.identity.id()
             && session.identity.class(snapshot) == entry.identity.class(snapshot);

@@ -24,6 +24,7 @@ use super::Shard;
 use super::dialect::Front;
 use super::embedded::Carried;
 use super::identity::Identity;
+use super::threads::Thread;
 use crate::auth::Denied;
 pub(crate) use guard::Guard;
 
@@ -36,18 +37,22 @@ struct Entry {
 
 /// One thread's HTTP service.
 #[derive(Clone)]
-pub(crate) struct Service {
-    shard: Shard,
-    guard: Arc<Guard>,
-}
+pub(crate) struct Service(Arc<Thread>);
 
 impl Service {
-    pub(crate) fn new(shard: Shard, guard: Arc<Guard>) -> Self {
-        Self { shard, guard }
+    pub(crate) fn new(thread: Arc<Thread>) -> Self {
+        Self(thread)
     }
+}
 
+/// One request, under the configuration that was in force when it came.
+struct Arrival {
+    shard: Shard,
+}
+
+impl Arrival {
     async fn respond(self, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
-        let origin = match self.guard.check(&request) {
+        let origin = match self.shard.gateway.guard.check(&request) {
             Ok(origin) => origin,
             Err(refusal) => return *refusal,
         };
@@ -177,11 +182,11 @@ impl Service {
 impl Handler for Service {
     async fn handle(&self, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
         // Boxed, because a connection keeps room for this future as long as it is open.
-        Box::pin(self.clone().respond(request, peer)).await
+        Box::pin(Arrival { shard: self.0.now() }.respond(request, peer)).await
     }
 
     /// What a thousand of them gave up is worth giving back.
     fn rested(&self) {
-        self.shard.gateway.tidying.count();
+        self.0.now().gateway.tidying.count();
     }
 }

@@ -127,7 +127,15 @@ pub(super) fn open(shard: &Shard, entry: &Entry, path: &str) -> Response<Body> {
     };
     let (messages, inbox) = mpsc::channel(AHEAD);
     let class = entry.identity.class(&shard.gateway.snapshot);
-    let door = Door { profile: entry.profile, principal: entry.identity.principal.clone(), class, messages };
+    let ends = Stop::new();
+    let door = Door {
+        profile: entry.profile,
+        principal: entry.identity.principal.clone(),
+        class,
+        regime: shard.gateway.snapshot.regime,
+        ends: ends.clone(),
+        messages,
+    };
     if !sessions.open_door(id.as_str().into(), door) {
         let message =
             "too many sessions are open here; try again soon (`limits.sessions` in the configuration)";
@@ -139,7 +147,7 @@ pub(super) fn open(shard: &Shard, entry: &Entry, path: &str) -> Response<Body> {
     let (events, body) = Body::channel(EVENTS);
     // It is the first, so there is room.
     let _ = events.try_send(Bytes::from(first));
-    let opened = Opened { shard: shard.clone(), id: id.into() };
+    let opened = Opened { shard: shard.clone(), id: id.into(), ends };
     tokio::spawn(serve(opened, entry.clone(), inbox, events));
     answer::events(body)
 }
@@ -148,6 +156,7 @@ pub(super) fn open(shard: &Shard, entry: &Entry, path: &str) -> Response<Body> {
 struct Opened {
     shard: Shard,
     id: Box<str>,
+    ends: Stop,
 }
 
 impl Drop for Opened {
@@ -184,6 +193,7 @@ async fn serve(opened: Opened, entry: Entry, mut inbox: mpsc::Receiver<Posted>, 
         () = read(&client, &mut inbox, &mut tasks) => false,
         () = &mut has_gone => false,
         () = gateway.stop.stopped() => true,
+        () = opened.ends.stopped() => true,
     };
     if stopping {
         // What was asked before is still answered, as long as somebody waits for it.
@@ -240,6 +250,7 @@ pub(super) async fn post(
     };
     let is_here = |door: &Door| {
         let is_own = door.principal.id == identity.principal.id
+            && door.regime == shard.gateway.snapshot.regime
             && door.class == identity.class(&shard.gateway.snapshot);
         is_own && profile.is_none_or(|profile| profile == door.profile)
     };

@@ -79,7 +79,7 @@ pub(crate) fn follow(shard: &Shard, tasks: &[Heard]) -> (Vec<Following>, mpsc::R
     let (sender, heard) = mpsc::channel(BEHIND);
     let one = |(upstream, tasks)| {
         let (settle, settled) = watch::channel(false);
-        let upstream = shard.gateway.upstream(upstream).clone();
+        let upstream = shard.gateway.upstream(upstream);
         let follower = Follower { shard: shard.clone(), upstream, tasks, sender: sender.clone(), settle };
         Following { running: tokio::spawn(follower.run()).abort_handle(), settled }
     };

@@ -1,0 +1,93 @@
+//! What the process has whatever is configured: sessions, servers with their links, views, and what is kept for calls. It must
+//! not know configurations beyond the limits that it began with.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use arc_swap::ArcSwap;
+use engine::Snapshot;
+use transport::child::Supervisor;
+use transport::net::Stop;
+
+use super::memory::Tidying;
+use super::parked::Parked;
+use super::seal::Seal;
+use super::sessions::Sessions;
+use super::tasks::{self, Homes};
+use super::threads::Threads;
+use super::upstreams::Upstreams;
+use super::views::Views;
+use super::{NO_RANDOM, dialect};
+use crate::audit::AuditSink;
+
+/// What comes from outside of the gateway.
+pub(super) struct Outside {
+    pub(super) audit: AuditSink,
+    pub(super) stop: Stop,
+    /// Where keys and the record of calls are kept; `None` where nobody says.
+    pub(super) folder: Option<PathBuf>,
+    /// Whether only this machine can connect.
+    pub(super) loopback: bool,
+    /// Whether nobody is asked who they are, whatever is configured: there is one client, which started this.
+    pub(super) lets_all_in: bool,
+}
+
+/// Everything that outlives a change of the configuration.
+pub(crate) struct Lasting {
+    /// The snapshot in force, for what has begun under another one.
+    pub(super) current: ArcSwap<Snapshot>,
+    pub(super) upstreams: Upstreams,
+    pub(super) sessions: Sessions,
+    pub(super) views: Views,
+    pub(super) supervisor: Supervisor,
+    pub(super) seal: Seal,
+    pub(super) parked: Parked,
+    pub(super) homes: Homes,
+    pub(super) held: parking_lot::Mutex<engine::tasks::Held>,
+    pub(super) keys: AtomicU64,
+    pub(super) listens: AtomicU64,
+    pub(super) dialect_sessions: dialect::Sessions,
+    pub(super) dialect_lists: dialect::Lists,
+    pub(super) audit: AuditSink,
+    pub(super) tidying: Tidying,
+    pub(super) threads: Threads,
+    pub(super) folder: Option<PathBuf>,
+    pub(super) loopback: bool,
+    pub(super) lets_all_in: bool,
+    pub(super) stop: Stop,
+}
+
+impl Lasting {
+    /// For the configuration that the process begins with.
+    ///
+    /// # Errors
+    /// Which server cannot be, and why.
+    pub(super) fn new(snapshot: &Arc<Snapshot>, outside: Outside) -> Result<Self, String> {
+        let limits = &snapshot.limits;
+        let Outside { audit, stop, folder, loopback, lets_all_in } = outside;
+        Ok(Self {
+            upstreams: Upstreams::new(snapshot)?,
+            sessions: Sessions::new(limits),
+            views: Views::default(),
+            supervisor: Supervisor::new(limits.children),
+            seal: Seal::new().map_err(|_| NO_RANDOM.to_owned())?,
+            parked: Parked::new(limits.parked_calls, limits.request_state_lifetime),
+            homes: Homes::new(limits.parked_calls, limits.request_state_lifetime),
+            held: tasks::new_held(limits.request_state_lifetime),
+            // Keys are also progress tokens, which some servers take for missing when they are 0.
+            keys: AtomicU64::new(1),
+            listens: AtomicU64::new(0),
+            dialect_sessions: dialect::Sessions::new(limits.sessions),
+            dialect_lists: dialect::Lists::default(),
+            current: ArcSwap::new(snapshot.clone()),
+            audit,
+            tidying: Tidying::default(),
+            threads: Threads::default(),
+            folder,
+            loopback,
+            lets_all_in,
+            stop,
+        })
+    }
+}

@@ -1,0 +1,82 @@
+//! Servers and sessions that are no longer configured: what runs there may end first. It must not know why they are not.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
+
+use super::Shard;
+use super::link_cell::LinkCell;
+use super::partings;
+use super::session::{Face, Session};
+use super::upstream::Upstream;
+
+/// How often it is looked whether anything still runs.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// How often nothing must have been seen: a call that has just begun has no link yet.
+const LOOKS: u32 = 3;
+
+/// How long a server may take over the goodbye.
+const GOODBYE: Duration = Duration::from_secs(10);
+
+/// Lets go of a server once the calls that have begun are over, or their time is.
+pub(super) fn end_upstream(shard: &Shard, upstream: &Arc<Upstream>) {
+    tracing::info!(server = %upstream.name(), "it is no longer configured: calls in flight may finish");
+    upstream.leaving.stop();
+    let (shard, upstream) = (shard.clone(), upstream.clone());
+    tokio::spawn(async move {
+        let is_needed = || cells(&shard, &upstream).iter().any(|cell| cell.is_needed());
+        wait_for_rest(&shard, upstream.spec.timeouts.overall, is_needed).await;
+        upstream.end();
+        let mut all = JoinSet::new();
+        for cell in cells(&shard, &upstream) {
+            cell.retire();
+            let shard = shard.clone();
+            all.spawn(async move { cell.close(&shard).await });
+        }
+        for session in shard.gateway.sessions.all() {
+            session.leave(upstream.spec.id);
+        }
+        let closed = async { while all.join_next().await.is_some() {} };
+        if tokio::time::timeout(GOODBYE, closed).await.is_err() {
+            tracing::debug!(server = %upstream.name(), "it took too long over its goodbye");
+        }
+        shard.gateway.upstreams.remove(upstream.spec.id);
+        upstream.forget_all();
+        tracing::info!(server = %upstream.name(), "its links are closed");
+    });
+}
+
+/// All links to a server.
+fn cells(shard: &Shard, upstream: &Upstream) -> Vec<Arc<LinkCell>> {
+    let sessions = shard.gateway.sessions.all();
+    let own = sessions.iter().filter_map(|session| session.known_cell(upstream.spec.id));
+    upstream.cells().into_iter().chain(own.filter(|cell| cell.is_own())).collect()
+}
+
+/// Ends a session whose profile is not there any more, once its calls are over: nobody finds it from now on. One that came
+/// over a pipe lasts as long as that.
+pub(super) fn end_session(shard: &Shard, session: &Arc<Session>) {
+    if !matches!(session.face, Face::Http(_)) {
+        return;
+    }
+    let Some(session) = shard.gateway.sessions.remove(&session.id) else { return };
+    let shard = shard.clone();
+    tokio::spawn(async move {
+        let patience = shard.gateway.snapshot.limits.call_timeout;
+        wait_for_rest(&shard, patience, || session.is_busy()).await;
+        partings::beside(async move { session.end(&shard).await });
+    });
+}
+
+/// Returns when nothing runs any more, after so long, or when the gateway stops.
+async fn wait_for_rest(shard: &Shard, patience: Duration, runs: impl Fn() -> bool) {
+    let until = Instant::now() + patience;
+    let mut quiet = 0;
+    while quiet < LOOKS && Instant::now() < until && !shard.gateway.stop.is_stopped() {
+        sleep(LOOK_EVERY).await;
+        quiet = if runs() { 0 } else { quiet + 1 };
+    }
+}

@@ -1,0 +1,260 @@
+//! A configuration that changes while the gateway serves.
+
+mod support;
+
+use std::sync::Arc;
+
+use rustix::process::Signal;
+use serde_json::json;
+use support::*;
+use testkit::fixture::{Eras, Running};
+
+const IN_FORCE: &str = "was read again and is in force";
+const REFUSED: &str = "the old one stays in force";
+
+/// A gateway whose configuration changes.
+struct Changing {
+    gateway: Gateway,
+    good: Running,
+    changes: usize,
+}
+
+impl Changing {
+    async fn new(servers: &[(&str, &str)], rest: &str) -> Self {
+        let good = fixture(Eras::Both).await;
+        let config = Scene::config(&good, servers, rest);
+        let env = [("DRAGOMAN_LOG", "info")];
+        let gateway = Gateway::start_with(&Start { config: &config, env: &env, ..Start::default() }).await;
+        Self { gateway, good, changes: 0 }
+    }
+
+    /// Writes another configuration and tells the gateway; waits until it is in force.
+    async fn to(&mut self, servers: &[(&str, &str)], rest: &str) {
+        self.gateway.write(&Scene::config(&self.good, servers, rest));
+        self.gateway.signal(Signal::HUP);
+        self.changes += 1;
+        self.gateway.log().has_times(IN_FORCE, self.changes).await;
+    }
+
+    fn http(&self) -> Http {
+        self.gateway.http()
+    }
+
+    fn children(&self) -> Vec<u32> {
+        let mut children = children_of(self.gateway.pid());
+        children.sort_unstable();
+        children
+    }
+}
+
+/// Asks until a list has, or has not, a tool: what is new is fetched first.
+async fn list_has(session: &Legacy, tool: &str, wanted: bool) {
+    let look = async {
+        while tool_names(&session.ask("tools/list", &json!({})).await).iter().any(|name| name == tool)
+            != wanted
+        {
+            tokio::task::yield_now().await;
+        }
+    };
+    soon(tool, look).await;
+}
+
+#[tokio::test]
+async fn what_did_not_change_stays_and_clients_are_told_of_the_rest() {
+    let pipe = odd_stdio(&[]);
+    let mut place = Changing::new(&[("pipe", &pipe)], "").await;
+    let session = Legacy::open(place.http()).await;
+    assert_eq!(text(&session.call("pipe__ok", &json!({"text": "x"})).await), "x");
+    let mut standing = session.listen().await;
+    let filter = json!({"notifications": {"toolsListChanged": true}});
+    let mut listening = Modern::new(place.http()).begin("subscriptions/listen", &filter).await;
+    listening.message().await.expect("an acknowledgement");
+    // Clients of either era have one.
+    let before = place.children();
+    assert_eq!(before.len(), 2);
+    place.to(&[("pipe", &pipe), ("more", "{ native: demo }")], "").await;
+    let told = soon("the standing stream", standing.message()).await.expect("a notice");
+    assert_eq!(told["method"], "notifications/tools/list_changed");
+    let told = soon("the stream of notices", listening.message()).await.expect("a notice");
+    assert_eq!(told["method"], "notifications/tools/list_changed");
+    list_has(&session, "more__echo", true).await;
+    assert!(session.call("more__echo", &json!({"text": "y"})).await["error"].is_null());
+    assert_eq!(text(&session.call("pipe__ok", &json!({"text": "z"})).await), "z");
+    assert_eq!(place.children(), before, "the same child, and no other");
+    place.to(&[("pipe", &pipe)], "").await;
+    list_has(&session, "more__echo", false).await;
+    assert!(error_message(&session.call("more__echo", &json!({})).await).contains("more__echo"));
+    assert_eq!(place.children(), before);
+}
+
+#[tokio::test]
+async fn a_call_in_flight_ends_well_and_the_child_of_a_removed_server_is_reaped() {
+    let pipe = odd_stdio(&[]);
+    let mut place = Changing::new(&[("pipe", &pipe)], "").await;
+    let session = Arc::new(Legacy::open(place.http()).await);
+    assert_eq!(text(&session.call("pipe__ok", &json!({"text": "x"})).await), "x");
+    let children = place.children();
+    let arguments = json!({"ms": 3000, "text": "finished"});
+    let call =
+        request("one", "tools/call", &json!({"name": "pipe__late", "arguments": arguments})).to_string();
+    let mut calls = tokio::task::JoinSet::new();
+    for _ in 0..2 {
+        let (session, call) = (session.clone(), call.clone());
+        calls.spawn(async move { session.post(&[], &call).await.response().await });
+    }
+    // Of two with the same id one is refused at once: then the other one is certainly under way.
+    let refusal = soon("a refusal", calls.join_next()).await.expect("two calls").expect("no panic");
+    assert!(error_message(&refusal).contains("id is open"), "{refusal}");
+    place.to(&[], "").await;
+    assert!(error_message(&session.call("pipe__ok", &json!({})).await).contains("pipe__ok"), "it is gone");
+    assert!(children.iter().all(|child| is_running(*child)), "the call still runs");
+    let answer = soon("the answer", calls.join_next()).await.expect("one call").expect("no panic");
+    assert_eq!(text(&answer), "finished");
+    until("the child's end", || children.iter().all(|child| !is_running(*child))).await;
+    place.gateway.log().has("its links are closed").await;
+    assert_eq!(text(&session.call("good__echo", &json!({"a": 1})).await), "{\"a\":1}");
+}
+
+#[tokio::test]
+async fn a_changed_server_gets_another_child() {
+    let mut place = Changing::new(&[("pipe", &odd_stdio(&[]))], "").await;
+    let (session, modern) = (Legacy::open(place.http()).await, Modern::new(place.http()));
+    assert_eq!(text(&session.call("pipe__ok", &json!({"text": "x"})).await), "x");
+    let old = place.children();
+    let other = odd_stdio(&[]).replace(" }", ", env: { WHO: other } }");
+    place.to(&[("pipe", &other)], "").await;
+    list_has(&session, "pipe__ok", true).await;
+    assert_eq!(text(&session.call("pipe__ok", &json!({"text": "y"})).await), "y");
+    assert_eq!(text(&modern.call("pipe__ok", &json!({"text": "z"})).await), "z");
+    until("the old child's end", || old.iter().all(|child| !is_running(*child))).await;
+    assert!(!place.children().is_empty());
+}
+
+#[tokio::test]
+async fn a_faulty_file_changes_nothing() {
+    let pipe = odd_stdio(&[]);
+    let mut place = Changing::new(&[("pipe", &pipe)], "").await;
+    let session = Legacy::open(place.http()).await;
+    assert_eq!(text(&session.call("pipe__ok", &json!({"text": "x"})).await), "x");
+    let children = place.children();
+    for (times, faulty) in ["mcpServers: { pipe: { comand: x } }\n", "mcpServers: [\n"].iter().enumerate() {
+        place.gateway.write(faulty);
+        place.gateway.signal(Signal::HUP);
+        place.gateway.log().has_times(REFUSED, times + 1).await;
+    }
+    place.gateway.log().has("comand").await;
+    assert_eq!(text(&session.call("pipe__ok", &json!({"text": "y"})).await), "y");
+    assert_eq!(place.children(), children);
+    // One that could not be served at the start is not served now either.
+    place.gateway.write("listen: 0.0.0.0:8808\nmcpServers: { more: { native: demo } }\n");
+    place.gateway.signal(Signal::HUP);
+    place.to(&[("pipe", &pipe), ("more", "{ native: demo }")], "").await;
+    list_has(&session, "more__echo", true).await;
+}
+
+#[tokio::test]
+async fn a_change_of_the_file_is_noticed() {
+    let place = Changing::new(&[], "").await;
+    let session = Legacy::open(place.http()).await;
+    place.gateway.write(&Scene::config(&place.good, &[("more", "{ native: demo }")], ""));
+    place.gateway.log().has(IN_FORCE).await;
+    list_has(&session, "more__echo", true).await;
+}
+
+#[tokio::test]
+async fn profiles_come_and_go() {
+    let mut place = Changing::new(&[], "profiles: { one: { servers: [good] } }\n").await;
+    let path = "/mcp/one";
+    let session = Legacy::open_at(place.http(), path, LEGACY, &json!({})).await;
+    let mut standing = session.listen().await;
+    let filter = json!({"notifications": {"toolsListChanged": true}});
+    let modern = |path: &str| Modern { path: path.to_owned(), ..Modern::new(place.gateway.http()) };
+    let mut listening = modern(path).begin("subscriptions/listen", &filter).await;
+    listening.message().await.expect("an acknowledgement");
+    let two = modern("/mcp/two");
+    place.to(&[], "profiles: { two: { servers: [good], names: plain } }\n").await;
+    assert_eq!(session.begin("tools/list", &json!({})).await.status, 404);
+    soon("the end of its stream", async { while standing.event().await.is_some() {} }).await;
+    let last = async {
+        let mut last = None;
+        while let Some(said) = listening.message().await {
+            last = Some(said);
+        }
+        last.expect("a last word")
+    };
+    assert_eq!(soon("the end of its stream", last).await["result"]["resultType"], "complete");
+    assert_eq!(text(&two.call("echo", &json!({"a": 1})).await), "{\"a\":1}");
+    place.to(&[], "profiles: { one: { servers: [good], names: plain } }\n").await;
+    let again = Legacy::open_at(place.http(), path, LEGACY, &json!({})).await;
+    assert_eq!(text(&again.call("echo", &json!({"a": 2})).await), "{\"a\":2}");
+}
+
+#[tokio::test]
+async fn rules_count_at_once_also_in_sessions_that_are_open() {
+    let mut place = Changing::new(&[], "").await;
+    let session = Legacy::open(place.http()).await;
+    let before = tool_names(&session.ask("tools/list", &json!({})).await);
+    assert!(before.iter().any(|name| name == "good__echo"));
+    place.to(&[], "access: [ { deny: 'good__echo' } ]\n").await;
+    let after = tool_names(&session.ask("tools/list", &json!({})).await);
+    assert!(after.len() + 1 == before.len() && !after.iter().any(|name| name == "good__echo"), "{after:?}");
+    assert!(error_message(&session.call("good__echo", &json!({})).await).contains("good__echo"));
+    let modern = Modern::new(place.http()).call("good__echo", &json!({})).await;
+    assert!(error_message(&modern).contains("good__echo"), "{modern}");
+    place.to(&[], "auth: { bearer: 'a-token-that-nobody-guesses' }\n").await;
+    assert_eq!(session.begin("tools/list", &json!({})).await.status, 401);
+    let token = [("Authorization", "Bearer a-token-that-nobody-guesses")];
+    let list = request(1, "tools/list", &json!({})).to_string();
+    assert_eq!(session.post(&token, &list).await.status, 404, "it was another's session");
+    place.to(&[], "").await;
+    assert_eq!(tool_names(&session.ask("tools/list", &json!({})).await), before);
+}
+
+#[tokio::test]
+async fn what_needs_a_restart_is_named() {
+    let mut place = Changing::new(&[], "").await;
+    let rest = "listen: 127.0.0.1:1\nlimits: { sessions: 3 }\n";
+    place.to(&[("more", "{ native: demo }")], rest).await;
+    place.gateway.log().has("counts only after a restart").await;
+    let log = place.gateway.log().text();
+    let line = log.lines().find(|line| line.contains("only after a restart")).expect("a line");
+    assert!(line.contains("limits") && !line.contains("audit"), "{line}");
+    let session = Legacy::open(place.http()).await;
+    list_has(&session, "more__echo", true).await;
+}
+
+#[tokio::test]
+async fn many_clients_notice_nothing_of_many_changes() {
+    let pipe = odd_stdio(&[]);
+    let mut place = Changing::new(&[("pipe", &pipe)], "").await;
+    let http = place.http();
+    let (stop, stopped) = tokio::sync::watch::channel(false);
+    let mut clients = tokio::task::JoinSet::new();
+    for number in 0..4 {
+        let stopped = stopped.clone();
+        clients.spawn(async move {
+            let session = Legacy::open(http).await;
+            let mut calls = 0;
+            loop {
+                let said = format!("{number}-{calls}");
+                let answer = session.call("pipe__ok", &json!({"text": said})).await;
+                assert_eq!(text(&answer), said);
+                let answer = Modern::new(http).call("good__echo", &json!({"a": calls})).await;
+                assert_eq!(text(&answer), format!("{{\"a\":{calls}}}"));
+                calls += 1;
+                if *stopped.borrow() {
+                    return;
+                }
+            }
+        });
+    }
+    for turn in 0..6 {
+        let more = format!("{{ native: demo, description: 'turn {turn}' }}");
+        let both = [("pipe", &*pipe), ("more", &*more)];
+        place.to(if turn % 2 == 0 { &both } else { &both[..1] }, "").await;
+    }
+    stop.send(true).expect("they listen");
+    while let Some(ended) = clients.join_next().await {
+        ended.expect("no call failed");
+    }
+}
