@@ -5,7 +5,7 @@ mod support;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 use support::*;
 
 const QUICK: Duration = Duration::from_secs(10);
@@ -107,5 +107,54 @@ async fn a_client_that_does_not_read_is_no_reason_to_grow() {
     let started = Instant::now();
     kill(client.pid(), Signal::TERM);
     client.ended().await;
+    assert!(started.elapsed() < QUICK, "{:?}", started.elapsed());
+}
+
+/// A server that never answers a call with `hold`.
+async fn holding() -> Puppet {
+    Puppet::start(|_, received| {
+        let holds = received.method() == "tools/call" && received.body["params"]["arguments"]["hold"] == true;
+        if holds { Said::Hold(Vec::new()) } else { Said::Proper }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_dialects_client_can_give_a_request_up() {
+    let puppet = holding().await;
+    let config = format!("dialect: gateway\nmcpServers:\n  puppet: {}\n", puppet.config());
+    let mut client = Stdio::start(&config);
+    client.initialize("2024-11-05", &json!({})).await;
+    let hold = json!({"name": "puppet__ok", "arguments": {"hold": true}});
+    let cancelled = |id: &Value| {
+        let params = json!({"requestId": id, "reason": "enough"});
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}).to_string()
+    };
+    let first = client.begin("tools/call", &hold).await;
+    let waiting = client.begin("tools/call", &hold).await;
+    let asked = client.begin("ping", &json!({})).await;
+    puppet.heard("the call", |one| one.method() == "tools/call").await;
+    // One that waits behind it, and then the one that is worked on.
+    client.send(&cancelled(&waiting)).await;
+    client.send(&cancelled(&first)).await;
+    let answer = client.message().await;
+    assert_eq!((&answer["id"], &answer["result"]), (&asked, &json!({})), "{answer}");
+    puppet.was_sent("notifications/cancelled", 1).await;
+    assert_eq!(text(&client.call("puppet__ok", &json!({})).await), "ok");
+    assert_eq!(puppet.received().iter().filter(|one| one.method() == "tools/call").count(), 2);
+}
+
+#[tokio::test]
+async fn a_dialects_client_that_goes_is_not_waited_for() {
+    let puppet = holding().await;
+    let limits = "limits: { drainTimeout: 300ms }";
+    let config = format!("dialect: kulturarv\n{limits}\nmcpServers:\n  puppet: {}\n", puppet.config());
+    let mut client = Stdio::start(&config);
+    client.initialize("2024-11-05", &json!({})).await;
+    client.begin("tools/call", &json!({"name": "puppet__ok", "arguments": {"hold": true}})).await;
+    puppet.heard("the call", |one| one.method() == "tools/call").await;
+    let started = Instant::now();
+    let ended = client.close().await;
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
     assert!(started.elapsed() < QUICK, "{:?}", started.elapsed());
 }

@@ -1,5 +1,6 @@
 //! The one client over stdin and stdout: a message a line, in every era, interleaved if it likes.
 
+use std::collections::VecDeque;
 use std::error::Error;
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ pub(super) async fn serve(shard: &Shard, profile: usize) -> Result<(), BoxError>
     let mut stdin = Stdin::new(limits.line);
     let row = shard.gateway.snapshot.profiles[profile].dialect.clone();
     let outcome = match row {
-        None => standard(shard, profile, &mut stdin, None, &lines).await,
+        None => standard(shard, profile, &mut stdin, VecDeque::new(), &lines).await,
         Some(row) => {
             let front = Front { row, profile };
             let begun = tokio::select! {
@@ -37,7 +38,7 @@ pub(super) async fn serve(shard: &Shard, profile: usize) -> Result<(), BoxError>
                 () = shard.gateway.stop.stopped() => Ok(None),
             };
             match begun {
-                Ok(Some(first)) => standard(shard, profile, &mut stdin, Some(first), &lines).await,
+                Ok(Some(first)) => standard(shard, profile, &mut stdin, first, &lines).await,
                 Ok(None) => Ok(()),
                 Err(e) => Err(e),
             }
@@ -53,7 +54,7 @@ async fn standard(
     shard: &Shard,
     profile: usize,
     stdin: &mut Stdin,
-    first: Option<Bytes>,
+    first: VecDeque<Line>,
     lines: &mpsc::Sender<Bytes>,
 ) -> std::io::Result<()> {
     let client = Client::new(
@@ -71,8 +72,8 @@ async fn standard(
     let limits = &shard.gateway.snapshot.limits;
     let mut tasks = JoinSet::new();
     let reading = async {
-        if let Some(first) = first {
-            client.take(Message::parse(first, frame_limits(limits)), &mut tasks).await;
+        for line in first {
+            take(&client, line, limits, &mut tasks).await;
         }
         read(&client, stdin, limits, &mut tasks).await
     };
@@ -94,16 +95,22 @@ async fn read(
     limits: &Limits,
     tasks: &mut JoinSet<()>,
 ) -> std::io::Result<()> {
-    let frames = frame_limits(limits);
     while let Some(line) = stdin.next().await? {
-        match line {
-            Ok(line) => client.take(Message::parse(line, frames), tasks).await,
-            Err(message) => client.say(error_response(None, code::INVALID_REQUEST, &message, None)).await,
-        }
+        take(client, line, limits, tasks).await;
         while tasks.try_join_next().is_some() {}
     }
     Ok(())
 }
+
+async fn take(client: &Arc<Client>, line: Line, limits: &Limits, tasks: &mut JoinSet<()>) {
+    match line {
+        Ok(line) => client.take(Message::parse(line, frame_limits(limits)), tasks).await,
+        Err(message) => client.say(error_response(None, code::INVALID_REQUEST, &message, None)).await,
+    }
+}
+
+/// A line, or why it is none.
+pub(super) type Line = Result<Bytes, String>;
 
 /// The lines of stdin.
 pub(super) struct Stdin {
@@ -118,7 +125,7 @@ impl Stdin {
     }
 
     /// The next line, or why it is none; `None` after the last one.
-    pub(super) async fn next(&mut self) -> std::io::Result<Option<Result<Bytes, String>>> {
+    pub(super) async fn next(&mut self) -> std::io::Result<Option<Line>> {
         loop {
             let line = self.decoder.next_line();
             let line = line.or_else(|| if self.ended { self.decoder.finish() } else { None });

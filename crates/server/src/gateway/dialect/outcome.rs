@@ -6,6 +6,7 @@ use engine::dialect::{Outcome, Trouble};
 use engine::exchange::Answer;
 use engine::{Condition, Fault};
 use proto::rpc::{Frame, Kind, RpcError, code};
+use tokio::sync::oneshot;
 
 use super::serve::Front;
 use crate::gateway::Shard;
@@ -13,8 +14,14 @@ use crate::gateway::call::{Call, Progress};
 use crate::gateway::identity::Identity;
 use crate::gateway::stateless::{self, Asking, Decision, decide_for};
 
-/// What becomes of a request.
-pub(super) async fn forward(shard: &Shard, front: &Front, identity: &Identity, frame: Frame) -> Outcome {
+/// What becomes of a request, which its client may give up.
+pub(super) async fn forward(
+    shard: &Shard,
+    front: &Front,
+    identity: &Identity,
+    frame: Frame,
+    given_up: Option<oneshot::Receiver<Option<Frame>>>,
+) -> Outcome {
     let cell = stateless::view(shard, front.profile, front.row.era, identity).await;
     let unchecked = !front.row.calls.check_arguments;
     let asking = Asking { cell, identity, headers: None, unchecked };
@@ -26,7 +33,12 @@ pub(super) async fn forward(shard: &Shard, front: &Front, identity: &Identity, f
             let fault = Fault::unknown_method("subscriptions/listen", "has no stream to answer on here");
             Outcome::Trouble(Trouble::from(&fault))
         }
-        Ok(Decision::Call(begun)) => run(shard, begun).await,
+        Ok(Decision::Call(mut begun)) => {
+            if let Some(given_up) = given_up {
+                begun.cancel_by(given_up);
+            }
+            run(shard, begun).await
+        }
     }
 }
 

@@ -1,38 +1,64 @@
-//! The one client over stdin and stdout, of a profile with a dialect: a message a line, answered in order. A client that
-//! is to be served as the protocol says is, with that message and all that follow.
+//! The one client over stdin and stdout, of a profile with a dialect: a message a line, answered in order. While one is worked
+//! on it reads on, so that the client can give a request up, or go. A client that is to be served as the protocol says is,
+//! with that message and all that follow.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use engine::Condition;
 use engine::access::Principal;
-use engine::dialect::{Reply, Trouble};
-use tokio::sync::mpsc;
+use engine::dialect::{NoId, Reply, Trouble};
+use proto::mcp::Notice;
+use proto::rpc::{Frame, Id, Kind};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::serve::{Front, Taken, refuse, take};
 use super::sessions::Session;
 use crate::gateway::Shard;
 use crate::gateway::identity::Identity;
-use crate::gateway::stdio::Stdin;
+use crate::gateway::stdio::{Line, Stdin};
 
-/// Serves until stdin ends, or until a line that wants to be served otherwise, which is given back.
+/// How many lines are read ahead of the one that is worked on.
+const AHEAD: usize = 16;
+
+/// How long a server gets to hear that an answer is not wanted any more.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// Longer than any stream lasts.
+const FOREVER: Duration = Duration::from_hours(24 * 365);
+
+/// Serves until stdin ends, or until a line that wants to be served otherwise, which is given back with those behind it.
 pub(crate) async fn serve(
     shard: &Shard,
     front: &Front,
     stdin: &mut Stdin,
     out: &mpsc::Sender<Bytes>,
-) -> std::io::Result<Option<Bytes>> {
+) -> std::io::Result<Option<VecDeque<Line>>> {
     let identity = Identity::anyone(None);
     let session = Session::new(Arc::new(Principal::anyone()), front.profile, None, None);
-    while let Some(line) = stdin.next().await? {
-        let reply = match line {
-            Err(e) => refuse(&front.row, &Trouble::new(Condition::InvalidRequest, e)),
-            Ok(line) => match take(shard, front, &identity, Some(&session), None, &line).await {
-                Taken::Reply(reply, _) => reply,
-                Taken::Standard(_) => return Ok(Some(line)),
-            },
+    let mut ahead = Ahead { stdin, lines: VecDeque::new(), until: None };
+    while let Some(line) = ahead.next().await? {
+        let text = match line {
+            Ok(text) => text,
+            Err(e) => {
+                say(out, refuse(&front.row, &Trouble::new(Condition::InvalidRequest, e))).await;
+                continue;
+            }
         };
-        say(out, reply).await;
+        let give_up = session.can_give_up();
+        let taking = take(shard, front, &identity, Some(&session), None, &text);
+        match ahead.beside(shard, front, &text, taking, give_up).await? {
+            Beside::Done(Taken::Reply(reply, _)) => say(out, reply).await,
+            Beside::Done(Taken::Standard(_)) => {
+                ahead.lines.push_front(Ok(text));
+                return Ok(Some(ahead.lines));
+            }
+            Beside::GivenUp => {}
+            Beside::TooLate => break,
+        }
     }
     Ok(None)
 }
@@ -41,4 +67,85 @@ async fn say(out: &mpsc::Sender<Bytes>, reply: Reply) {
     if !reply.body.is_empty() {
         let _ = out.send(reply.body).await;
     }
+}
+
+/// What became of a line.
+enum Beside {
+    Done(Taken),
+    /// Its client wants no answer any more.
+    GivenUp,
+    /// Stdin ended some time ago.
+    TooLate,
+}
+
+/// The lines behind the one that is worked on.
+struct Ahead<'a> {
+    stdin: &'a mut Stdin,
+    lines: VecDeque<Line>,
+    /// Once stdin has ended: how long it is still worked on what came before.
+    until: Option<Instant>,
+}
+
+impl Ahead<'_> {
+    async fn next(&mut self) -> std::io::Result<Option<Line>> {
+        match self.lines.pop_front() {
+            Some(line) => Ok(Some(line)),
+            None if self.until.is_some() => Ok(None),
+            None => self.stdin.next().await,
+        }
+    }
+
+    /// Works on the line `text`, and reads on.
+    async fn beside(
+        &mut self,
+        shard: &Shard,
+        front: &Front,
+        text: &Bytes,
+        taking: impl Future<Output = Taken>,
+        give_up: oneshot::Sender<Option<Frame>>,
+    ) -> std::io::Result<Beside> {
+        tokio::pin!(taking);
+        loop {
+            let until = self.until.unwrap_or_else(|| Instant::now() + FOREVER);
+            tokio::select! {
+                biased;
+                taken = &mut taking => return Ok(Beside::Done(taken)),
+                () = sleep_until(until) => return Ok(Beside::TooLate),
+                line = self.stdin.next(), if self.until.is_none() && self.lines.len() < AHEAD => {
+                    let Some(line) = line? else {
+                        self.until = Some(Instant::now() + shard.gateway.snapshot.limits.drain_timeout);
+                        continue;
+                    };
+                    let cancelled = line.as_ref().ok().and_then(|line| cancelled(shard, front, line));
+                    // It is answered in its turn where the dialect answers it.
+                    self.lines.push_back(line);
+                    let Some((id, notice)) = cancelled else { continue };
+                    if id_of(shard, text).as_ref() == Some(&id) {
+                        let _ = give_up.send(Some(notice));
+                        let _ = timeout(FAREWELL, taking).await;
+                        return Ok(Beside::GivenUp);
+                    }
+                    let is_it = |line: &Line| line.as_ref().is_ok_and(|line| id_of(shard, line).as_ref() == Some(&id));
+                    self.lines.retain(|line| !is_it(line));
+                }
+            }
+        }
+    }
+}
+
+/// The id of a request.
+fn id_of(shard: &Shard, text: &Bytes) -> Option<Id> {
+    let frame = Frame::parse(text.clone(), shard.gateway.frame_limits()).ok()?;
+    frame.id().filter(|_| frame.kind() == Kind::Request).cloned()
+}
+
+/// The id of the request that a notice cancels, where the dialect has notices; and the notice.
+fn cancelled(shard: &Shard, front: &Front, text: &Bytes) -> Option<(Id, Frame)> {
+    if front.row.reading.no_id == NoId::Refuse {
+        return None;
+    }
+    let frame = Frame::parse(text.clone(), shard.gateway.frame_limits()).ok()?;
+    let is_it = frame.kind() == Kind::Notification && frame.method() == Notice::Cancelled.name();
+    let id = frame.param("requestId").ok().flatten().filter(|_| is_it)?;
+    Some((Id::from_json(id.share(frame.text())).ok()?, frame))
 }

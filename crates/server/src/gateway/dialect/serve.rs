@@ -200,7 +200,8 @@ impl Asking<'_> {
             }
             Begun::Standard => Taken::Standard(None),
             Begun::Forward(frame) => {
-                let mut outcome = forward(self.shard, self.front, self.identity, frame).await;
+                let given_up = self.session.and_then(Session::given_up);
+                let mut outcome = forward(self.shard, self.front, self.identity, frame, given_up).await;
                 if let Outcome::Trouble(trouble) = &mut outcome
                     && trouble.condition == Condition::UnknownMethod
                 {

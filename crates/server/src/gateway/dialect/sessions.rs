@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use engine::access::Principal;
 use parking_lot::Mutex;
-use tokio::sync::mpsc;
+use proto::rpc::Frame;
+use tokio::sync::{mpsc, oneshot};
 
 /// One client.
 pub(crate) struct Session {
@@ -19,6 +20,8 @@ pub(crate) struct Session {
     initialized: AtomicBool,
     /// Where its events go, if it has a stream.
     events: Option<mpsc::Sender<Bytes>>,
+    /// Whence it is heard that the request that is worked on has been given up.
+    given_up: Mutex<Option<oneshot::Receiver<Option<Frame>>>>,
     born: Instant,
     /// Milliseconds after `born` at which it was last used.
     used: AtomicU64,
@@ -34,8 +37,16 @@ impl Session {
         events: Option<mpsc::Sender<Bytes>>,
         idle: Option<Duration>,
     ) -> Self {
-        let initialized = AtomicBool::new(false);
-        Self { principal, profile, initialized, events, born: Instant::now(), used: AtomicU64::new(0), idle }
+        Self {
+            principal,
+            profile,
+            initialized: AtomicBool::new(false),
+            events,
+            given_up: Mutex::default(),
+            born: Instant::now(),
+            used: AtomicU64::new(0),
+            idle,
+        }
     }
 
     pub(crate) fn is_initialized(&self) -> bool {
@@ -45,6 +56,18 @@ impl Session {
     /// It has introduced itself.
     pub(crate) fn initialize(&self) {
         self.initialized.store(true, Ordering::Release);
+    }
+
+    /// Lets the request that is worked on next be given up: by the notice that is sent, or without one.
+    pub(super) fn can_give_up(&self) -> oneshot::Sender<Option<Frame>> {
+        let (sender, receiver) = oneshot::channel();
+        *self.given_up.lock() = Some(receiver);
+        sender
+    }
+
+    /// What a call listens to for that.
+    pub(super) fn given_up(&self) -> Option<oneshot::Receiver<Option<Frame>>> {
+        self.given_up.lock().take()
     }
 
     pub(crate) fn has_stream(&self) -> bool {
