@@ -1,4 +1,4 @@
 #![no_main]
 #![allow(missing_docs)]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| dragoman_fuzz::lines::fuzz(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| dragoman_fuzz::wire::lines::fuzz(input));

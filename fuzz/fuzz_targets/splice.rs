@@ -1,4 +1,4 @@
 #![no_main]
 #![allow(missing_docs)]
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| dragoman_fuzz::splice::fuzz(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| dragoman_fuzz::wire::splice::fuzz(input));

@@ -1,48 +1,15 @@
 //! What must hold for Dragoman's parsers, whatever they are fed.
 //!
 //! Each module has properties as functions that panic when they are violated, and `fuzz`, which makes their arguments out
-//! of the fuzzer's bytes. The property tests of `dragoman-proto` include this file and call the same functions with
-//! arguments of their own.
+//! of the fuzzer's bytes. The property tests of the crates include the folder that is about them, and call the same
+//! functions with arguments of their own.
+//!
+//! | module | is about | whose tests include it |
+//! |---|---|---|
+//! | `wire` | streams, headers, JSON | `dragoman-proto` |
+//! | `entrance` | credentials, names of hosts, messages of dialects | `dragoman-engine` |
+//! | `keys` | texts of API keys | none; the tests of `dragoman-store` hold more |
 
-pub mod headers;
-pub mod lines;
-pub mod reference;
-pub mod scanner;
-pub mod splice;
-pub mod sse;
-
-use bytes::Bytes;
-
-/// How a stream is cut into chunks, and the decoder's limit.
-#[derive(Clone, Debug)]
-pub struct Cut {
-    /// The decoder's limit in bytes.
-    pub limit: usize,
-    /// The chunks' sizes, used over and over; none means one chunk.
-    pub sizes: Vec<u8>,
-}
-
-impl Cut {
-    /// Takes a cut off the front of the fuzzer's bytes.
-    pub fn take(input: &[u8]) -> (Self, &[u8]) {
-        let [limit, count, rest @ ..] = input else {
-            return (Self { limit: 16, sizes: Vec::new() }, input);
-        };
-        let (sizes, rest) = rest.split_at(rest.len().min(usize::from(count % 8)));
-        (Self { limit: usize::from(*limit), sizes: sizes.to_vec() }, rest)
-    }
-
-    /// The chunks of a stream.
-    pub fn chunks(&self, stream: &[u8]) -> Vec<Bytes> {
-        let mut rest = Bytes::copy_from_slice(stream);
-        let mut chunks = Vec::new();
-        for size in self.sizes.iter().cycle() {
-            if rest.is_empty() {
-                return chunks;
-            }
-            chunks.push(rest.split_to(usize::from(*size).max(1).min(rest.len())));
-        }
-        chunks.push(rest);
-        chunks
-    }
-}
+pub mod entrance;
+pub mod keys;
+pub mod wire;

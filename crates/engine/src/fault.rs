@@ -96,6 +96,8 @@ pub struct Fault {
     pub condition: Condition,
     /// What it is about: the name of a tool, a server, a method, a profile.
     pub subject: Option<String>,
+    /// Whether what is missing is there, only not for who asks. For the record of calls alone: no client learns of it.
+    pub hidden: bool,
 }
 
 impl Fault {
@@ -110,6 +112,7 @@ impl Fault {
             data: None,
             condition: Condition::of_code(code),
             subject: None,
+            hidden: false,
         }
     }
 
@@ -151,6 +154,13 @@ impl Fault {
     pub fn about(mut self, condition: Condition, subject: impl Into<String>) -> Self {
         self.condition = condition;
         self.subject = Some(subject.into());
+        self
+    }
+
+    /// The same fault, when what is missing is there or not for others.
+    #[must_use]
+    pub fn hiding(mut self, hidden: bool) -> Self {
+        self.hidden = hidden;
         self
     }
 

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`config`] | the configuration's text, checked, as values |
 //! | [`access`] | who may use what |
+//! | [`credential`] | credentials as requests show them, taken apart |
 //! | [`catalogue`] | what upstreams offer, merged into what a client sees |
 //! | [`dialect`] | how an endpoint behaves where systems disagree: rows of data, one interpreter |
 //! | [`exchange`] | one client request from its arrival to its answer |
@@ -18,6 +19,7 @@
 pub mod access;
 pub mod catalogue;
 pub mod config;
+pub mod credential;
 pub mod dialect;
 pub mod exchange;
 pub mod fault;

@@ -33,7 +33,7 @@ pub struct UpstreamSpec {
 #[derive(Debug, Clone)]
 pub struct ProfileSpec {
     /// Its name.
-    pub slug: String,
+    pub slug: Arc<str>,
     /// Its rules.
     pub rules: Profile,
     /// Its servers that are not disabled, in order; none where it is no longer configured.
@@ -113,7 +113,7 @@ impl Snapshot {
         let ids: HashMap<&str, UpstreamId> = upstreams.iter().map(|spec| (&*spec.name, spec.id)).collect();
         let mut profiles: Vec<ProfileSpec> = before.profiles.iter().map(ProfileSpec::left).collect();
         let mut numbers: HashMap<String, usize> =
-            profiles.iter().enumerate().map(|(at, profile)| (profile.slug.clone(), at)).collect();
+            profiles.iter().enumerate().map(|(at, profile)| (profile.slug.to_string(), at)).collect();
         for slug in config.profiles.keys() {
             let next = numbers.len();
             numbers.entry(slug.clone()).or_insert(next);
@@ -122,7 +122,7 @@ impl Snapshot {
         for (slug, rules) in &config.profiles {
             let shown = rules.servers.iter();
             let spec = ProfileSpec {
-                slug: slug.clone(),
+                slug: slug.as_str().into(),
                 upstreams: shown.filter_map(|name| ids.get(name.as_str()).copied()).collect(),
                 server_info: server_info(rules, version),
                 dialect: places.at(&format!("/mcp/{slug}")).and_then(|place| place.dialect.clone()),
@@ -165,13 +165,13 @@ impl Snapshot {
     /// What a class of askers may use of a profile; `None` where all may use all.
     pub fn guard(&self, profile: usize, class: &Class) -> Option<Guard> {
         let rules = self.rules.clone()?;
-        let profile = self.profiles[profile].slug.as_str().into();
+        let profile = self.profiles[profile].slug.clone();
         Some(Guard { rules, class: class.clone(), profile })
     }
 
     /// The profile with this name.
     pub fn profile_named(&self, slug: &str) -> Option<usize> {
-        self.profiles.iter().position(|p| p.is_there && p.slug == slug)
+        self.profiles.iter().position(|p| p.is_there && *p.slug == *slug)
     }
 
     /// The paths that are served, in order.

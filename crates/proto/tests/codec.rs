@@ -1,6 +1,8 @@
 //! Properties of the codecs over arbitrary streams and chunkings. The properties themselves are those of the fuzz targets.
 
-#[path = "../../../fuzz/src/lib.rs"]
+extern crate dragoman_proto as proto;
+
+#[path = "../../../fuzz/src/wire/mod.rs"]
 #[allow(dead_code, unreachable_pub, clippy::pedantic)]
 mod properties;
 
@@ -116,7 +118,7 @@ proptest! {
     #[test]
     fn spellings_of_one_number_are_equal(number in any::<i64>(), places in 0_u32..30, zeros in 0_usize..4) {
         let other = respelled(number, places, zeros);
-        let mirrors = dragoman_proto::codec::headers::mirrors;
+        let mirrors = proto::codec::headers::mirrors;
         prop_assert!(mirrors(&other, number.to_string().as_bytes()), "{} {}", number, other);
         let neighbour = number.wrapping_add(1).to_string();
         prop_assert!(!mirrors(&other, neighbour.as_bytes()), "{} {}", neighbour, other);

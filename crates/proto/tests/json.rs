@@ -1,7 +1,9 @@
 //! Properties of the JSON scanner, frames and splices over arbitrary text, with `serde_json` as the other opinion. The
 //! properties themselves are those of the fuzz targets.
 
-#[path = "../../../fuzz/src/lib.rs"]
+extern crate dragoman_proto as proto;
+
+#[path = "../../../fuzz/src/wire/mod.rs"]
 #[allow(dead_code, unreachable_pub, clippy::pedantic)]
 mod properties;
 
@@ -11,7 +13,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-const MAX_DEPTH: u32 = dragoman_proto::json::MAX_DEPTH;
+const MAX_DEPTH: u32 = proto::json::MAX_DEPTH;
 
 fn space() -> impl Strategy<Value = &'static str> {
     select(&["", "", "", " ", "\n", "\r\n\t", "  "][..])

@@ -221,3 +221,26 @@ async fn slow_answers_hold_up_nobody() {
         stage.succeeds(server, "late", &json!({"ms": 1500})).await;
     }
 }
+
+#[tokio::test]
+async fn a_schema_that_cannot_be_used_is_named_once() {
+    let puppet = Puppet::start(|_, request| match request.method() {
+        "tools/list" => {
+            let schema = json!({"type": "object", "$ref": "http://127.0.0.1:9/schema"});
+            let tools = json!([{"name": "ok", "inputSchema": schema}, {"name": "other", "inputSchema": {}}]);
+            Said::Result(json!({"tools": tools}), String::new())
+        }
+        _ => Said::Proper,
+    })
+    .await;
+    let gateway = Gateway::start(&format!("mcpServers: {{ far: {} }}\n", puppet.config())).await;
+    for _ in 0..2 {
+        let (legacy, modern) = (Legacy::open(gateway.http()).await, Modern::new(gateway.http()));
+        assert_eq!(text(&legacy.call("far__ok", &json!({"any": 1})).await), "ok");
+        assert_eq!(text(&modern.call("far__ok", &json!({})).await), "ok");
+        assert_eq!(text(&legacy.call("far__other", &json!({})).await), "ok");
+    }
+    let log = gateway.stop().await.err;
+    let named: Vec<&str> = log.lines().filter(|line| line.contains("unchecked")).collect();
+    assert!(named.len() == 1 && named[0].contains("far__ok"), "{log}");
+}

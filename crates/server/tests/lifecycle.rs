@@ -5,7 +5,7 @@ mod support;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
+use rustix::process::{Resource, Rlimit, Signal, getrlimit, setrlimit};
 use serde_json::json;
 use support::*;
 use testkit::fixture::Eras;
@@ -42,6 +42,32 @@ async fn a_call_in_flight_is_finished_and_nothing_new_begun() {
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
     until("no orphans", || children.iter().all(|child| !is_running(*child))).await;
+}
+
+/// How many files a process may have open, by the soft and the hard limit.
+fn files(pid: u32) -> (String, String) {
+    let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).expect("Linux");
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files")).expect("this limit");
+    let mut words = line.split_whitespace().map(str::to_owned);
+    (words.next().expect("a soft limit"), words.next().expect("a hard limit"))
+}
+
+#[tokio::test]
+async fn as_many_files_may_be_open_as_the_system_allows_but_not_in_children() {
+    let own = getrlimit(Resource::Nofile);
+    // Enough for the tests beside this one.
+    let few = own.maximum.map_or(900, |most| most.min(900) - 1);
+    setrlimit(Resource::Nofile, Rlimit { current: Some(few), ..own }).expect("less is always allowed");
+    let logged = Start { env: &[("DRAGOMAN_LOG", "info")], ..Start::default() };
+    let scene = Scene::start_with(&[("pipe", &odd_stdio(&[]))], "", &logged).await;
+    let (soft, hard) = files(scene.gateway.pid());
+    assert_eq!(soft, hard);
+    scene.gateway.log().has("as many files may be open").await;
+    let children = descendants_of(scene.gateway.pid());
+    assert!(!children.is_empty());
+    for child in children {
+        assert_eq!(files(child), (few.to_string(), hard.clone()));
+    }
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Moves frames: Streamable HTTP, HTTP+SSE and stdio, in both directions.
 
 pub mod child;
+pub mod files;
 pub mod net;
 pub mod up;

@@ -10,9 +10,11 @@
 //! | `reach` | whether any arguments could be allowed |
 //! | `rules` | the decision |
 //! | `guard` | the rules for one class of askers at one profile |
+//! | `hosts` | by which names, and from which web pages, this server may be addressed |
 
 mod asker;
 mod guard;
+mod hosts;
 mod principal;
 mod reach;
 mod rules;
@@ -24,6 +26,7 @@ mod tests;
 
 pub use asker::Asker;
 pub use guard::Guard;
+pub use hosts::Hosts;
 pub use principal::{Principal, Scheme};
 pub use rules::{Class, Decision, Rules, Why};
 pub use target::{Annotations, Arguments, Target};

@@ -57,6 +57,8 @@ pub struct Principal {
     pub claims: Option<Arc<serde_json::Value>>,
     /// The only profiles that the credential is good for; `None` for all.
     pub profiles: Option<Arc<[Box<str>]>>,
+    /// From when on the credential is good for nothing, in milliseconds since 1970; `None` where that is not known before.
+    pub until_ms: Option<u64>,
 }
 
 static ANYONE: LazyLock<Principal> = LazyLock::new(|| Principal::new("anyone", Scheme::Anyone));
@@ -64,7 +66,15 @@ static ANYONE: LazyLock<Principal> = LazyLock::new(|| Principal::new("anyone", S
 impl Principal {
     /// A principal without a name, scopes, claims or bounds.
     pub fn new(id: &str, scheme: Scheme) -> Self {
-        Self { id: id.into(), scheme, user: None, scopes: Arc::default(), claims: None, profiles: None }
+        Self {
+            id: id.into(),
+            scheme,
+            user: None,
+            scopes: Arc::default(),
+            claims: None,
+            profiles: None,
+            until_ms: None,
+        }
     }
 
     /// Whoever it is, where nobody is asked.

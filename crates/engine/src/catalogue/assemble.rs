@@ -1,6 +1,6 @@
 //! From parts to a view: which item has which public name, whose it is, and what clients are told of all together.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -31,6 +31,8 @@ pub(super) struct Assembly<'p, 'a> {
     pub(super) spec: ViewSpec<'p>,
     pub(super) parts: &'p [Part<'a>],
     pub(super) notes: Vec<String>,
+    /// What the clients may not use, by its public name.
+    pub(super) hidden: HashSet<(ListKind, String)>,
 }
 
 impl<'p, 'a> Assembly<'p, 'a> {
@@ -49,6 +51,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
             let upstream = part.upstream;
             let Some(name) = public.shown(&upstream.name, &own.key, rules) else { continue };
             if !self.admits(kind, &upstream.name, &name, own) {
+                self.hidden.insert((kind, name));
                 continue;
             }
             if let Some(other) = taken.get(&name) {
@@ -89,6 +92,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
             let (real_name, key) = renamed(item, &name);
             let entry = ToolEntry {
                 upstream: part.upstream.id,
+                name: name.as_str().into(),
                 real_name,
                 mirrored,
                 tasks: part.task_support(own),
@@ -136,8 +140,11 @@ impl<'p, 'a> Assembly<'p, 'a> {
         for part in self.parts {
             let upstream = part.upstream;
             for (own, item) in part.items(kind) {
-                let shown_here = self.spec.profile.resources.admits(&own.key);
-                if !shown_here || !self.admits(kind, &upstream.name, &item.key, own) {
+                if !self.spec.profile.resources.admits(&own.key) {
+                    continue;
+                }
+                if !self.admits(kind, &upstream.name, &item.key, own) {
+                    self.hidden.insert((kind, item.key.clone()));
                     continue;
                 }
                 if let Some(other) = taken.get(item.key.as_str()) {

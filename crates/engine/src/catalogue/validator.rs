@@ -1,6 +1,7 @@
 //! Checking a tool's arguments against its input schema, compiled once when it is first needed.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use jsonschema::PatternOptions;
@@ -13,7 +14,9 @@ use super::effort::Effort;
 #[derive(Debug)]
 pub(super) struct LazyValidator {
     schema: Option<Bytes>,
-    compiled: OnceLock<Option<Compiled>>,
+    too_long: bool,
+    compiled: OnceLock<Result<Compiled, &'static str>>,
+    told: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -46,7 +49,27 @@ impl LazyValidator {
     /// A validator for a schema as its server wrote it. A schema above `max_bytes` is not compiled, and arguments are
     /// then left to the server to check.
     pub(super) fn new(schema: Option<Bytes>, max_bytes: usize) -> Self {
-        Self { schema: schema.filter(|s| s.len() <= max_bytes), compiled: OnceLock::new() }
+        let too_long = schema.as_ref().is_some_and(|schema| schema.len() > max_bytes);
+        Self {
+            schema: schema.filter(|_| !too_long),
+            too_long,
+            compiled: OnceLock::new(),
+            told: AtomicBool::new(false),
+        }
+    }
+
+    /// Why no arguments are checked, once that was found out; only the first time that somebody asks.
+    pub(super) fn unchecked(&self) -> Option<&'static str> {
+        let why = self.compiled.get()?.as_ref().err().filter(|_| self.schema.is_some() || self.too_long)?;
+        (!self.told.swap(true, Ordering::Relaxed)).then_some(why)
+    }
+
+    fn compiled(&self) -> Result<Compiled, &'static str> {
+        match self.schema.as_deref() {
+            Some(schema) => compile(schema),
+            None if self.too_long => Err("it is longer than limits.schemaBytes"),
+            None => Err("there is none"),
+        }
     }
 
     /// Checks arguments, JSON text; none count as an empty object. The server that wrote the schema is left to check what
@@ -56,9 +79,7 @@ impl LazyValidator {
     /// # Errors
     /// [`Invalid`] with the first few misfits and where they are.
     pub(super) fn check(&self, arguments: Option<&[u8]>) -> Result<(), Invalid> {
-        let Some(compiled) = self.compiled.get_or_init(|| compile(self.schema.as_deref()?)) else {
-            return Ok(());
-        };
+        let Ok(compiled) = self.compiled.get_or_init(|| self.compiled()) else { return Ok(()) };
         // Numbers that no f64 holds are valid JSON, but not checkable: the server decides.
         let text = arguments.unwrap_or(b"{}");
         let Some(value) = Argument::read(text) else { return Ok(()) };
@@ -104,15 +125,17 @@ fn without_nulls(text: &[u8]) -> Option<Bytes> {
     (!splice.is_empty()).then(|| splice.finish())
 }
 
-fn compile(schema: &[u8]) -> Option<Compiled> {
-    let schema: serde_json::Value = serde_json::from_slice(schema).ok()?;
-    let effort = Effort::of(&schema)?;
+fn compile(schema: &[u8]) -> Result<Compiled, &'static str> {
+    let schema: serde_json::Value =
+        serde_json::from_slice(schema).map_err(|_| "it is nested too deeply, or no JSON")?;
+    let effort = Effort::of(&schema).ok_or("its work cannot be told beforehand, or is too much")?;
     let patterns = PatternOptions::fancy_regex()
         .backtrack_limit(PATTERN.0)
         .size_limit(PATTERN.1)
         .dfa_size_limit(PATTERN.1);
     let options = jsonschema::options_for::<Borrowed>().with_pattern_options(patterns);
-    Some(Compiled { validator: options.build(&schema).ok()?, effort })
+    let validator = options.build(&schema).map_err(|_| "it is no schema by itself")?;
+    Ok(Compiled { validator, effort })
 }
 
 #[cfg(test)]
@@ -239,6 +262,23 @@ mod tests {
         // Where a part is a document of its own, references in it count from there.
         let own = schema.replace("\"type\":\"string\"", "\"$id\":\"http://a/b\",\"type\":\"string\"");
         assert_eq!(check(&own, Some(r#"{"x":1}"#)), Ok(()));
+    }
+
+    #[test]
+    fn it_is_told_once_that_nothing_is_checked() {
+        let lazy = |schema: Option<&str>| {
+            LazyValidator::new(schema.map(|schema| Bytes::copy_from_slice(schema.as_bytes())), 1 << 16)
+        };
+        let long = format!("{{\"description\":\"{}\"}}", "x".repeat(1 << 16));
+        let remote = r#"{"$ref":"http://127.0.0.1:9/x"}"#;
+        for (schema, told) in [(Some(&*long), true), (Some(remote), true), (Some("{}"), false), (None, false)]
+        {
+            let lazy = lazy(schema);
+            assert_eq!(lazy.unchecked(), None, "nobody has called it");
+            assert_eq!(lazy.check(None), Ok(()));
+            assert_eq!(lazy.unchecked().is_some(), told, "{schema:?}");
+            assert_eq!(lazy.unchecked(), None);
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What one kind of client sees at one profile: all upstreams' offers as one server's.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -70,6 +70,8 @@ pub struct ViewSpec<'a> {
 pub struct ToolEntry {
     /// Whose it is.
     pub upstream: UpstreamId,
+    /// Its public name.
+    pub name: Box<str>,
     /// Its name there, a JSON string; `None` when it is the public one.
     pub real_name: Option<Bytes>,
     /// Arguments that requests mirror in headers, where the era of client or server has such.
@@ -88,6 +90,12 @@ impl ToolEntry {
     /// What does not fit.
     pub fn check(&self, arguments: Option<&[u8]>) -> Result<(), super::Invalid> {
         self.validator.check(arguments)
+    }
+
+    /// Why no arguments are held against the input schema, where that was found out at a check: only the first time that
+    /// somebody asks.
+    pub fn unchecked(&self) -> Option<&'static str> {
+        self.validator.unchecked()
     }
 }
 
@@ -117,6 +125,7 @@ pub struct View {
     upstreams: Vec<UpstreamOffer>,
     notes: Vec<String>,
     guard: Option<Guard>,
+    hidden: HashSet<(ListKind, String)>,
     separate: bool,
 }
 
@@ -125,13 +134,13 @@ impl View {
     pub fn build(spec: ViewSpec<'_>, upstreams: Vec<UpstreamOffer>) -> Self {
         let mut notes = Vec::new();
         let parts = Part::all(&upstreams, spec.era, &mut notes);
-        let mut all = Assembly { spec, parts: &parts, notes };
+        let mut all = Assembly { spec, parts: &parts, notes, hidden: HashSet::new() };
         let (tools, tool_items) = all.tools();
         let (prompts, prompt_items) = all.prompts();
         let (resources, resource_items) = all.uris(ListKind::Resources);
         let (templates, template_items) = all.uris(ListKind::Templates);
         let capabilities = all.capabilities(&upstreams);
-        let notes = all.notes;
+        let (notes, hidden) = (all.notes, all.hidden);
         let cache =
             parts.iter().map(|part| part.offer.cache).reduce(CacheHint::and).unwrap_or(CacheHint::NONE);
         let pages =
@@ -169,6 +178,7 @@ impl View {
             discover,
             notes,
             guard: spec.guard.cloned(),
+            hidden,
             separate: spec.separate,
             upstreams,
         }
@@ -202,6 +212,26 @@ impl View {
         guard.admits(&guard.target(server, kind, name).annotated(what.0).called(what.1))
     }
 
+    /// Whether this is there, but kept from the clients, or from the way in which one of them has asked for it. Only the
+    /// record of calls makes that difference.
+    pub fn hides(&self, kind: ListKind, name: &str) -> bool {
+        // Without rules nobody is kept from anything.
+        if self.guard.is_none() {
+            return false;
+        }
+        let is_hidden = |kind, is_it: &dyn Fn(&str) -> bool| {
+            self.hidden.iter().any(|(of, own)| *of == kind && is_it(own))
+        };
+        let is_listed = match kind {
+            ListKind::Tools => self.tools.contains_key(name),
+            ListKind::Prompts => self.prompts.contains_key(name),
+            ListKind::Resources | ListKind::Templates => {
+                self.listed_owner(name).is_some() || is_hidden(ListKind::Templates, &|own| covers(own, name))
+            }
+        };
+        is_listed || is_hidden(kind, &|own| own == name)
+    }
+
     /// The prompt with this public name.
     pub fn prompt(&self, name: &str) -> Option<&PromptEntry> {
         self.prompts.get(name)
@@ -209,11 +239,14 @@ impl View {
 
     /// Whose resource a URI is: by the lists, by the templates, or because there is only one server with resources.
     pub fn resource_owner(&self, uri: &str) -> Option<UpstreamId> {
+        let owner = self.listed_owner(uri).or_else(|| self.sole_with("resources"))?;
+        self.admits(owner, ListKind::Resources, uri, (Annotations::default(), None)).then_some(owner)
+    }
+
+    fn listed_owner(&self, uri: &str) -> Option<UpstreamId> {
         let templates =
             || self.templates.iter().find(|(template, _)| template == uri || covers(template, uri));
-        let listed = self.resources.get(uri).copied().or_else(|| templates().map(|(_, owner)| *owner));
-        let owner = listed.or_else(|| self.sole_with("resources"))?;
-        self.admits(owner, ListKind::Resources, uri, (Annotations::default(), None)).then_some(owner)
+        self.resources.get(uri).copied().or_else(|| templates().map(|(_, owner)| *owner))
     }
 
     /// The only present upstream that declares a capability.

@@ -164,8 +164,9 @@ fn read_servers(reader: &mut Reader<'_>, fields: &mut Fields<'_>, config: &mut C
             r.fault(&other.key_at, "`mcpServers` and `servers` say the same thing", mend);
         });
     }
-    let found =
-        own.or(other).map(|entry| reader.within(&entry.key, |reader| servers::read(reader, &entry.value)));
+    let base = &config.mcp_servers;
+    let read = |entry: &Entry| reader.within(&entry.key, |reader| servers::read(reader, &entry.value, base));
+    let found = own.or(other).map(read);
     if found.is_none() && config.mcp_servers.is_empty() {
         note_no_servers(reader, fields.at.start);
     }

@@ -12,21 +12,29 @@ use super::parse::{Entry, Node};
 use super::read::{Fields, Reader};
 use super::text::Text;
 
+/// A program: one that `entry` names, or that of the base. What is not said beside it is as in the base, if that has the
+/// same program.
 pub(super) fn read_stdio(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,
-    entry: &Entry,
+    entry: Option<&Entry>,
+    base: Option<&StdioLink>,
 ) -> Option<StdioLink> {
-    let command = reader.within("command", |reader| {
-        let text = reader.text(&entry.value, "the program's name as a text")?;
-        reader.sound(&entry.value.at, check::command(&text))?;
-        note_shell_line(reader, &entry.value, &text, fields.has("args"));
-        Some(text)
-    });
-    let args = read_args(reader, fields);
-    let env = read_env(reader, fields);
+    let command = match entry {
+        None => base.map(|base| base.command.clone()),
+        Some(entry) => reader.within("command", |reader| {
+            let text = reader.text(&entry.value, "the program's name as a text")?;
+            reader.sound(&entry.value.at, check::command(&text))?;
+            note_shell_line(reader, &entry.value, &text, fields.has("args"));
+            Some(text)
+        }),
+    };
+    let same = |base: &&StdioLink| command.as_ref().is_some_and(|own| own.expose() == base.command.expose());
+    let base = base.filter(same);
+    let args = read_args(reader, fields, base.map(|base| &base.args[..]).unwrap_or_default());
+    let env = read_env(reader, fields, base.map(|base| base.env.clone()).unwrap_or_default());
     let cwd = match fields.take("cwd") {
-        None => Some(None),
+        None => Some(base.and_then(|base| base.cwd.clone())),
         Some(entry) => reader.within("cwd", |reader| {
             let text = reader.text(&entry.value, "a folder")?;
             reader.sound(&entry.value.at, check::no_nul(text.expose()))?;
@@ -46,8 +54,8 @@ fn note_shell_line(reader: &mut Reader<'_>, node: &Node, command: &Text, has_arg
     }
 }
 
-fn read_args(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Option<Vec<Text>> {
-    let Some(entry) = fields.take("args") else { return Some(Vec::new()) };
+fn read_args(reader: &mut Reader<'_>, fields: &mut Fields<'_>, base: &[Text]) -> Option<Vec<Text>> {
+    let Some(entry) = fields.take("args") else { return Some(base.to_vec()) };
     reader.within("args", |reader| {
         let items = reader.items(&entry.value, "a list of arguments", false)?;
         let read = |(index, node): (usize, &Rc<Node>)| {
@@ -61,10 +69,14 @@ fn read_args(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Option<Vec<Tex
     })
 }
 
-fn read_env(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Option<IndexMap<String, Text>> {
-    let Some(entry) = fields.take("env") else { return Some(IndexMap::new()) };
+fn read_env(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'_>,
+    base: IndexMap<String, Text>,
+) -> Option<IndexMap<String, Text>> {
+    let Some(entry) = fields.take("env") else { return Some(base) };
     reader.within("env", |reader| {
-        let mut env = IndexMap::new();
+        let mut env = base;
         for entry in reader.fields(&entry.value, "a mapping of variables and values")?.rest() {
             reader.within(&entry.key, |reader| {
                 reader.sound(&entry.key_at, check::variable(&entry.key))?;
@@ -78,27 +90,40 @@ fn read_env(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Option<IndexMap
     })
 }
 
+/// A URL: one that `entry` names, or that of the base. What is not said beside it is as in the base, if that has the same
+/// URL: headers for one server are no other's business.
 pub(super) fn read_http(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,
-    entry: &Entry,
-    transport: HttpTransport,
+    entry: Option<&Entry>,
+    transport: Option<HttpTransport>,
+    base: Option<&HttpLink>,
 ) -> Option<HttpLink> {
-    let url = reader.within(&entry.key, |reader| {
-        let text = reader.text(&entry.value, "a URL")?;
-        reader.sound(&entry.value.at, check::url(&text))?;
-        // A query often carries a key; nobody needs it in a log.
-        let shown = text.shown().split_once('?').map(|(address, _)| format!("{address}?***"));
-        Some(shown.map_or(text.clone(), |shown| text.clone().shown_as(&shown)))
-    });
-    let headers = read_headers(reader, fields);
+    let url = match entry {
+        None => base.map(|base| base.url.clone()),
+        Some(entry) => reader.within(&entry.key, |reader| {
+            let text = reader.text(&entry.value, "a URL")?;
+            reader.sound(&entry.value.at, check::url(&text))?;
+            // A query often carries a key; nobody needs it in a log.
+            let shown = text.shown().split_once('?').map(|(address, _)| format!("{address}?***"));
+            Some(shown.map_or(text.clone(), |shown| text.clone().shown_as(&shown)))
+        }),
+    };
+    let same = |base: &&HttpLink| url.as_ref().is_some_and(|own| own.expose() == base.url.expose());
+    let base = base.filter(same);
+    let headers = read_headers(reader, fields, base.map(|base| base.headers.clone()).unwrap_or_default());
+    let transport = transport.or(base.map(|base| base.transport)).unwrap_or(HttpTransport::Auto);
     Some(HttpLink { url: url?, transport, headers: headers? })
 }
 
-fn read_headers(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Option<IndexMap<HeaderName, Text>> {
-    let Some(entry) = fields.take("headers") else { return Some(IndexMap::new()) };
+fn read_headers(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'_>,
+    base: IndexMap<HeaderName, Text>,
+) -> Option<IndexMap<HeaderName, Text>> {
+    let Some(entry) = fields.take("headers") else { return Some(base) };
     reader.within("headers", |reader| {
-        let mut headers = IndexMap::new();
+        let mut headers = base;
         let mut seen = HashSet::new();
         for entry in reader.fields(&entry.value, "a mapping of header names and values")?.rest() {
             reader.within(&entry.key, |reader| {

@@ -114,14 +114,15 @@ pub(super) struct Servers {
     pub(super) names: IndexSet<String>,
 }
 
-pub(super) fn read(reader: &mut Reader<'_>, node: &Node) -> Servers {
+/// The servers of a block, each on top of that of the same name in `base`.
+pub(super) fn read(reader: &mut Reader<'_>, node: &Node, base: &IndexMap<String, Server>) -> Servers {
     let mut found = Servers::default();
     let Some(fields) = reader.fields(node, "a mapping of servers by name") else { return found };
     for entry in fields.rest() {
         found.names.insert(entry.key.clone());
         let server = reader.within(&entry.key, |reader| {
             reader.sound(&entry.key_at, check::server_name(&entry.key));
-            read_server(reader, entry)
+            read_server(reader, entry, base.get(&entry.key))
         });
         if let Some(server) = server {
             found.servers.insert(entry.key.clone(), server);
@@ -130,34 +131,36 @@ pub(super) fn read(reader: &mut Reader<'_>, node: &Node) -> Servers {
     found
 }
 
-fn read_server(reader: &mut Reader<'_>, entry: &Entry) -> Option<Server> {
+fn read_server(reader: &mut Reader<'_>, entry: &Entry, base: Option<&Server>) -> Option<Server> {
     let what = "a mapping with `command`, `url` or `native`";
     let mut fields = reader.fields(&entry.value, what)?;
-    let disabled = read_disabled(reader, &mut fields);
+    let disabled = read_disabled(reader, &mut fields, base.is_some_and(|base| base.disabled));
     reader.switched_off = disabled;
-    let server = read_enabled(reader, &mut fields, entry, disabled);
+    let server = read_enabled(reader, &mut fields, entry, base);
+    let server = server.map(|server| Server { disabled, ..server });
     reader.switched_off = false;
     note_foreign(reader, fields);
     server
 }
 
-fn read_disabled(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> bool {
+fn read_disabled(reader: &mut Reader<'_>, fields: &mut Fields<'_>, base: bool) -> bool {
     let mut flag = |key: &str| {
         let entry = fields.take(key)?;
         reader.within(key, |reader| reader.flag(&entry.value))
     };
-    let disabled = flag("disabled").unwrap_or(false);
-    let enabled = flag("enabled").unwrap_or(true);
-    disabled || !enabled
+    match (flag("disabled"), flag("enabled")) {
+        (None, None) => base,
+        (disabled, enabled) => disabled.unwrap_or(false) || !enabled.unwrap_or(true),
+    }
 }
 
 fn read_enabled(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,
     entry: &Entry,
-    disabled: bool,
+    base: Option<&Server>,
 ) -> Option<Server> {
-    let link = read_link(reader, fields, entry);
+    let link = read_link(reader, fields, entry, base.map(|base| &base.link));
     let timeout =
         fields.take("timeout").and_then(|entry| reader.within("timeout", |r| read_timeout(r, &entry.value)));
     let affinity = fields.take("affinity").and_then(|entry| {
@@ -167,16 +170,30 @@ fn read_enabled(
     let description = fields
         .take("description")
         .and_then(|entry| reader.within("description", |reader| reader.text(&entry.value, "a text")));
-    Some(Server { link: link?, disabled, timeout, affinity: affinity.unwrap_or_default(), description })
+    Some(Server {
+        link: link?,
+        disabled: false,
+        timeout: timeout.or(base.and_then(|base| base.timeout)),
+        affinity: affinity.or(base.map(|base| base.affinity)).unwrap_or_default(),
+        description: description.or(base.and_then(|base| base.description.clone())),
+    })
 }
 
-fn read_link(reader: &mut Reader<'_>, fields: &mut Fields<'_>, entry: &Entry) -> Option<Link> {
+fn read_link(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'_>,
+    entry: &Entry,
+    base: Option<&Link>,
+) -> Option<Link> {
     let given_type = fields
         .take("type")
         .map(|entry| (entry, reader.within("type", |reader| reader.word(&entry.value, TYPES))));
     let (url, aliased) = take_url(reader, fields);
     let chosen: Vec<&Entry> =
         [fields.take("command"), url, fields.take("native")].into_iter().flatten().collect();
+    if let (None, Some(base)) = (chosen.first(), base) {
+        return join_link(reader, fields, entry, given_type, base);
+    }
     let Some(first) = chosen.first() else {
         // A mistyped `comand` is one fault, not two.
         if !fields.has_nearly(&["command", "url", "native"]) {
@@ -186,16 +203,20 @@ fn read_link(reader: &mut Reader<'_>, fields: &mut Fields<'_>, entry: &Entry) ->
         fields.drop_all(&link_keys().collect::<Vec<_>>());
         return None;
     };
-    check_type(reader, given_type, first);
-    let link = match first.key.as_str() {
-        "command" => links::read_stdio(reader, fields, first).map(Link::Stdio),
-        "native" => native::read_link(reader, fields, first).map(Link::Native),
-        _ => {
-            let transport = match given_type {
-                Some((_, Some(Type::Http(transport)))) => transport,
-                _ => aliased,
-            };
-            links::read_http(reader, fields, first, transport).map(Link::Http)
+    check_type(reader, given_type, &first.key);
+    let link = match (first.key.as_str(), base) {
+        ("command", base) => {
+            let base = if let Some(Link::Stdio(base)) = base { Some(base) } else { None };
+            links::read_stdio(reader, fields, Some(first), base).map(Link::Stdio)
+        }
+        ("native", base) => {
+            let base = if let Some(Link::Native(base)) = base { Some(base) } else { None };
+            native::read_link(reader, fields, Some(first), entry, base).map(Link::Native)
+        }
+        (_, base) => {
+            let base = if let Some(Link::Http(base)) = base { Some(base) } else { None };
+            let transport = said_transport(given_type).or(aliased);
+            links::read_http(reader, fields, Some(first), transport, base).map(Link::Http)
         }
     };
     if let Some(second) = chosen.get(1) {
@@ -212,6 +233,37 @@ fn read_link(reader: &mut Reader<'_>, fields: &mut Fields<'_>, entry: &Entry) ->
     link
 }
 
+type GivenType<'n> = Option<(&'n Entry, Option<Type>)>;
+
+/// The link of the base, with what the file says beside it.
+fn join_link(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'_>,
+    entry: &Entry,
+    given_type: GivenType<'_>,
+    base: &Link,
+) -> Option<Link> {
+    let (key, link) = match base {
+        Link::Stdio(base) => {
+            ("command", links::read_stdio(reader, fields, None, Some(base)).map(Link::Stdio))
+        }
+        Link::Http(base) => {
+            let transport = said_transport(given_type);
+            ("url", links::read_http(reader, fields, None, transport, Some(base)).map(Link::Http))
+        }
+        Link::Native(base) => {
+            ("native", native::read_link(reader, fields, None, entry, Some(base)).map(Link::Native))
+        }
+    };
+    check_type(reader, given_type, key);
+    refuse_other_links(reader, fields, key);
+    link
+}
+
+fn said_transport(given: GivenType<'_>) -> Option<HttpTransport> {
+    if let Some((_, Some(Type::Http(transport)))) = given { Some(transport) } else { None }
+}
+
 /// What goes with a program does nothing for a URL, and the other way round.
 fn refuse_other_links(reader: &mut Reader<'_>, fields: &mut Fields<'_>, chosen: &str) {
     for key in link_keys() {
@@ -223,9 +275,12 @@ fn refuse_other_links(reader: &mut Reader<'_>, fields: &mut Fields<'_>, chosen: 
     }
 }
 
-fn take_url<'n>(reader: &mut Reader<'_>, fields: &mut Fields<'n>) -> (Option<&'n Entry>, HttpTransport) {
+fn take_url<'n>(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'n>,
+) -> (Option<&'n Entry>, Option<HttpTransport>) {
     let mut url = fields.take("url");
-    let mut transport = HttpTransport::Auto;
+    let mut transport = None;
     for (alias, means) in URL_ALIASES {
         let Some(entry) = fields.take(alias) else { continue };
         if let Some(url) = url {
@@ -233,25 +288,25 @@ fn take_url<'n>(reader: &mut Reader<'_>, fields: &mut Fields<'n>) -> (Option<&'n
             reader.within(alias, |reader| reader.fault(&entry.key_at, message, "keep `url`"));
             continue;
         }
-        (url, transport) = (Some(entry), *means);
+        (url, transport) = (Some(entry), Some(*means));
     }
     (url, transport)
 }
 
-fn check_type(reader: &mut Reader<'_>, given: Option<(&Entry, Option<Type>)>, chosen: &Entry) {
+fn check_type(reader: &mut Reader<'_>, given: GivenType<'_>, chosen: &str) {
     let Some((entry, Some(kind))) = given else { return };
-    let fits = match chosen.key.as_str() {
+    let fits = match chosen {
         "command" => kind == Type::Stdio,
         "native" => false,
         _ => kind != Type::Stdio,
     };
     if !fits {
-        let mend = match chosen.key.as_str() {
+        let mend = match chosen {
             "command" => "write `type: stdio`, or remove the line",
             "native" => "remove `type`",
             _ => "write `type: http` or `type: sse`, or remove the line",
         };
-        let message = format!("this `type` does not go with `{}`", chosen.key);
+        let message = format!("this `type` does not go with `{chosen}`");
         reader.within("type", |reader| reader.fault(&entry.value.at, message, mend));
     }
 }

@@ -220,6 +220,7 @@ fn resource<'v>(frame: &Frame, view: &'v View, method: Method) -> Result<Route<'
         )
         .with_data(data)
         .about(Condition::UnknownResource, uri.as_ref())
+        .hiding(view.hides(ListKind::Resources, &uri))
     })?;
     Ok(Route::to(upstream, Cow::Borrowed(method.name())))
 }
@@ -227,8 +228,12 @@ fn resource<'v>(frame: &Frame, view: &'v View, method: Method) -> Result<Route<'
 fn missing(what: &str, name: &str, view: &View) -> Fault {
     let Some((server, absence)) = view.absence_behind(name) else {
         let message = format!("unknown {what} {name:?}; {what}s/list names what there is");
-        let condition = if what == "tool" { Condition::UnknownTool } else { Condition::UnknownPrompt };
-        return Fault::client(code::INVALID_PARAMS, message).about(condition, name);
+        let (condition, kind) = match what {
+            "tool" => (Condition::UnknownTool, ListKind::Tools),
+            _ => (Condition::UnknownPrompt, ListKind::Prompts),
+        };
+        let fault = Fault::client(code::INVALID_PARAMS, message).about(condition, name);
+        return fault.hiding(view.hides(kind, name));
     };
     let mend = if absence.retry { "; it is being tried again, so ask again in a few seconds" } else { "" };
     let message = format!("{what} {name:?} cannot be reached: server {server:?} {}{mend}", absence.reason);

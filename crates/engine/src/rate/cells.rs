@@ -3,7 +3,7 @@
 //! A number is changed by compare-and-swap under a part's shared lock; cells come and go under its exclusive lock. So two
 //! requests never both take the last place, and no cell goes while one is counted in it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -65,6 +65,37 @@ impl Part {
     }
 }
 
+/// So many requests that belong to one count.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Take<'a> {
+    pub(super) key: u64,
+    pub(super) quota: &'a Quota,
+    pub(super) count: u32,
+}
+
+impl Part {
+    /// What requests would come to, where there is room for a cell of their own if they need one.
+    fn outcome(&self, take: &Take<'_>, now: u64, room: bool) -> Outcome {
+        let now = now.max(self.floor);
+        match self.cells.get(&take.key) {
+            None if !room => self.no_room(now),
+            cell => {
+                let paid = cell.map_or(0, |paid| paid.load(Ordering::Acquire));
+                take.quota.take_many(paid, now, take.count)
+            }
+        }
+    }
+
+    fn no_room(&self, now: u64) -> Outcome {
+        Outcome::Refused { wait: self.next.saturating_sub(now).max(1), paid: self.next }
+    }
+
+    fn keep(&mut self, key: u64, paid: u64) {
+        self.next = self.next.min(paid);
+        self.cells.insert(key, AtomicU64::new(paid));
+    }
+}
+
 /// All numbers.
 #[derive(Debug)]
 pub(super) struct Cells {
@@ -105,14 +136,49 @@ impl Cells {
             part.sweep(now);
         }
         if part.cells.len() >= self.most {
-            return Outcome::Refused { wait: part.next.saturating_sub(now).max(1), paid: part.next };
+            return part.no_room(now);
         }
         let outcome = quota.take(0, now);
         if let Outcome::Taken(paid) = outcome {
-            part.next = part.next.min(paid);
-            part.cells.insert(key, AtomicU64::new(paid));
+            part.keep(key, paid);
         }
         outcome
+    }
+
+    /// Counts requests of several counts, each of which stands here once: all of them, or none. The outcomes are in the
+    /// order of `takes`; where one is refused, nothing was counted.
+    pub(super) fn take_all(&self, takes: &[Take<'_>], now: u64) -> Vec<Outcome> {
+        let mut wanted: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+        for take in takes {
+            wanted.entry(self.number(take.key)).or_default().push(take.key);
+        }
+        // Everybody locks in the same order, so nobody waits for somebody who waits.
+        let mut locked: BTreeMap<usize, (RwLockWriteGuard<'_, Part>, bool)> = BTreeMap::new();
+        for (number, keys) in wanted {
+            let mut part = write(&self.parts[number]);
+            let lacks = |part: &Part| {
+                let new = keys.iter().filter(|key| !part.cells.contains_key(key)).count();
+                new > 0 && part.cells.len() + new > self.most
+            };
+            if lacks(&part) && now >= part.next {
+                part.sweep(now);
+            }
+            let room = !lacks(&part);
+            locked.insert(number, (part, room));
+        }
+        let part = |take: &Take<'_>| &locked[&self.number(take.key)];
+        let outcomes: Vec<Outcome> =
+            takes.iter().map(|take| part(take).0.outcome(take, now, part(take).1)).collect();
+        if outcomes.iter().all(|outcome| matches!(outcome, Outcome::Taken(_))) {
+            for (take, outcome) in takes.iter().zip(&outcomes) {
+                if let (Outcome::Taken(paid), Some((part, _))) =
+                    (outcome, locked.get_mut(&self.number(take.key)))
+                {
+                    part.keep(take.key, *paid);
+                }
+            }
+        }
+        outcomes
     }
 
     /// Gives up what is paid back.
@@ -128,9 +194,13 @@ impl Cells {
     }
 
     /// The map in a part uses a hash's low and highest bits; these are others.
-    fn part(&self, key: u64) -> &RwLock<Part> {
+    fn number(&self, key: u64) -> usize {
         let spread = usize::try_from((key >> 24) & 0xffff).unwrap_or(0);
-        &self.parts[spread % self.parts.len()]
+        spread % self.parts.len()
+    }
+
+    fn part(&self, key: u64) -> &RwLock<Part> {
+        &self.parts[self.number(key)]
     }
 }
 

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
 use std::time::Duration;
 
-use super::cells::Cells;
+use super::cells::{Cells, Take};
 use super::quota::{Outcome, Quota, nanos};
 use crate::config::{Glob, RateLimit, RateMethods, RatePer, address_block};
 
@@ -39,7 +39,8 @@ pub struct Verdict {
     pub remaining: u32,
     /// After what time without a request all of them are.
     pub reset: Duration,
-    /// When it is worth to try again; zero where it was let through.
+    /// When it is worth to try again; zero where it was let through, and where it never is: more came together than are
+    /// taken at once.
     pub retry_after: Duration,
 }
 
@@ -158,6 +159,34 @@ impl Limiter {
             tighten(&mut tightest, rule.verdict(outcome, now));
             if let Outcome::Refused { .. } = outcome {
                 break;
+            }
+        }
+        tightest
+    }
+
+    /// Counts requests that come together, all of them or none: who is refused has lost nothing, and may send them again. The
+    /// tightest limit is told. More of them than a limit takes at once are never taken.
+    pub fn check_all(&self, requests: &[Request<'_>], now: Duration) -> Option<Verdict> {
+        let now = nanos(now);
+        let mut takes: Vec<(usize, Take<'_>)> = Vec::new();
+        for request in requests {
+            for (number, rule) in self.rules.iter().enumerate().filter(|(_, rule)| rule.speaks_of(request)) {
+                let key = rule.key(number, self.seed, request);
+                match takes.iter_mut().find(|(_, take)| take.key == key) {
+                    Some((_, take)) => take.count = take.count.saturating_add(1),
+                    None => takes.push((number, Take { key, quota: &rule.quota, count: 1 })),
+                }
+            }
+        }
+        let (numbers, takes): (Vec<usize>, Vec<Take<'_>>) = takes.into_iter().unzip();
+        let outcomes = self.cells.take_all(&takes, now);
+        let is_refused = |outcome: &Outcome| matches!(outcome, Outcome::Refused { .. });
+        let refused = outcomes.iter().any(is_refused);
+        let mut tightest = None;
+        for (number, outcome) in numbers.into_iter().zip(outcomes) {
+            // What would have been taken was not, when something else was refused.
+            if !refused || is_refused(&outcome) {
+                tighten(&mut tightest, self.rules[number].verdict(outcome, now));
             }
         }
         tightest

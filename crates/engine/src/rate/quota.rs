@@ -37,11 +37,17 @@ impl Quota {
 
     /// One request at `now`, where `paid` is the number so far; both in nanoseconds.
     pub(super) fn take(&self, paid: u64, now: u64) -> Outcome {
-        let latest = now.saturating_add(self.interval.saturating_mul(u64::from(self.burst - 1)));
+        self.take_many(paid, now, 1)
+    }
+
+    /// So many requests at once, all or none. More than a burst are always refused, without a wait, as it would not help.
+    pub(super) fn take_many(&self, paid: u64, now: u64, count: u32) -> Outcome {
+        let Some(room) = self.burst.checked_sub(count) else { return Outcome::Refused { wait: 0, paid } };
+        let latest = now.saturating_add(self.interval.saturating_mul(room.into()));
         if paid > latest {
             return Outcome::Refused { wait: paid - latest, paid };
         }
-        Outcome::Taken(paid.max(now).saturating_add(self.interval))
+        Outcome::Taken(paid.max(now).saturating_add(self.interval.saturating_mul(count.into())))
     }
 
     /// How many more would be taken at `now`.

@@ -226,6 +226,77 @@ fn sixty_four_threads_get_no_more_while_other_cells_come_and_go() {
 
 const NAMES: &str = "abcdefgh";
 
+#[test]
+fn what_comes_together_is_counted_as_a_whole_or_not_at_all() {
+    let limiter = Limiter::new(&[limit(60, MINUTE, 5)], 100, 7);
+    let three = [call("a"); 3];
+    let first = limiter.check_all(&three, SECOND).unwrap();
+    assert_eq!((first.allowed, first.limit, first.remaining), (true, 5, 2));
+    let refused = limiter.check_all(&three, SECOND).unwrap();
+    assert_eq!(
+        (refused.allowed, refused.retry_after),
+        (false, SECOND),
+        "one of the three must be paid back first"
+    );
+    assert!(limiter.check_all(&three[..2], SECOND).unwrap().allowed, "a refusal has cost nothing");
+    assert!(!limiter.check(&call("a"), SECOND).unwrap().allowed);
+    let later = limiter.check_all(&three, 4 * SECOND).unwrap();
+    assert_eq!((later.allowed, later.remaining), (true, 0));
+    for at in [4, 100, 10_000] {
+        let many = limiter.check_all(&[call("b"); 6], at * SECOND).unwrap();
+        assert!(!many.allowed, "more than a burst");
+    }
+    assert_eq!(limiter.check_all(&[Request { is_call: false, ..call("a") }], SECOND), None);
+    assert_eq!(limiter.check_all(&[], SECOND), None);
+}
+
+#[test]
+fn of_two_limits_none_counts_what_the_other_one_refuses() {
+    let tools = RateLimit { per: vec![RatePer::Tool], ..limit(1, MINUTE, 2) };
+    let limiter = Limiter::new(&[limit(1, MINUTE, 10), tools], 100, 7);
+    let of = |tool| Request { tool: Some(tool), ..call("a") };
+    let both = [of("x"), of("x"), of("y")];
+    assert!(limiter.check_all(&both, SECOND).unwrap().allowed);
+    let refused = limiter.check_all(&[of("y"), of("y")], SECOND).unwrap();
+    assert_eq!((refused.allowed, refused.limit), (false, 2));
+    let left = limiter.check(&of("y"), SECOND).unwrap();
+    assert_eq!((left.allowed, left.limit, left.remaining), (true, 2, 0));
+    assert_eq!(limiter.check(&of("z"), SECOND).unwrap().remaining, 1);
+}
+
+#[test]
+fn sixty_four_threads_with_several_at_once_get_no_more_than_the_burst() {
+    let limiter = Limiter::new(&[limit(1, Duration::from_hours(24), 100)], 64, 7);
+    let allowed = AtomicUsize::new(0);
+    with_threads(|thread| {
+        for _ in 0..50 {
+            let many = [call("a"); 7];
+            let some = &many[..=thread % 7];
+            let verdict = if some.len() == 1 {
+                limiter.check(&some[0], SECOND)
+            } else {
+                limiter.check_all(some, SECOND)
+            };
+            if verdict.unwrap().allowed {
+                allowed.fetch_add(some.len(), Ordering::Relaxed);
+            }
+        }
+    });
+    assert_eq!(allowed.into_inner(), 100, "single ones take the last places");
+}
+
+#[test]
+fn many_counts_at_once_keep_to_the_cap() {
+    let limiter = Limiter::new(&[RateLimit { per: vec![RatePer::Tool], ..limit(1, MINUTE, 1) }], 4, 7);
+    let of = |tool| Request { tool: Some(tool), ..call("a") };
+    assert!(!limiter.check_all(&["a", "b", "c", "d", "e"].map(of), SECOND).unwrap().allowed);
+    assert_eq!(limiter.len(), 0);
+    assert!(limiter.check_all(&["a", "b", "c"].map(of), SECOND).unwrap().allowed);
+    let refused = limiter.check_all(&["d", "e"].map(of), 2 * SECOND).unwrap();
+    assert_eq!((refused.allowed, refused.retry_after, limiter.len()), (false, 59 * SECOND, 3));
+    assert!(limiter.check_all(&["d", "e"].map(of), 61 * SECOND).unwrap().allowed, "paid back ones make room");
+}
+
 proptest! {
     #[test]
     fn in_any_stretch_of_time_no_more_than_burst_and_rate(

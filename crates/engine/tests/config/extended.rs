@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use dragoman_engine::config::{Config, Faults, Loaded, Lookup, Naming, Text, load, load_over};
+use dragoman_engine::config::{
+    Affinity, Config, Faults, HttpTransport, Link, Loaded, Lookup, Naming, Text, load, load_over,
+};
 
 use crate::in_short;
 
@@ -58,6 +60,61 @@ fn servers_join_and_replace_those_of_the_preset() {
     assert!(matches!(config.mcp_servers["tries"].link, dragoman_engine::config::Link::Stdio(_)));
     assert_eq!(config.profiles["default"].servers, ["heritage", "tries", "mine"], "it had all");
     assert_eq!(config.profiles["small"].servers, ["tries"]);
+}
+
+#[test]
+fn what_a_server_does_not_say_stays() {
+    let base = |text: &str| load(text, "preset", &LOOKUP).expect("sound").config;
+    let over = |base: &Config, text: &str| {
+        let text = format!("mcpServers: {{ s: {text} }}");
+        load_over(base.clone(), &text, "dragoman.yaml", &LOOKUP)
+            .map(|loaded| loaded.config.mcp_servers["s"].clone())
+    };
+    let http = base(
+        "mcpServers: { s: { url: 'https://a.example/mcp', type: sse, headers: { a: '1', b: '2' }, timeout: 5s, description: d } }",
+    );
+    let old = &http.mcp_servers["s"];
+    assert_eq!(&over(&http, "{}").unwrap(), old);
+    let Link::Http(link) = over(&http, "{ headers: { B: '3', c: '4' }, timeout: 6s }").unwrap().link else {
+        panic!("another link")
+    };
+    let headers: Vec<(&str, &str)> =
+        link.headers.iter().map(|(name, value)| (name.as_str(), value.expose())).collect();
+    assert_eq!(headers, [("a", "1"), ("b", "3"), ("c", "4")]);
+    assert_eq!(link.transport, HttpTransport::Sse);
+    let same = over(&http, "{ url: 'https://a.example/mcp', disabled: true }").unwrap();
+    assert_eq!((&same.link, same.timeout, same.disabled), (&old.link, old.timeout, true));
+    // What was meant for one server goes to no other.
+    let Link::Http(link) = over(&http, "{ url: 'https://b.example/mcp' }").unwrap().link else {
+        panic!("another link")
+    };
+    assert!(link.headers.is_empty() && link.transport == HttpTransport::Auto);
+    let stdio =
+        base("mcpServers: { s: { command: npx, args: [a], env: { A: '1' }, cwd: /x, affinity: shared } }");
+    let joined = over(&stdio, "{ args: [b], env: { B: '2' } }").unwrap();
+    let Link::Stdio(link) = joined.link else { panic!("another link") };
+    assert_eq!(
+        (link.command.expose(), link.args[0].expose(), link.cwd.unwrap().expose()),
+        ("npx", "b", "/x")
+    );
+    assert_eq!(link.env.keys().collect::<Vec<_>>(), ["A", "B"]);
+    assert_eq!(joined.affinity, Affinity::Shared);
+    let native = base(
+        "mcpServers: { s: { native: wordpress, site: { url: 'https://a.example', username: u, password: p, headers: true } } }",
+    );
+    let Link::Native(link) = over(&native, "{ site: { headers: false, username: v } }").unwrap().link else {
+        panic!("another link")
+    };
+    let site = link.site.unwrap();
+    assert_eq!((site.username.unwrap().expose(), site.headers), ("v", false));
+    assert_eq!(site.url.unwrap().expose(), "https://a.example");
+    let faults = over(&native, "{ headers: { a: b } }").expect_err("no URL");
+    assert_eq!(
+        in_short(&faults.faults),
+        [
+            "1:20 mcpServers.s.headers [headers] `headers` does not go with `native` => remove it; it does nothing beside `native`"
+        ]
+    );
 }
 
 #[test]

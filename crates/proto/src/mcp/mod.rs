@@ -1,9 +1,12 @@
-//! The vocabulary of the Model Context Protocol: method names and reserved `_meta` keys.
+//! The vocabulary of the Model Context Protocol: method names, reserved `_meta` keys, and the word by which a result says that
+//! its tool failed.
 //!
-//! Names only. Which of them exist in which version is the business of [`crate::era`].
+//! Which of them exist in which version is the business of [`crate::era`].
 
+mod failure;
 mod method;
 
+pub use failure::says_failure;
 pub use method::{Method, Notice};
 
 /// Reserved keys of `_meta` (MCP, basic protocol).

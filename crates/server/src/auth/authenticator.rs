@@ -8,6 +8,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use engine::access::{Principal, Scheme};
 use engine::config::Auth;
+use engine::credential::Token;
+use engine::credential::authorization::{self, Basic, Shown};
 use engine::fault::Condition;
 use http::HeaderMap;
 
@@ -15,8 +17,7 @@ use super::NotSound;
 use super::challenge::{Challenges, Wrong, is_scope};
 use super::denied::{Denied, Refused};
 use super::digest::{Digest, Digests};
-use super::header::{self, Basic, Shown};
-use super::jwt::{Issuer, Token};
+use super::jwt::Issuer;
 use super::keys::{KeyBook, Keys};
 use super::recent::Recent;
 use super::resource::Resource;
@@ -124,7 +125,7 @@ impl Authenticator {
         now: Moment,
     ) -> Result<Arc<Principal>, Denied> {
         let ways = &*self.ways;
-        let value = match header::value(headers) {
+        let value = match authorization::value(headers) {
             Ok(Some(value)) => value,
             Ok(None) => return Err(ways.missing()),
             Err(why) => return Err(ways.denied(Refused::Bad(why))),
@@ -136,6 +137,25 @@ impl Authenticator {
         // Boxed, because a connection keeps room for this future, which is seldom needed.
         let found = Box::pin(ways.find(value, digest, &*self.web, now)).await;
         found.map_err(|refused| ways.denied(refused))
+    }
+
+    /// Whether credentials may end while what they have opened goes on.
+    pub(crate) fn takes_what_ends(&self) -> bool {
+        self.ways.keys.is_some() || !self.ways.issuers.is_empty()
+    }
+
+    /// Looks which keys were revoked since the last time.
+    pub(crate) async fn look_again(&self) {
+        if let Some(keys) = &self.ways.keys
+            && keys.look_again().await
+        {
+            self.ways.known.clear();
+        }
+    }
+
+    /// Whether the key of this principal was revoked, as of the last look.
+    pub(crate) fn is_revoked(&self, principal: &Principal) -> bool {
+        self.ways.keys.as_ref().is_some_and(|keys| keys.is_revoked(principal))
     }
 
     /// The metadata of this gateway as a protected resource (RFC 9728), if `path` is where it is found.
@@ -158,7 +178,7 @@ impl Ways {
         let issuers: Vec<Issuer> = issuers.collect::<Result<_, _>>()?;
         let bearer = config.bearer.as_ref().map(|bearer| {
             let token = bearer.token.expose();
-            let sound = header::is_token(token).then(|| digests.of(token.as_bytes()));
+            let sound = authorization::is_token(token).then(|| digests.of(token.as_bytes()));
             sound.ok_or_else(|| NotSound("the bearer token must be visible ASCII without spaces".to_owned()))
         });
         let keys = match (config.keys, book) {
@@ -211,7 +231,7 @@ impl Ways {
         web: &dyn Web,
         now: Moment,
     ) -> Result<Arc<Principal>, Refused> {
-        match header::read(value).map_err(Refused::Bad)? {
+        match authorization::read(value).map_err(Refused::Bad)? {
             Shown::Bearer(token) => {
                 let (principal, holds) = self.bearer(token, web, now).await?;
                 self.known.put(digest, Arc::clone(&principal), now.since_start + holds);
@@ -232,10 +252,9 @@ impl Ways {
             return Ok((Arc::clone(&self.holder), USER_HOLDS));
         }
         if let Some(keys) = self.keys.as_ref().filter(|_| store::keys::KeyText::is_meant(token)) {
-            let (principal, ends_ms) = keys.check(token, now).await?;
-            let left =
-                ends_ms.map_or(KEY_HOLDS, |end| Duration::from_millis(end.saturating_sub(now.unix_ms)));
-            return Ok((principal, left.min(KEY_HOLDS)));
+            let principal = keys.check(token, now).await?;
+            let left = principal.until_ms.map(|end| Duration::from_millis(end.saturating_sub(now.unix_ms)));
+            return Ok((principal, left.map_or(KEY_HOLDS, |left| left.min(KEY_HOLDS))));
         }
         if !self.issuers.is_empty() && Token::looks_like(token) {
             return self.token(token, web, now).await;
@@ -262,6 +281,7 @@ impl Ways {
             user: Some(accepted.subject.into()),
             scopes: accepted.scopes.into(),
             claims: Some(Arc::new(serde_json::Value::Object(token.claims))),
+            until_ms: Some(accepted.ends.saturating_mul(1000)),
             ..Principal::new(&id, Scheme::Token)
         };
         Ok((Arc::new(principal), left.min(TOKEN_HOLDS)))

@@ -1,8 +1,10 @@
 //! API keys: who may look one up, and what its holder becomes. It must not know headers or files.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use arc_swap::ArcSwap;
 use engine::access::{Principal, Scheme};
 use parking_lot::Mutex;
 use store::keys::{Key, KeyState, KeyText, LastUses};
@@ -26,6 +28,12 @@ pub(crate) trait KeyBook: Send + Sync {
     /// # Errors
     /// Says what is wrong with the book, for its owner.
     fn look_up(&self, text: &KeyText, now_ms: u64) -> Result<Option<Key>, String>;
+
+    /// How all keys begin that were revoked, if anything has changed since this was asked the last time.
+    ///
+    /// # Errors
+    /// As of `look_up`.
+    fn revoked(&self) -> Result<Option<Vec<String>>, String>;
 }
 
 /// The keys of the store.
@@ -33,12 +41,19 @@ pub(crate) struct StoredKeys {
     keys: Mutex<store::keys::Keys>,
     uses: LastUses,
     written: Mutex<Instant>,
+    /// The file's number of changes when it was last asked who is revoked.
+    seen: Mutex<Option<i64>>,
 }
 
 impl StoredKeys {
     /// The keys of an open file.
     pub(crate) fn new(keys: store::keys::Keys) -> Self {
-        Self { keys: Mutex::new(keys), uses: LastUses::default(), written: Mutex::new(Instant::now()) }
+        Self {
+            keys: Mutex::new(keys),
+            uses: LastUses::default(),
+            written: Mutex::new(Instant::now()),
+            seen: Mutex::default(),
+        }
     }
 
     fn write_uses(&self) {
@@ -67,6 +82,17 @@ impl KeyBook for StoredKeys {
         }
         Ok(found)
     }
+
+    fn revoked(&self) -> Result<Option<Vec<String>>, String> {
+        let keys = self.keys.lock();
+        let changes = keys.changes().map_err(|error| error.to_string())?;
+        if *self.seen.lock() == Some(changes) {
+            return Ok(None);
+        }
+        let all = keys.list().map_err(|error| error.to_string())?;
+        *self.seen.lock() = Some(changes);
+        Ok(Some(all.into_iter().filter(|key| key.revoked_ms.is_some()).map(|key| key.prefix).collect()))
+    }
 }
 
 impl Drop for StoredKeys {
@@ -79,19 +105,44 @@ impl Drop for StoredKeys {
 pub(super) struct Keys {
     book: Arc<dyn KeyBook>,
     turns: Turns,
+    /// The principals whose keys were revoked.
+    revoked: ArcSwap<HashSet<Box<str>>>,
 }
 
 impl Keys {
     pub(super) fn new(book: Arc<dyn KeyBook>) -> Self {
-        Self { book, turns: Turns::new(AT_ONCE, IN_LINE) }
+        Self { book, turns: Turns::new(AT_ONCE, IN_LINE), revoked: ArcSwap::default() }
     }
 
-    /// Whose key this is, and for how long that holds, in milliseconds since 1970.
-    pub(super) async fn check(
-        &self,
-        text: &str,
-        now: Moment,
-    ) -> Result<(Arc<Principal>, Option<u64>), Refused> {
+    /// Looks which keys were revoked; whether they are others than before.
+    pub(super) async fn look_again(&self) -> bool {
+        let book = Arc::clone(&self.book);
+        let Ok(turn) = self.turns.take().await else { return false };
+        match self.turns.run(turn, move || book.revoked()).await {
+            Ok(Ok(Some(prefixes))) => {
+                let ids: HashSet<Box<str>> = prefixes.iter().map(|prefix| name(prefix).into()).collect();
+                let others = **self.revoked.load() != ids;
+                if others {
+                    self.revoked.store(Arc::new(ids));
+                }
+                others
+            }
+            Ok(Ok(None)) | Err(_) => false,
+            Ok(Err(error)) => {
+                tracing::error!(error, "cannot look up which API keys were revoked");
+                false
+            }
+        }
+    }
+
+    /// Whether the key of this principal was revoked, as far as that was looked up.
+    pub(super) fn is_revoked(&self, principal: &Principal) -> bool {
+        let revoked = self.revoked.load();
+        !revoked.is_empty() && principal.scheme == Scheme::Key && revoked.contains(&*principal.id)
+    }
+
+    /// Whose key this is.
+    pub(super) async fn check(&self, text: &str, now: Moment) -> Result<Arc<Principal>, Refused> {
         let text = KeyText::parse(text)
             .map_err(|_| Refused::Bad("it is no API key of this kind: mistyped, or cut"))?;
         let (book, now_ms) = (Arc::clone(&self.book), now.unix_ms);
@@ -105,7 +156,7 @@ impl Keys {
         match key.state(now.unix_ms) {
             KeyState::Revoked => Err(Refused::Bad("this API key was revoked")),
             KeyState::Expired => Err(Refused::Bad("this API key has expired")),
-            KeyState::Active => Ok((principal(&key), key.expires_ms)),
+            KeyState::Active => Ok(principal(&key)),
         }
     }
 }
@@ -121,6 +172,12 @@ fn principal(key: &Key) -> Arc<Principal> {
     Arc::new(Principal {
         user: Some(key.name.as_str().into()),
         profiles: profiles.map(|names| names.iter().map(|name| name.as_str().into()).collect()),
-        ..Principal::new(&format!("key:{}", key.prefix), Scheme::Key)
+        until_ms: key.expires_ms,
+        ..Principal::new(&name(&key.prefix), Scheme::Key)
     })
+}
+
+/// The name of the holder of the key that begins so.
+fn name(prefix: &str) -> String {
+    format!("key:{prefix}")
 }

@@ -1,11 +1,10 @@
 //! Who asks: authentication of clients. A request's `Authorization` header becomes a [`Principal`](engine::access::Principal),
 //! or a refusal that says how to come in. What a principal may do is decided in `engine::access`; what other servers
-//! get of a credential is decided by the configuration.
+//! get of a credential is decided by the configuration; how one is written, `engine::credential` knows.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `authenticator` | the ways to come in, one after the other; what was found out is remembered for a short time |
-//! //! | `header` | reading `Authorization` |
 //! | `digest`, `recent` | credentials as digests under a key of this process, and what is known of them |
 //! | `keys` | API keys |
 //! | `users` | names with Argon2 hashes |
@@ -22,7 +21,6 @@ mod authenticator;
 mod challenge;
 mod denied;
 mod digest;
-mod header;
 mod jwt;
 mod keys;
 mod recent;

@@ -53,6 +53,15 @@ impl<V: Clone> Recent<V> {
         self.part(&digest).lock().put(digest, Entry { value, until }, self.room);
     }
 
+    /// Forgets everything.
+    pub(super) fn clear(&self) {
+        for part in &self.parts {
+            let mut part = part.lock();
+            part.young.clear();
+            part.old.clear();
+        }
+    }
+
     fn part(&self, digest: &Digest) -> &Mutex<Generations<V>> {
         &self.parts[digest.part() % PARTS]
     }

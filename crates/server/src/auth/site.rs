@@ -8,6 +8,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use engine::access::{Principal, Scheme};
 use engine::config::SiteCheck;
+use engine::credential::Basic;
 use http::{HeaderValue, StatusCode, Uri};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -15,7 +16,6 @@ use serde_json::{Value, json};
 
 use super::NotSound;
 use super::denied::Refused;
-use super::header::Basic;
 use super::turns::{Turn, Turns};
 use super::web::{Answer, Get, Web, is_safe};
 

@@ -8,11 +8,11 @@ use argon2::password_hash::phc::PasswordHash;
 use argon2::{Algorithm, Argon2, Params, PasswordVerifier};
 use engine::access::{Principal, Scheme};
 use engine::config::Text;
+use engine::credential::Basic;
 use secrecy::ExposeSecret;
 
 use super::NotSound;
 use super::denied::Refused;
-use super::header::Basic;
 use super::turns::{Turn, Turns};
 
 /// Passwords that wait to be checked at most.

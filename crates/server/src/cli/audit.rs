@@ -68,6 +68,7 @@ enum Ended {
     Ok,
     Error,
     Denied,
+    Unknown,
 }
 
 /// Shows.
@@ -117,6 +118,7 @@ impl Args {
                 Ended::Ok => Outcome::Ok,
                 Ended::Error => Outcome::Error,
                 Ended::Denied => Outcome::Denied,
+                Ended::Unknown => Outcome::Unknown,
             }),
             after: None,
             limit: self.limit,
@@ -221,11 +223,11 @@ fn json(one: &Recorded) -> String {
 /// A call for people. The columns have the same places in all lines, as far as names are short.
 fn row(entry: &Entry, console: &Console) -> String {
     let paint = console.out;
-    let outcome = format!("{:6}", entry.outcome);
+    let outcome = format!("{:7}", entry.outcome);
     let outcome = match entry.outcome {
         Outcome::Ok => paint.dim(&outcome),
         Outcome::Error => paint.red(&outcome),
-        Outcome::Denied => paint.yellow(&outcome),
+        Outcome::Denied | Outcome::Unknown => paint.yellow(&outcome),
     };
     let code = entry.code.map(|code| format!("  ({code})")).unwrap_or_default();
     let arguments =

@@ -128,7 +128,12 @@ impl Call {
         let is_cross = era != request.server;
         let said = if is_cross { said(&caller, &request) } else { Said::default() };
         let lease = if is_cross { lease(shard, &caller, &upstream, &request, &said) } else { None };
-        let exchange = match exchange(shard, &caller, &upstream, request, &said) {
+        let tool = request.route.tool;
+        let exchange = exchange(shard, &caller, &upstream, request, &said);
+        if let Some(tool) = tool {
+            shard.gateway.unchecked.note(upstream.name(), tool);
+        }
+        let exchange = match exchange {
             Ok(exchange) => exchange,
             Err(fault) => {
                 if let (Caller::Session(session), Some(id)) = (&caller, &id) {

@@ -16,8 +16,10 @@ use super::seal::Seal;
 use super::sessions::Sessions;
 use super::tasks::{self, Homes};
 use super::threads::Threads;
+use super::unchecked::Unchecked;
 use super::upstreams::Upstreams;
 use super::views::Views;
+use super::withdrawn::Holders;
 use super::{NO_RANDOM, dialect};
 use crate::audit::AuditSink;
 
@@ -47,9 +49,11 @@ pub(crate) struct Lasting {
     pub(super) held: parking_lot::Mutex<engine::tasks::Held>,
     pub(super) keys: AtomicU64,
     pub(super) listens: AtomicU64,
+    pub(super) holders: Holders,
     pub(super) dialect_sessions: dialect::Sessions,
     pub(super) dialect_lists: dialect::Lists,
     pub(super) audit: AuditSink,
+    pub(super) unchecked: Unchecked,
     pub(super) tidying: Tidying,
     pub(super) threads: Threads,
     pub(super) folder: Option<PathBuf>,
@@ -78,10 +82,12 @@ impl Lasting {
             // Keys are also progress tokens, which some servers take for missing when they are 0.
             keys: AtomicU64::new(1),
             listens: AtomicU64::new(0),
+            holders: Holders::default(),
             dialect_sessions: dialect::Sessions::new(limits.sessions),
             dialect_lists: dialect::Lists::default(),
             current: ArcSwap::new(snapshot.clone()),
             audit,
+            unchecked: Unchecked::default(),
             tidying: Tidying::default(),
             threads: Threads::default(),
             folder,

@@ -17,7 +17,7 @@ use transport::net::Stop;
 use transport::net::client::Client;
 use transport::up::{HttpReply, LinkError, Unasked};
 
-use super::embedded::Carried;
+use super::embedded::{Carried, mapped};
 use super::outbox::Outbox;
 use super::reply::{Incoming, Reply, Source, parse};
 use super::session::Session;
@@ -147,7 +147,7 @@ impl OpenLink {
             }
             Wire::Native(server) => {
                 let request = parse(outbound.body, limits)?;
-                let mapped = carried.and_then(|carried| carried.mapped(&self.upstream.spec));
+                let mapped = carried.and_then(|carried| mapped(carried, &self.upstream.spec));
                 let call = NativeCall { mapped: mapped.as_ref(), ..NativeCall::new(&request, self.era) };
                 let answer = parse(server.answer(call).bytes().await, limits)?;
                 Ok(Reply::Whole(Box::new(answer), None))

@@ -22,6 +22,7 @@ use super::streams::event;
 use super::tasks;
 use super::topics::{self, Heard, Listening, Told};
 use super::views::ViewCell;
+use super::withdrawn::Holding;
 
 /// How many notices may wait for a slow client.
 const BEHIND: usize = 256;
@@ -172,9 +173,13 @@ pub(crate) fn open(
     let place = Place::take(shard)?;
     let (sender, body) = Body::channel(BEHIND);
     let shard = shard.clone();
+    let holding = Holding::new(&shard, &identity.principal);
     tokio::spawn(async move {
         let _place = place;
-        serve(&shard, &cell, filter, &id, Sink::Events(sender)).await;
+        tokio::select! {
+            () = serve(&shard, &cell, filter, &id, Sink::Events(sender)) => {}
+            () = holding.held.withdrawn() => {}
+        }
     });
     Ok(body)
 }

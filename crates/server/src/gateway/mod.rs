@@ -12,7 +12,9 @@
 //! | `in_session`, `stateless` | what a message comes to, whichever of the two brought it |
 //! | `session`, `newborn`, `sessions`, `streams`, `subscriptions`, `requests` | what a client of a handshake era has here |
 //! | `identity`, `rates`, `record` | who asks, how often, and what is written down of it |
+//! | `withdrawn` | credentials that end, and with them what they have opened |
 //! | `call`, `caller` | one forwarded request: the engine's exchange, performed |
+//! | `unchecked` | tools whose arguments nobody checks here |
 //! | `deliver`, `relist` | over which link its request goes; its upstream's lists read again when those were old |
 //! | `parked`, `lease`, `share` | calls that wait for a client without a session, links that such a call has for itself, and how much of both there is for whom |
 //! | `listen`, `topics` | streams of notices for stateless clients; resources that clients listen to |
@@ -78,10 +80,12 @@ mod tasks;
 mod telling;
 mod threads;
 mod topics;
+mod unchecked;
 mod upstream;
 mod upstreams;
 mod views;
 mod wire;
+mod withdrawn;
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -148,7 +152,7 @@ impl Gateway {
         let loopback = lasting.loopback;
         Self {
             guard: http::Guard::new(loopback, &config.allowed_hosts, &config.allowed_origins),
-            carries: embedded::Carried::is_wanted(&snapshot.upstreams),
+            carries: embedded::is_wanted(&snapshot.upstreams),
             snapshot,
             config,
             door,

@@ -1,11 +1,11 @@
 //! How often requests may come: the engine's limits, with a clock. It must not know how a refusal is said.
 
-use std::net::IpAddr;
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use engine::config::RateLimit;
 use engine::dialect::Rate;
-use engine::rate::{Limiter, Request, Verdict};
+use engine::rate::{Limiter, Request, Verdict, forwarded};
 use http::HeaderMap;
 use proto::mcp::Method;
 use proto::rpc::Frame;
@@ -14,9 +14,6 @@ use super::identity::Identity;
 
 /// How many counts are kept at most; rested ones make room.
 const COUNTS: usize = 100_000;
-
-/// The header in which proxies name who asked them.
-const FORWARDED: &str = "x-forwarded-for";
 
 /// All limits.
 pub(crate) struct Rates {
@@ -41,25 +38,63 @@ impl Rates {
         if self.limiter.is_empty() {
             return None;
         }
-        let is_call = message.is_some_and(|frame| frame.method() == Method::ToolsCall.name());
-        let tool = message.filter(|_| is_call && self.limiter.asks_for_tools()).and_then(|frame| {
-            let span = frame.param("name").ok().flatten()?;
-            frame.string(span)
-        });
-        let request = Request {
-            principal: identity.id(),
-            address: identity.address,
-            forwarded: forwarded(headers),
-            profile,
-            is_call,
-            tool: tool.as_deref(),
-        };
+        let tool = message.and_then(|frame| self.tool(frame));
+        let request = request(identity, headers, profile, message, tool.as_deref());
         self.limiter.check(&request, self.start.elapsed())
+    }
+
+    /// Counts messages that come together, all of them or none. `None` when no limit speaks of any.
+    pub(crate) fn check_all(
+        &self,
+        identity: &Identity,
+        headers: &HeaderMap,
+        profile: &str,
+        messages: &[&Frame],
+    ) -> Option<Verdict> {
+        if self.limiter.is_empty() {
+            return None;
+        }
+        let tools: Vec<_> = messages.iter().map(|frame| self.tool(frame)).collect();
+        let requests: Vec<Request<'_>> = messages
+            .iter()
+            .zip(&tools)
+            .map(|(frame, tool)| request(identity, headers, profile, Some(frame), tool.as_deref()))
+            .collect();
+        self.limiter.check_all(&requests, self.start.elapsed())
+    }
+
+    /// The tool that a message calls, where a limit speaks of tools.
+    fn tool<'a>(&self, frame: &'a Frame) -> Option<Cow<'a, str>> {
+        if !self.limiter.asks_for_tools() || !is_call(frame) {
+            return None;
+        }
+        frame.string(frame.param("name").ok().flatten()?)
     }
 
     /// Lets go of counts that nobody adds to.
     pub(crate) fn sweep(&self) {
         self.limiter.sweep(self.start.elapsed());
+    }
+}
+
+fn is_call(frame: &Frame) -> bool {
+    frame.method() == Method::ToolsCall.name()
+}
+
+fn request<'a>(
+    identity: &'a Identity,
+    headers: &HeaderMap,
+    profile: &'a str,
+    message: Option<&Frame>,
+    tool: Option<&'a str>,
+) -> Request<'a> {
+    Request {
+        principal: identity.id(),
+        address: identity.address,
+        forwarded: forwarded(headers),
+        profile,
+        is_call: message.is_some_and(is_call),
+        tool,
     }
 }
 
@@ -76,10 +111,4 @@ pub(crate) fn rate(verdict: &Verdict) -> Rate {
 /// Whole seconds, rounded up: who comes after them is not too soon.
 pub(crate) fn seconds(time: Duration) -> u64 {
     time.as_secs() + u64::from(time.subsec_nanos() > 0)
-}
-
-/// The first address that a proxy names.
-fn forwarded(headers: &HeaderMap) -> Option<IpAddr> {
-    let text = headers.get(FORWARDED)?.to_str().ok()?;
-    text.split(',').next()?.trim().parse().ok()
 }

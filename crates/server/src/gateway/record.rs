@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use engine::exchange::Answer;
 use engine::{Condition, Fault};
 use proto::json::{MAX_DEPTH, Members};
-use proto::mcp::Method;
+use proto::mcp::{Method, says_failure};
 use proto::rpc::{Frame, RpcError};
 
 use super::Shard;
@@ -43,7 +43,7 @@ impl Record {
         let entry = Entry {
             at_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
             principal: identity.principal.id.clone(),
-            profile: shard.gateway.snapshot.profiles[profile].slug.as_str().into(),
+            profile: shard.gateway.snapshot.profiles[profile].slug.clone(),
             upstream: None,
             tool: name.map(|name| name.as_ref().into()),
             method: Method::from_name(&method)
@@ -78,7 +78,7 @@ impl Record {
             if !answer.ok {
                 let code = answer.fault.as_ref().map(|fault| fault.code).or_else(|| error_code(&answer.body));
                 entry.code = code.map(i64::from);
-            } else if !has_failed(&answer.body) {
+            } else if !says_failure(&answer.body) {
                 entry.outcome = Outcome::Ok;
             }
         });
@@ -94,7 +94,7 @@ impl Record {
         self.note(|entry| {
             entry.response_bytes = body.len() as u64;
             entry.code = error_code(body).map(i64::from);
-            if entry.code.is_none() && !has_failed(body) {
+            if entry.code.is_none() && !says_failure(body) {
                 entry.outcome = Outcome::Ok;
             }
         });
@@ -102,7 +102,7 @@ impl Record {
 
     /// It was refused.
     pub(crate) fn refused(&mut self, fault: &Fault) {
-        // What somebody may not use looks like what is not there, to the record as to the caller.
+        // To the caller both look alike.
         let is_absent = matches!(
             fault.condition,
             Condition::UnknownTool | Condition::UnknownPrompt | Condition::UnknownResource
@@ -110,7 +110,7 @@ impl Record {
         self.note(|entry| {
             entry.code = Some(i64::from(fault.code));
             if is_absent {
-                entry.outcome = Outcome::Denied;
+                entry.outcome = if fault.hidden { Outcome::Denied } else { Outcome::Unknown };
             }
         });
     }
@@ -121,6 +121,11 @@ impl Record {
             entry.code = code.map(i64::from).or(entry.code);
             entry.outcome = Outcome::Denied;
         });
+    }
+
+    /// What it names is not there.
+    pub(crate) fn unknown(&mut self) {
+        self.note(|entry| entry.outcome = Outcome::Unknown);
     }
 
     fn note(&mut self, what: impl FnOnce(&mut Entry)) {
@@ -143,14 +148,4 @@ impl Drop for Record {
 fn error_code(body: &[u8]) -> Option<i32> {
     let members = Members::of_document(body, MAX_DEPTH).ok()?;
     RpcError::of_value(body, members.get(body, "error")?).map(|error| error.code)
-}
-
-/// Whether a response's result says that a tool failed.
-fn has_failed(body: &[u8]) -> bool {
-    let said = || {
-        let members = Members::of_document(body, MAX_DEPTH).ok()?;
-        let result = Members::of_value(body, members.get(body, "result")?)?;
-        Some(result.get(body, "isError")?.of(body) == b"true")
-    };
-    said().unwrap_or(false)
 }

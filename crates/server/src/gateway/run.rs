@@ -23,7 +23,7 @@ use super::lasting::Outside;
 use super::reload::{self, Origin};
 use super::threads::Thread;
 use super::upstream::{Kind, Upstream};
-use super::{Gateway, Shard, partings, stdio};
+use super::{Gateway, Shard, partings, stdio, withdrawn};
 
 /// How long the last calls may take to be written down.
 const LAST_RECORDS: Duration = Duration::from_secs(5);
@@ -55,6 +55,7 @@ type BoxError = Box<dyn Error + Send + Sync>;
 /// Serves over HTTP until the process is told to stop.
 pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
     let Options { config, origin, runtime: kind, threads, ready, folder } = options;
+    may_open_files(config.limits.connections);
     let stop = Stop::new();
     let door = door(&config.auth, folder.as_deref())?;
     let audit = audit(&config, folder.as_deref())?;
@@ -118,7 +119,7 @@ pub(crate) fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let (audit_sink, folder, loopback, lets_all_in) = (audit.clone(), None, true, true);
     let outside = Outside { audit: audit_sink, stop: stop.clone(), folder, loopback, lets_all_in };
     let gateway = Arc::new(Gateway::new(config.clone(), door, outside)?);
-    let names = || gateway.snapshot.profiles.iter().map(|p| p.slug.as_str()).collect::<Vec<_>>().join(", ");
+    let names = || gateway.snapshot.profiles.iter().map(|p| &*p.slug).collect::<Vec<_>>().join(", ");
     let profile = gateway
         .snapshot
         .profile_named(profile)
@@ -147,6 +148,27 @@ fn look_after(thread: &Arc<Thread>, stop: Stop, origin: Option<Origin>) {
     warm(&own, &own.gateway.upstreams.all());
     sweep(thread.clone());
     reload::start(thread.clone(), origin);
+    withdrawn::watch(thread.clone());
+}
+
+/// Lets this process have as many files open as the system allows, and says so when that is too few: each client's connection
+/// is one, and each of those to servers.
+fn may_open_files(connections: usize) {
+    match transport::files::raise() {
+        Ok(raised) => {
+            tracing::info!(from = raised.from, to = raised.to, "as many files may be open");
+            if raised.to.is_some_and(|most| most < connections as u64) {
+                let mend = "raise the hard limit (ulimit -Hn, LimitNOFILE=), or lower limits.connections";
+                tracing::warn!(
+                    files = raised.to,
+                    connections,
+                    mend,
+                    "fewer files may be open than connections"
+                );
+            }
+        }
+        Err(error) => tracing::warn!(%error, "the limit of open files cannot be raised"),
+    }
 }
 
 /// Who is let in.

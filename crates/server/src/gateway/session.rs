@@ -29,6 +29,7 @@ use super::streams::Streams;
 use super::subscriptions::Subscribed;
 use super::upstream::{Kind, Upstream};
 use super::views::ViewCell;
+use super::withdrawn::Until;
 
 /// How many questions may wait for one client.
 const MAX_ASKS: usize = 64;
@@ -61,6 +62,8 @@ pub(crate) struct Session {
     pub(crate) profile: usize,
     /// Who opened it; nobody else may use it.
     pub(crate) identity: Identity,
+    /// Until when it may stay open.
+    pub(crate) until: Until,
     /// Whose its tasks are: this session's of that principal.
     owner: Box<str>,
     pub(crate) kind: Kind,
@@ -105,6 +108,7 @@ impl Session {
             owner: format!("{}\0{id}", identity.id()).into(),
             id,
             profile,
+            until: Until::of(&identity.principal),
             identity,
             kind: Kind { era, capabilities },
             face,

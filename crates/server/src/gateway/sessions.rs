@@ -19,6 +19,7 @@ use super::link_cell::LinkCell;
 use super::session::{Face, Session};
 use super::streams::STANDING;
 use super::views::ViewCell;
+use super::withdrawn::Held;
 use super::{Shard, partings};
 
 /// Ids are random, so their first bytes are as good as a hash of them: nobody else chooses what is kept in the table.
@@ -62,6 +63,8 @@ pub(crate) struct Door {
     pub(crate) regime: u64,
     /// Raised when what is configured by now is not for it.
     pub(crate) ends: Stop,
+    /// Its event stream, as something that is held open.
+    pub(crate) held: Arc<Held>,
     /// Takes them in order, and waits when they come too fast.
     pub(crate) messages: mpsc::Sender<Result<Message, FrameError>>,
 }
@@ -152,6 +155,11 @@ impl Sessions {
     pub(crate) fn listens(&self, but: &Session, over: (UpstreamId, &Arc<LinkCell>), uri: &str) -> bool {
         let listens = |s: &Arc<Session>| s.id != but.id && s.is_subscribed(uri) && s.uses(over);
         self.open.read().values().any(listens)
+    }
+
+    /// Those of which this is true.
+    pub(crate) fn those(&self, is_one: impl Fn(&Session) -> bool) -> Vec<Arc<Session>> {
+        self.open.read().values().filter(|session| is_one(session)).cloned().collect()
     }
 
     pub(crate) fn all(&self) -> Vec<Arc<Session>> {

@@ -10,6 +10,7 @@
 //! | `resources` | the same for what is read and listened to |
 //! | `rates` | how often |
 //! | `record` | what is written down, and what is not |
+//! | `withdrawn` | what ends with the key that opened it |
 //! | `upstreams` | where credentials go: nowhere, unless the configuration says so |
 //! | `listening` | beyond this machine only where everybody is asked |
 
@@ -25,3 +26,4 @@ mod record;
 mod resources;
 mod rules;
 mod upstreams;
+mod withdrawn;

@@ -155,6 +155,31 @@ async fn answers_and_notices_are_not_limited() {
 }
 
 #[tokio::test]
+async fn an_array_is_let_through_as_a_whole_or_costs_nothing() {
+    let place = Place::start("rateLimits: [{ rate: 3/1h }]\naudit: {}\n").await;
+    let key = place.state.new_key(&["ann"]).await;
+    let session = Legacy::open_at(place.by(&key), "/mcp", "2025-03-26", &json!({})).await;
+    let of = |ids: std::ops::Range<u64>| {
+        let echo = json!({"name": "good__echo", "arguments": {}});
+        json!(ids.map(|id| request(id, "tools/call", &echo)).collect::<Vec<Value>>()).to_string()
+    };
+    let mut first = session.post(&[], &of(10..12)).await;
+    assert_eq!((first.status, number(&first, "x-ratelimit-remaining")), (200, 1));
+    let answers = [first.response().await, first.response().await];
+    assert!(answers.iter().all(is_fine), "{answers:?}");
+    let refused = session.post(&[], &of(20..22)).await;
+    assert_eq!((refused.status, number(&refused, "x-ratelimit-remaining")), (429, 0));
+    assert!(number(&refused, "retry-after") > 1000);
+    let mut many = session.post(&[], &of(30..34)).await;
+    let why = many.response().await;
+    assert_eq!(many.status, 429);
+    assert!(error_message(&why).contains("send fewer"), "{why}");
+    let last = session.begin("tools/call", &json!({"name": "good__echo", "arguments": {}})).await;
+    assert_eq!((last.status, number(&last, "x-ratelimit-remaining")), (200, 0), "refusals have cost nothing");
+    assert_eq!(place.sent("tools/call").len(), 3, "nothing of what is refused goes anywhere");
+}
+
+#[tokio::test]
 async fn a_request_counts_once_even_if_its_endpoint_speaks_two_ways() {
     let place = Place::start("rateLimits: [{ rate: 9/1h, methods: all }]\n").await;
     for (at, path) in ["/bb", "/kulturarv", "/mcp", "/bb"].iter().enumerate() {

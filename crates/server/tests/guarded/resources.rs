@@ -38,6 +38,41 @@ async fn denied_resources_are_not_read() {
 }
 
 #[tokio::test]
+async fn a_dialects_client_hears_of_what_it_listens_to() {
+    let (_place, boss, guest) = unlike().await;
+    let at = |who: Http| async move {
+        let mut events = who.get("/gateway", &[("Accept", "text/event-stream")]).await;
+        let messages = events.data().await.expect("where messages go");
+        (events, messages)
+    };
+    let send = |who: Http, messages: String, id: u64, method: &'static str, params: Value| async move {
+        let reply = who.post(&messages, &[], &request(id, method, &params).to_string()).await;
+        assert!((200..300).contains(&reply.status), "{method}: {}", reply.status);
+    };
+    let watched = json!({"uri": DENIED[1]});
+    let ((mut mine, my_messages), (mut theirs, their_messages)) = (at(boss).await, at(guest).await);
+    send(boss, my_messages.clone(), 1, "resources/subscribe", watched.clone()).await;
+    let agreed = mine.message().await.expect("an answer");
+    assert_eq!((&agreed["id"], &agreed["result"]), (&json!(1), &json!({})), "{agreed}");
+    send(guest, their_messages.clone(), 1, "resources/subscribe", watched.clone()).await;
+    let refused = theirs.message().await.expect("an answer");
+    assert_eq!(refused["error"]["code"], -32001, "{refused}");
+    let touch = json!({"name": "good__test_touch_watched", "arguments": {}});
+    send(boss, my_messages.clone(), 2, "tools/call", touch.clone()).await;
+    // The answer and the notice come in either order.
+    let (one, two) = (mine.message().await.expect("one"), mine.message().await.expect("two"));
+    let notice = if one.get("method").is_some() { one } else { two };
+    let wanted = json!({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": watched});
+    assert_eq!(notice, wanted);
+    send(boss, my_messages.clone(), 3, "resources/unsubscribe", watched.clone()).await;
+    assert_eq!(mine.message().await.expect("an answer")["id"], 3);
+    send(boss, my_messages, 4, "tools/call", touch).await;
+    assert_eq!(mine.message().await.expect("an answer")["id"], 4, "nothing else comes");
+    send(guest, their_messages, 5, "tools/list", json!({})).await;
+    assert_eq!(theirs.message().await.expect("an answer")["id"], 5, "nothing came there");
+}
+
+#[tokio::test]
 async fn denied_resources_are_not_listened_to() {
     let (place, boss, guest) = unlike().await;
     let watched = json!({"uri": DENIED[1]});

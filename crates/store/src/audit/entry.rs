@@ -43,6 +43,8 @@ pub enum Outcome {
     Error,
     /// It was not let through: by missing or bad credentials, by a rule, by a rate limit.
     Denied,
+    /// What it names is nowhere, for nobody.
+    Unknown,
 }
 
 impl Outcome {
@@ -52,6 +54,7 @@ impl Outcome {
             Self::Ok => "ok",
             Self::Error => "error",
             Self::Denied => "denied",
+            Self::Unknown => "unknown",
         }
     }
 }
@@ -66,10 +69,10 @@ impl FromStr for Outcome {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        [Self::Ok, Self::Error, Self::Denied]
+        [Self::Ok, Self::Error, Self::Denied, Self::Unknown]
             .into_iter()
             .find(|outcome| outcome.as_str() == text)
-            .ok_or_else(|| format!("{text:?} is no outcome; there are ok, error and denied"))
+            .ok_or_else(|| format!("{text:?} is no outcome; there are ok, error, denied and unknown"))
     }
 }
 

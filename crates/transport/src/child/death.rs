@@ -1,11 +1,12 @@
-//! Ties a child's life to this process's, where the system can (Linux).
+//! What a child is told before its program begins: its life is tied to this process's, where the system can (Linux), and it
+//! may have as many files open as this process was started with.
 
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 pub(super) fn with_parent(command: &mut tokio::process::Command) {
-    use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
+    use rustix::process::{Resource, Signal, getpid, getppid, set_parent_process_death_signal, setrlimit};
 
-    let parent = getpid();
+    let (parent, files) = (getpid(), crate::files::started_with());
     let tie = move || {
         // SIGTERM, not SIGKILL: launchers such as npx and docker pass it on to what they launched, and could not pass
         // on a SIGKILL. A child that ignores it still finds its stdin closed.
@@ -14,10 +15,13 @@ pub(super) fn with_parent(command: &mut tokio::process::Command) {
         if getppid() != Some(parent) {
             return Err(std::io::ErrorKind::NotConnected.into());
         }
+        if let Some(files) = files {
+            setrlimit(Resource::Nofile, files)?;
+        }
         Ok(())
     };
     // SAFETY: the closure runs in the forked child before exec, where only async-signal-safe functions may be called.
-    // It makes two bare system calls (prctl, getppid), allocates nothing, takes no lock and cannot panic; building an
+    // It makes three bare system calls (prctl, getppid, setrlimit), allocates nothing, takes no lock and cannot panic; building an
     // `io::Error` from an error number or a kind allocates nothing either.
     unsafe {
         command.pre_exec(tie);

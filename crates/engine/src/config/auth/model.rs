@@ -137,6 +137,11 @@ impl Algorithm {
         ("EdDSA", Self::EdDsa),
     ];
 
+    /// The algorithm with this name, which is compared as it stands (RFC 7515, 4.1.1).
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, algorithm)| *algorithm)
+    }
+
     /// Its registered name.
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, algorithm)| *algorithm == self).map_or("", |(name, _)| name)

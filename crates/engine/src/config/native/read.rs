@@ -15,35 +15,44 @@ use crate::config::text::Text;
 pub(in crate::config) const KEYS: &[&str] = &["site", "phases", "sources"];
 const SITE_KEYS: &[&str] = &["url", "username", "password", "headers", "basic", "privateFiles"];
 
+/// An embedded server: one that `entry` names, or that of the base. What is not said beside it is as in the base, if that
+/// has the same one. `at` is the server's entry.
 pub(in crate::config) fn read_link(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,
-    entry: &Entry,
+    entry: Option<&Entry>,
+    at: &Entry,
+    base: Option<&NativeLink>,
 ) -> Option<NativeLink> {
-    let native = reader.within("native", |reader| reader.word(&entry.value, Native::ALL));
+    let native = match entry {
+        None => base.map(|base| base.native),
+        Some(entry) => reader.within("native", |reader| reader.word(&entry.value, Native::ALL)),
+    };
     let Some(native) = native else {
         fields.drop_all(KEYS);
         return None;
     };
+    let base = base.filter(|base| base.native == native);
+    let old_site = base.and_then(|base| base.site.as_ref());
     let site = match fields.take("site") {
         Some(site) if native.needs_site() => {
-            reader.within("site", |reader| read_site(reader, site)).map(Some)
+            reader.within("site", |reader| read_site(reader, site, old_site)).map(Some)
         }
         Some(site) => {
             refuse(reader, site, native);
             None
         }
-        None if native.needs_site() => {
+        None if native.needs_site() && old_site.is_none() => {
             let mend = "add it: site: { url: \"${WORDPRESS_URL}\", username: \"${WORDPRESS_USERNAME}\", \
                         password: \"${WORDPRESS_APP_PASSWORD}\" }";
             reader.fault(
-                &entry.value.at,
+                entry.map_or(&at.key_at, |entry| &entry.value.at),
                 format!("`{}` works on a site, and none is named", native.name()),
                 mend,
             );
             None
         }
-        None => Some(None),
+        None => Some(old_site.cloned()),
     };
     let phases = match fields.take("phases") {
         Some(entry) if native.phases().is_empty() => {
@@ -53,17 +62,18 @@ pub(in crate::config) fn read_link(
         Some(entry) => {
             reader.within("phases", |reader| read_phases(reader, &entry.value, native.phases())).map(Some)
         }
-        None => Some(None),
+        None => Some(base.and_then(|base| base.phases.clone())),
     };
+    let old_sources = base.map(|base| base.sources.clone()).unwrap_or_default();
     let sources = match fields.take("sources") {
         Some(entry) if native.has_sources() => {
-            reader.within("sources", |reader| read_sources(reader, &entry.value))
+            reader.within("sources", |reader| read_sources(reader, &entry.value, old_sources))
         }
         Some(entry) => {
             refuse(reader, entry, native);
             None
         }
-        None => Some(IndexMap::new()),
+        None => Some(old_sources),
     };
     Some(NativeLink { native, site: site?, phases: phases?, sources: sources? })
 }
@@ -75,14 +85,18 @@ fn refuse(reader: &mut Reader<'_>, entry: &Entry, native: Native) {
     });
 }
 
-fn read_site(reader: &mut Reader<'_>, entry: &Entry) -> Option<Site> {
+fn read_site(reader: &mut Reader<'_>, entry: &Entry, base: Option<&Site>) -> Option<Site> {
     let mut fields = reader.fields(&entry.value, "a mapping with `url`, `username` and `password`")?;
-    let url = optional(reader, &mut fields, "url", false, check::site_url);
-    let username = optional(reader, &mut fields, "username", false, check::basic_name);
-    let password = optional(reader, &mut fields, "password", true, check::basic_password);
-    let headers = reader.flag_in(&mut fields, "headers", false);
-    let basic = reader.flag_in(&mut fields, "basic", false);
-    let private_files = reader.flag_in(&mut fields, "privateFiles", false);
+    let old = |text: fn(&Site) -> &Option<Text>| base.and_then(|base| text(base).clone());
+    let url = optional(reader, &mut fields, "url", false, check::site_url, old(|site| &site.url));
+    let username =
+        optional(reader, &mut fields, "username", false, check::basic_name, old(|site| &site.username));
+    let password =
+        optional(reader, &mut fields, "password", true, check::basic_password, old(|site| &site.password));
+    let headers = reader.flag_in(&mut fields, "headers", base.is_some_and(|base| base.headers));
+    let basic = reader.flag_in(&mut fields, "basic", base.is_some_and(|base| base.basic));
+    let private_files =
+        reader.flag_in(&mut fields, "privateFiles", base.is_some_and(|base| base.private_files));
     reader.refuse(&fields.rest(), SITE_KEYS);
     let (Ok(url), Ok(username), Ok(password)) = (url, username, password) else { return None };
     if username.is_some() != password.is_some() {
@@ -103,15 +117,16 @@ fn read_site(reader: &mut Reader<'_>, entry: &Entry) -> Option<Site> {
 /// A value that was refused.
 struct Unread;
 
-/// A text that may be left out; an empty one counts as left out.
+/// A text that may be left out, and then is that of the base; an empty one counts as none.
 fn optional(
     reader: &mut Reader<'_>,
     fields: &mut Fields<'_>,
     key: &str,
     secret: bool,
     checked: fn(&Text) -> Result<(), check::Flaw>,
+    base: Option<Text>,
 ) -> Result<Option<Text>, Unread> {
-    let Some(entry) = fields.take(key) else { return Ok(None) };
+    let Some(entry) = fields.take(key) else { return Ok(base) };
     reader.within(key, |reader| {
         let what = "a text";
         let read = if secret { Reader::secret_text } else { Reader::text };
@@ -133,8 +148,12 @@ fn read_phases(reader: &mut Reader<'_>, node: &Rc<Node>, known: &[&str]) -> Opti
     Some(phases)
 }
 
-fn read_sources(reader: &mut Reader<'_>, node: &Node) -> Option<IndexMap<Source, Text>> {
-    let mut sources = IndexMap::new();
+fn read_sources(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    base: IndexMap<Source, Text>,
+) -> Option<IndexMap<Source, Text>> {
+    let mut sources = base;
     let names = || Source::ALL.iter().map(|(name, _)| *name);
     for entry in reader.fields(node, "a mapping of addresses by service")?.rest() {
         reader.within(&entry.key, |reader| {

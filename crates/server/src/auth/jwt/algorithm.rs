@@ -19,11 +19,6 @@ pub(super) enum Kind {
     Edwards(&'static dyn VerificationAlgorithm),
 }
 
-/// The algorithm with this name, which is compared as it stands (RFC 7515, 4.1.1).
-pub(super) fn named(name: &str) -> Option<Algorithm> {
-    Algorithm::ALL.iter().find(|(known, _)| *known == name).map(|(_, algorithm)| *algorithm)
-}
-
 /// What a key must be for `algorithm`.
 pub(super) fn kind(algorithm: Algorithm) -> Kind {
     match algorithm {

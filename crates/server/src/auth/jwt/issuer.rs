@@ -7,16 +7,16 @@ use std::time::Duration;
 use arc_swap::ArcSwapOption;
 use aws_lc_rs::signature::ParsedPublicKey;
 use engine::config::{Algorithm, Jwt};
+use engine::credential::Token;
+use engine::credential::claims::{self, Accepted, Expected};
 use http::{StatusCode, Uri};
 use tokio::sync::Mutex;
 
 use super::super::denied::Refused;
 use super::super::web::{Get, Web, is_safe};
 use super::super::{Moment, NotSound};
-use super::claims::{self, Accepted, Expected};
 use super::discovery;
 use super::keys::{Found, KeySet};
-use super::token::Token;
 
 /// Keys are fetched again after this time.
 const FRESH: Duration = Duration::from_mins(10);

@@ -78,7 +78,7 @@ impl Key {
         }
         let own = match jwk.get("alg") {
             None => None,
-            Some(name) => Some(algorithm::named(name.as_str()?)?),
+            Some(name) => Some(Algorithm::named(name.as_str()?)?),
         };
         let fit = algorithms.iter().filter(|algorithm| own.is_none_or(|own| own == **algorithm));
         let ways: Vec<_> =

@@ -7,20 +7,15 @@
 //! | file | is for |
 //! |---|---|
 //! | `algorithm` | the signature algorithms that there are |
-//! | `token` | a token's three parts |
 //! | `keys` | an issuer's public keys (RFC 7517) |
-//! | `claims` | what a token must say of time, audience, subject |
 //! | `discovery` | where an issuer's keys are (RFC 8414, OpenID Connect Discovery) |
 //! | `issuer` | one issuer: its keys, fetched and kept |
 
 mod algorithm;
-mod claims;
 mod discovery;
 mod issuer;
 mod keys;
-mod token;
 #[cfg(test)]
 mod vectors;
 
 pub(super) use issuer::Issuer;
-pub(super) use token::Token;

@@ -4,8 +4,9 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use engine::credential::Basic;
+
 use super::super::digest::{Digest, Digests};
-use super::super::header::Basic;
 use super::super::users::Users;
 use super::rig::config;
 use super::users::hash;

@@ -4,6 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use engine::credential::authorization::{Shown, read, value};
 use http::HeaderValue;
 use http::header::{AUTHORIZATION, HeaderMap};
 use proptest::prelude::*;
@@ -11,7 +12,6 @@ use secrecy::ExposeSecret as _;
 use serde_json::json;
 
 use super::super::Authenticator;
-use super::super::header::{Shown, read, value};
 use super::rig::{Book, World, at, open_with};
 use super::signer::*;
 use super::users::hash;

@@ -153,6 +153,12 @@ impl KeyBook for Book {
         }
         Ok(self.keys.lock().get(text.digest().as_bytes()).cloned())
     }
+
+    fn revoked(&self) -> Result<Option<Vec<String>>, String> {
+        let keys = self.keys.lock();
+        let revoked = keys.values().filter(|key| key.revoked_ms.is_some());
+        Ok(Some(revoked.map(|key| key.prefix.clone()).collect()))
+    }
 }
 
 /// What `auth` of a configuration says.

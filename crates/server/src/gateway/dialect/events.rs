@@ -11,8 +11,10 @@ use tokio::time::{Instant, sleep_until};
 use transport::net::{Body, BodySender};
 
 use super::serve::Front;
-use super::sessions::Session;
+use super::sessions::{Session, Stream};
+use super::subscribed::Subscriptions;
 use crate::gateway::identity::Identity;
+use crate::gateway::withdrawn::Holding;
 use crate::gateway::{Shard, seal};
 
 /// How many events may wait for a client that reads slowly.
@@ -31,14 +33,16 @@ pub(crate) fn open(shard: &Shard, front: &Front, identity: &Identity, messages: 
     let (events, queue) = mpsc::channel(BEHIND);
     let idle =
         (row.events.session_seconds > 0).then(|| Duration::from_secs(row.events.session_seconds.into()));
-    let session = Session::new(identity.principal.clone(), front.profile, Some(events), idle);
+    let holding = Holding::new(shard, &identity.principal);
+    let stream = Stream { events, held: holding.held.clone(), subscriptions: Subscriptions::default() };
+    let session = Session::new(identity.principal.clone(), front.profile, Some(stream), idle);
     let session = shard.gateway.dialect_sessions.add(&id, session)?;
     let (sender, body) = Body::channel(ON_THE_WAY);
     let profile = &shard.gateway.snapshot.profiles[front.profile].slug;
     let first = [opening(&row), endpoint_event(&row, messages, &id, profile)].concat();
     // The first piece always finds room.
     let _ = sender.try_send(Bytes::from(first));
-    let opened = Opened { shard: shard.clone(), id: id.into() };
+    let opened = Opened { shard: shard.clone(), id: id.into(), holding };
     tokio::spawn(serve(opened, row, session, queue, sender));
     Some(body)
 }
@@ -47,6 +51,7 @@ pub(crate) fn open(shard: &Shard, front: &Front, identity: &Identity, messages: 
 struct Opened {
     shard: Shard,
     id: Box<str>,
+    holding: Holding,
 }
 
 impl Drop for Opened {
@@ -77,6 +82,7 @@ async fn serve(
                 let _ = sender.try_send(error_event(&row, Condition::Internal));
                 return;
             }
+            () = opened.holding.held.withdrawn() => return,
             () = sender.gone() => return,
         };
         let Some(piece) = piece else { return };

@@ -6,6 +6,7 @@
 //! | `outcome` | a forwarded request, run to its end |
 //! | `sessions` | what is kept of clients: whether they have introduced themselves, where their events go |
 //! | `events` | a client's event stream |
+//! | `subscribed` | resources that a client with a stream listens to |
 //! | `pipe` | the one client over stdin and stdout |
 //!
 //! It must not know which dialect it is, nor what differs between versions.
@@ -15,6 +16,7 @@ mod outcome;
 mod pipe;
 mod serve;
 mod sessions;
+mod subscribed;
 
 pub(super) use events::open;
 pub(super) use pipe::serve as serve_pipe;

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use engine::Condition;
-use engine::catalogue::View;
+use engine::catalogue::{ListKind, View};
 use engine::dialect::{Ask, Begun, Dialect, Facts, Outcome, Reading, Reply, Trouble};
 use engine::dialect::{begin, finish, gather, rate_headers, read, tools};
 use engine::rate::Verdict;
@@ -16,6 +16,7 @@ use proto::mcp::Method;
 
 use super::outcome::forward;
 use super::sessions::Session;
+use super::subscribed::Change;
 use crate::gateway::Shard;
 use crate::gateway::identity::Identity;
 use crate::gateway::rates::rate;
@@ -178,18 +179,22 @@ impl Asking<'_> {
         let profile = &self.shard.gateway.snapshot.profiles[self.front.profile].slug;
         let initialized = self.session.is_some_and(Session::is_initialized);
         let facts = Facts { initialized, profile, ..Facts::default() };
-        let (mut begun, mut is_there) = (begin(row, ask, facts), true);
+        let (mut begun, mut found) = (begin(row, ask, facts), Found::Here);
         if matches!(begun, Begun::NeedsView) {
             let cell = stateless::view(self.shard, self.front.profile, row.era, self.identity).await;
             let view = cell.view();
             let lists = ask.method() == Method::ToolsList.name();
             let ready = lists.then(|| self.shard.gateway.dialect_lists.tools(row, &cell, &view));
-            is_there = ask.tool().is_none_or(|tool| view.tool(&tool).is_some());
+            found = ask.tool().map_or(Found::Here, |tool| match view.tool(&tool) {
+                Some(_) => Found::Here,
+                None if view.hides(ListKind::Tools, &tool) => Found::Hidden,
+                None => Found::Nowhere,
+            });
             begun = begin(row, ask, Facts { view: Some(&view), tools: ready.as_ref(), ..facts });
         }
         match begun {
             Begun::Done(reply) => {
-                self.note(ask, &reply, is_there);
+                self.note(ask, &reply, found);
                 Taken::Reply(reply, false)
             }
             Begun::Introduced(reply) => {
@@ -200,6 +205,9 @@ impl Asking<'_> {
             }
             Begun::Standard => Taken::Standard(None),
             Begun::Forward(frame) => {
+                if let Some(outcome) = self.subscribe(ask).await {
+                    return Taken::Reply(finish(row, ask, outcome), false);
+                }
                 let given_up = self.session.and_then(Session::given_up);
                 let mut outcome = forward(self.shard, self.front, self.identity, frame, given_up).await;
                 if let Outcome::Trouble(trouble) = &mut outcome
@@ -216,19 +224,48 @@ impl Asking<'_> {
         }
     }
 
+    /// What comes of a request that changes what a client with an event stream is told of; `None` where it is none, or its
+    /// server has to say what comes of it.
+    async fn subscribe(&self, ask: &Ask) -> Option<Outcome> {
+        let stream = self.session?.stream()?;
+        let cell = stateless::view(self.shard, self.front.profile, self.front.row.era, self.identity).await;
+        let change = Change::of(self.shard, &cell.view(), ask.frame())?;
+        let mut record = Record::begin(self.shard, self.identity, self.front.profile, ask.frame());
+        if let Some(record) = &mut record {
+            record.went_to(change.upstream.name());
+        }
+        let outcome = stream.subscriptions.change(self.shard, change, &stream.events).await;
+        if let (Some(record), Outcome::Result(result)) = (&mut record, &outcome) {
+            record.said(result);
+        }
+        Some(outcome)
+    }
+
     /// Writes down a call that the row itself has refused: of a tool that is not there for who asks, or one that is at fault.
-    fn note(&self, ask: &Ask, reply: &Reply, is_there: bool) {
+    fn note(&self, ask: &Ask, reply: &Reply, found: Found) {
         if !ask.is_call() {
             return;
         }
         let record = Record::begin(self.shard, self.identity, self.front.profile, ask.frame());
         if let Some(mut record) = record {
             record.said(&reply.body);
-            if !is_there {
-                record.denied(None);
+            match found {
+                Found::Here => {}
+                Found::Hidden => record.denied(None),
+                Found::Nowhere => record.unknown(),
             }
         }
     }
+}
+
+/// Where a call's tool is.
+#[derive(Clone, Copy)]
+enum Found {
+    /// Where who asks can call it, or no tool is named.
+    Here,
+    /// Where only others can.
+    Hidden,
+    Nowhere,
 }
 
 /// How many lists are kept ready.

@@ -12,14 +12,27 @@ use parking_lot::Mutex;
 use proto::rpc::Frame;
 use tokio::sync::{mpsc, oneshot};
 
+use super::subscribed::Subscriptions;
+use crate::gateway::withdrawn::Held;
+
+/// A client's event stream.
+pub(crate) struct Stream {
+    /// Takes its events.
+    pub(crate) events: mpsc::Sender<Bytes>,
+    /// As something that is held open.
+    pub(crate) held: Arc<Held>,
+    /// What else it is told.
+    pub(crate) subscriptions: Subscriptions,
+}
+
 /// One client.
 pub(crate) struct Session {
     /// Who opened it; nobody else may use it.
     principal: Arc<Principal>,
     profile: usize,
     initialized: AtomicBool,
-    /// Where its events go, if it has a stream.
-    events: Option<mpsc::Sender<Bytes>>,
+    /// Its event stream, if it has one.
+    stream: Option<Stream>,
     /// Whence it is heard that the request that is worked on has been given up.
     given_up: Mutex<Option<oneshot::Receiver<Option<Frame>>>>,
     born: Instant,
@@ -34,14 +47,14 @@ impl Session {
     pub(crate) fn new(
         principal: Arc<Principal>,
         profile: usize,
-        events: Option<mpsc::Sender<Bytes>>,
+        stream: Option<Stream>,
         idle: Option<Duration>,
     ) -> Self {
         Self {
             principal,
             profile,
             initialized: AtomicBool::new(false),
-            events,
+            stream,
             given_up: Mutex::default(),
             born: Instant::now(),
             used: AtomicU64::new(0),
@@ -70,13 +83,17 @@ impl Session {
         self.given_up.lock().take()
     }
 
+    pub(super) fn stream(&self) -> Option<&Stream> {
+        self.stream.as_ref()
+    }
+
     pub(crate) fn has_stream(&self) -> bool {
-        self.events.is_some()
+        self.stream.is_some()
     }
 
     /// Sends an event on its stream; `false` when it has none, or is too far behind.
     pub(crate) fn send(&self, event: Bytes) -> bool {
-        self.events.as_ref().is_some_and(|events| events.try_send(event).is_ok())
+        self.stream.as_ref().is_some_and(|stream| stream.events.try_send(event).is_ok())
     }
 
     fn touch(&self) {
@@ -122,6 +139,9 @@ impl Sessions {
         let is_own = session.principal.id == principal.id && session.profile == profile;
         (is_own && !session.is_over()).then(|| {
             session.touch();
+            if let Some(stream) = &session.stream {
+                stream.held.until.renew(principal);
+            }
             session
         })
     }

@@ -4,7 +4,8 @@
 mod carried;
 mod world;
 
-pub(super) use carried::Carried;
+pub(super) use carried::{is_wanted, mapped};
+pub(super) use engine::credential::Carried;
 
 use std::sync::Arc;
 

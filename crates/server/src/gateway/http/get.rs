@@ -93,15 +93,17 @@ pub(super) fn find(
         session.follow(shard);
     }
     let is_here = |session: &Arc<Session>| {
-        let is_own = session.identity.id() == entry.identity.id()
-            && session.identity.class(snapshot) == entry.identity.class(snapshot);
-        is_own && session.profile == entry.profile && matches!(session.face, Face::Http(_))
+        session.identity.is_alike(&entry.identity, snapshot)
+            && session.profile == entry.profile
+            && matches!(session.face, Face::Http(_))
     };
-    session.filter(is_here).ok_or_else(|| {
+    let session = session.filter(is_here).ok_or_else(|| {
         let message =
             "this session is unknown or has ended; send an initialize request without Mcp-Session-Id";
         refuse(StatusCode::NOT_FOUND, message)
-    })
+    })?;
+    session.until.renew(&entry.identity.principal);
+    Ok(session)
 }
 
 /// A version header in a session names a version that sessions can have (2025-06-18, protocol version header).

@@ -28,53 +28,52 @@ pub(super) fn count(
     shard.gateway.rates.check(&entry.identity, headers, profile, message)
 }
 
-/// Counts the requests of what was posted. Answers and notices are not limited: who waits for them would suffer.
+/// Counts the requests of what was posted: of an array all or none, so that who is refused has lost nothing. Answers and
+/// notices are not limited: who waits for them would suffer.
 ///
 /// # Errors
-/// The refusal, if one of them came too soon.
+/// The refusal, if they came too soon.
 pub(super) fn count_all(
     shard: &Shard,
     entry: &Entry,
     headers: &HeaderMap,
     posted: Option<&Message>,
 ) -> Result<Option<Verdict>, Box<Response<Body>>> {
-    match posted {
-        None => Ok(None),
-        Some(Message::Single(frame)) => count_one(shard, entry, headers, frame, Some(frame)),
+    let (verdict, requests) = match posted {
+        None => return Ok(None),
+        Some(Message::Single(frame)) if frame.kind() != Kind::Request => return Ok(None),
+        Some(Message::Single(frame)) => match count(shard, entry, headers, Some(frame)) {
+            Some(verdict) if !verdict.allowed => (verdict, vec![frame]),
+            verdict => return Ok(verdict),
+        },
         Some(Message::Batch(batch)) => {
-            let mut verdict = None;
-            for frame in batch.messages.iter().flatten() {
-                verdict = count_one(shard, entry, headers, frame, None)?.or(verdict);
+            let messages = batch.messages.iter().flatten();
+            let requests: Vec<&Frame> = messages.filter(|frame| frame.kind() == Kind::Request).collect();
+            let profile = &shard.gateway.snapshot.profiles[entry.profile].slug;
+            match shard.gateway.rates.check_all(&entry.identity, headers, profile, &requests) {
+                Some(verdict) if !verdict.allowed => (verdict, requests),
+                verdict => return Ok(verdict),
             }
-            Ok(verdict)
         }
-    }
-}
-
-fn count_one(
-    shard: &Shard,
-    entry: &Entry,
-    headers: &HeaderMap,
-    frame: &Frame,
-    only: Option<&Frame>,
-) -> Result<Option<Verdict>, Box<Response<Body>>> {
-    if frame.kind() != Kind::Request {
-        return Ok(None);
-    }
-    let verdict = count(shard, entry, headers, Some(frame));
-    if let Some(refusal) = verdict.as_ref().filter(|verdict| !verdict.allowed) {
+    };
+    for frame in &requests {
         if let Some(mut record) = Record::begin(shard, &entry.identity, entry.profile, frame) {
             record.denied(Some(code::REFUSED));
         }
-        return Err(Box::new(refused(refusal, only)));
     }
-    Ok(verdict)
+    let only = matches!(posted, Some(Message::Single(_))).then(|| requests[0]);
+    Err(Box::new(refused(&verdict, only)))
 }
 
 /// The response to a request that came too soon, as the standard has it.
 pub(super) fn refused(verdict: &Verdict, message: Option<&Frame>) -> Response<Body> {
     let wait = seconds(verdict.retry_after).max(1);
-    let text = format!("too many requests: {} are taken at once; try again in {wait} s", verdict.limit);
+    let mend = if verdict.retry_after.is_zero() {
+        "send fewer".to_owned()
+    } else {
+        format!("try again in {wait} s")
+    };
+    let text = format!("too many requests: {} are taken at once; {mend}", verdict.limit);
     let fault = Fault::client(code::REFUSED, text).about(Condition::RateLimited, "");
     let mut response = answer::message(429, fault.response(message.and_then(Frame::id)));
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(wait));

@@ -110,7 +110,7 @@ impl Arrival {
             identity = Identity::of(self.shard.door.identify(request.headers(), peer.ip()).await?, address);
         }
         if self.shard.gateway.carries {
-            identity.carried = Carried::read(request.headers());
+            identity.carried = Carried::read(request.headers()).map(Arc::new);
         }
         Ok(identity)
     }

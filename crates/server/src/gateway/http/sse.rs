@@ -22,6 +22,7 @@ use crate::gateway::identity::Identity;
 use crate::gateway::lines::{Client, LINES, Way};
 use crate::gateway::sessions::Door;
 use crate::gateway::streams::event;
+use crate::gateway::withdrawn::Holding;
 use crate::gateway::{Shard, seal};
 use engine::Fault;
 
@@ -128,12 +129,14 @@ pub(super) fn open(shard: &Shard, entry: &Entry, path: &str) -> Response<Body> {
     let (messages, inbox) = mpsc::channel(AHEAD);
     let class = entry.identity.class(&shard.gateway.snapshot);
     let ends = Stop::new();
+    let holding = Holding::new(shard, &entry.identity.principal);
     let door = Door {
         profile: entry.profile,
         principal: entry.identity.principal.clone(),
         class,
         regime: shard.gateway.snapshot.regime,
         ends: ends.clone(),
+        held: holding.held.clone(),
         messages,
     };
     if !sessions.open_door(id.as_str().into(), door) {
@@ -147,7 +150,7 @@ pub(super) fn open(shard: &Shard, entry: &Entry, path: &str) -> Response<Body> {
     let (events, body) = Body::channel(EVENTS);
     // It is the first, so there is room.
     let _ = events.try_send(Bytes::from(first));
-    let opened = Opened { shard: shard.clone(), id: id.into(), ends };
+    let opened = Opened { shard: shard.clone(), id: id.into(), ends, holding };
     tokio::spawn(serve(opened, entry.clone(), inbox, events));
     answer::events(body)
 }
@@ -157,6 +160,7 @@ struct Opened {
     shard: Shard,
     id: Box<str>,
     ends: Stop,
+    holding: Holding,
 }
 
 impl Drop for Opened {
@@ -192,6 +196,7 @@ async fn serve(opened: Opened, entry: Entry, mut inbox: mpsc::Receiver<Posted>, 
     let stopping = tokio::select! {
         () = read(&client, &mut inbox, &mut tasks) => false,
         () = &mut has_gone => false,
+        () = opened.holding.held.withdrawn() => false,
         () = gateway.stop.stopped() => true,
         () = opened.ends.stopped() => true,
     };
@@ -255,6 +260,7 @@ pub(super) async fn post(
         is_own && profile.is_none_or(|profile| profile == door.profile)
     };
     let Some(door) = shard.gateway.sessions.door(id).filter(is_here) else { return unknown() };
+    door.held.until.renew(&identity.principal);
     if let Err(refusal) = media::check_json(request.headers()) {
         return *refusal;
     }

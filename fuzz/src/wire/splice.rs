@@ -1,6 +1,6 @@
 //! Splices against a model: a list of members that is edited.
 
-use dragoman_proto::json::{MAX_DEPTH, Members, Splice};
+use proto::json::{MAX_DEPTH, Members, Splice};
 
 use super::reference::Object;
 

@@ -1,6 +1,6 @@
 //! The header codec: what is encoded can be sent and read back; a comparison never says more than the values do.
 
-use dragoman_proto::codec::headers::{
+use proto::codec::headers::{
     HeaderError, check_annotations, decode_value, encode_value, mirrors, param_header, value_of,
 };
 

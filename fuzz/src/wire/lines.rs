@@ -1,7 +1,7 @@
 //! The line codec against a naive reading of the whole stream.
 
 use bytes::Bytes;
-use dragoman_proto::codec::line::{LineDecoder, LineError};
+use proto::codec::line::{LineDecoder, LineError};
 
 use super::Cut;
 

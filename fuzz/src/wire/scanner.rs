@@ -1,8 +1,8 @@
 //! The JSON scanner and the frame reader against `serde_json`.
 
 use bytes::Bytes;
-use dragoman_proto::json::{Elements, JsonError, MAX_DEPTH, Members, Problem, Scanner, Span, quote, unquote};
-use dragoman_proto::rpc::{Frame, FrameError, FrameFault, FrameLimits, Kind, Message};
+use proto::json::{Elements, JsonError, MAX_DEPTH, Members, Problem, Scanner, Span, quote, unquote};
+use proto::rpc::{Frame, FrameError, FrameFault, FrameLimits, Kind, Message};
 use serde_json::value::RawValue;
 
 use super::reference::{self, Object};

@@ -9,26 +9,32 @@ const LONGEST_SUBJECT: usize = 512;
 const MOST_SCOPES: usize = 256;
 
 /// What is asked of a token.
-pub(super) struct Expected<'a> {
+#[derive(Debug, Clone, Copy)]
+pub struct Expected<'a> {
     /// One of these must be among its audiences.
-    pub(super) audiences: &'a [Box<str>],
+    pub audiences: &'a [Box<str>],
     /// Seconds that clocks may differ.
-    pub(super) skew: u64,
+    pub skew: u64,
     /// Seconds since 1970.
-    pub(super) now: u64,
+    pub now: u64,
 }
 
 /// What a token says, once it is believed.
-#[derive(Debug, PartialEq)]
-pub(in crate::auth) struct Accepted {
-    pub(in crate::auth) subject: Box<str>,
-    pub(in crate::auth) scopes: Vec<Box<str>>,
+#[derive(Debug, PartialEq, Eq)]
+pub struct Accepted {
+    /// Of whom it speaks.
+    pub subject: Box<str>,
+    /// What its holder may be let do.
+    pub scopes: Vec<Box<str>>,
     /// The first second, since 1970, at which it is worth nothing.
-    pub(in crate::auth) ends: u64,
+    pub ends: u64,
 }
 
 /// Checks claims whose signature is right.
-pub(super) fn check(claims: &Map<String, Value>, expected: &Expected<'_>) -> Result<Accepted, &'static str> {
+///
+/// # Errors
+/// What is wrong with them, in words that repeat nothing of them.
+pub fn check(claims: &Map<String, Value>, expected: &Expected<'_>) -> Result<Accepted, &'static str> {
     if claims.contains_key("cnf") {
         // Bound to a key that a bearer does not show (RFC 9449, 7.1; RFC 8705, 3).
         return Err("it is bound to a key, so it is no bearer token");

@@ -14,7 +14,7 @@ const LONGEST: usize = 16 * 1024;
 const LONGEST_BASIC: usize = 2 * 1024;
 
 /// A credential as a client shows it.
-pub(super) enum Shown<'a> {
+pub enum Shown<'a> {
     /// A name and a password.
     Basic(Basic),
     /// A token: visible ASCII characters.
@@ -22,9 +22,12 @@ pub(super) enum Shown<'a> {
 }
 
 /// A name with its password.
-pub(super) struct Basic {
-    pub(super) user: String,
-    pub(super) password: SecretString,
+#[derive(Clone)]
+pub struct Basic {
+    /// Not empty, and without a colon.
+    pub user: String,
+    /// Anything without control characters, also nothing.
+    pub password: SecretString,
 }
 
 // Why a header cannot be read; none repeats anything of it.
@@ -35,7 +38,10 @@ const NO_BASIC: &str =
     "the header Authorization holds no Base64 of `NAME:PASSWORD` in UTF-8 without control characters";
 
 /// The one value of the header, if it is there.
-pub(super) fn value(headers: &HeaderMap) -> Result<Option<&[u8]>, &'static str> {
+///
+/// # Errors
+/// When it stands twice or is longer than 16 KiB, in words.
+pub fn value(headers: &HeaderMap) -> Result<Option<&[u8]>, &'static str> {
     let mut all = headers.get_all(AUTHORIZATION).iter();
     let Some(first) = all.next() else { return Ok(None) };
     if all.next().is_some() {
@@ -48,7 +54,10 @@ pub(super) fn value(headers: &HeaderMap) -> Result<Option<&[u8]>, &'static str> 
 }
 
 /// What a value of the header shows.
-pub(super) fn read(value: &[u8]) -> Result<Shown<'_>, &'static str> {
+///
+/// # Errors
+/// Why it is neither scheme, in words that repeat nothing of it.
+pub fn read(value: &[u8]) -> Result<Shown<'_>, &'static str> {
     let space = memchr(value, b' ').ok_or(FORM)?;
     let (scheme, rest) = value.split_at(space);
     let text = visible(rest.trim_ascii()).ok_or(FORM)?;
@@ -60,7 +69,7 @@ pub(super) fn read(value: &[u8]) -> Result<Shown<'_>, &'static str> {
 }
 
 /// Whether `token` can be sent as a bearer token at all.
-pub(super) fn is_token(token: &str) -> bool {
+pub fn is_token(token: &str) -> bool {
     visible(token.as_bytes()).is_some() && token.len() < LONGEST - "Bearer ".len()
 }
 

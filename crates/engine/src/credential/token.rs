@@ -2,10 +2,9 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use engine::config::Algorithm;
 use serde_json::{Map, Value};
 
-use super::algorithm;
+use crate::config::Algorithm;
 
 /// Longer names of keys are nobody's.
 const LONGEST_KID: usize = 512;
@@ -14,32 +13,37 @@ const LONGEST_KID: usize = 512;
 const TYPES: [&str; 3] = ["JWT", "at+jwt", "application/at+jwt"];
 
 /// A token as it came.
-pub(in crate::auth) struct Token<'a> {
-    pub(super) algorithm: Algorithm,
+pub struct Token<'a> {
+    /// What it is said to be signed with.
+    pub algorithm: Algorithm,
     /// The name of the key.
-    pub(super) kid: Option<Box<str>>,
+    pub kid: Option<Box<str>>,
     /// What is signed.
-    pub(super) signed: &'a [u8],
-    pub(super) signature: Vec<u8>,
+    pub signed: &'a [u8],
+    /// What shall prove it.
+    pub signature: Vec<u8>,
     /// Nothing of them is true before the signature was checked.
-    pub(in crate::auth) claims: Map<String, Value>,
+    pub claims: Map<String, Value>,
 }
 
 impl<'a> Token<'a> {
     /// Whether `text` has the form of a token, so that it is none of another kind.
-    pub(in crate::auth) fn looks_like(text: &str) -> bool {
+    pub fn looks_like(text: &str) -> bool {
         text.starts_with("eyJ") && text.bytes().filter(|b| *b == b'.').count() == 2
     }
 
-    /// Takes `text` apart; says why that cannot be done.
-    pub(in crate::auth) fn read(text: &'a str) -> Result<Self, &'static str> {
+    /// Takes `text` apart.
+    ///
+    /// # Errors
+    /// Why it is no token that is taken here, in words that repeat nothing of it.
+    pub fn read(text: &'a str) -> Result<Self, &'static str> {
         let form = "it is no signed JWT in compact form";
         let (signed, signature) = text.rsplit_once('.').ok_or(form)?;
         let (header, claims) =
             signed.split_once('.').filter(|(_, claims)| !claims.contains('.')).ok_or(form)?;
         let header = object(header).ok_or("its header is no JSON object in Base64url")?;
         let name = header.get("alg").and_then(Value::as_str).ok_or("its header names no algorithm")?;
-        let algorithm = algorithm::named(name).ok_or("its algorithm is none that is taken here")?;
+        let algorithm = Algorithm::named(name).ok_or("its algorithm is none that is taken here")?;
         if header.contains_key("crit") {
             // Extensions that must be understood (RFC 7515, 4.1.11): there are none.
             return Err("its header has an extension that is not known here");
@@ -59,7 +63,7 @@ impl<'a> Token<'a> {
     }
 
     /// Who is said to have issued it.
-    pub(in crate::auth) fn issuer(&self) -> Option<&str> {
+    pub fn issuer(&self) -> Option<&str> {
         self.claims.get("iss")?.as_str()
     }
 }

@@ -1,9 +1,7 @@
 //! The event-stream codec against a naive reading of the whole stream, and the encoder against the decoder.
 
 use bytes::Bytes;
-use dragoman_proto::codec::sse::{
-    SseDecoder, SseError, SseEvent, encode_comment, encode_event, message_event,
-};
+use proto::codec::sse::{SseDecoder, SseError, SseEvent, encode_comment, encode_event, message_event};
 
 use super::Cut;
 

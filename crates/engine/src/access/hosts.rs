@@ -1,0 +1,126 @@
+//! By which names this server may be addressed, and from which web pages (MCP transports, security: DNS rebinding). It must
+//! not know requests.
+
+use std::net::IpAddr;
+
+/// Who may be addressed, and from which web pages.
+#[derive(Debug)]
+pub struct Hosts {
+    /// Whether only this machine can connect, so that any other name is a trick.
+    loopback: bool,
+    names: Vec<String>,
+    origins: Vec<String>,
+}
+
+impl Hosts {
+    /// `loopback` when all listeners are on loopback addresses; the lists are the configured ones.
+    pub fn new(loopback: bool, hosts: &[String], origins: &[String]) -> Self {
+        let lower = |list: &[String]| list.iter().map(|item| item.to_ascii_lowercase()).collect();
+        Self { loopback, names: lower(hosts), origins: lower(origins) }
+    }
+
+    /// Whether a request to this host, in lower case, is meant for this server; the port does not matter.
+    pub fn knows(&self, host: &str) -> bool {
+        let name = without_port(host);
+        if self.names.iter().any(|known| known == host || known == name) {
+            return true;
+        }
+        match literal(name) {
+            // An address cannot be rebound; on a loopback listener only loopback makes sense.
+            Some(address) => address.is_loopback() || !self.loopback,
+            None => name == "localhost",
+        }
+    }
+
+    /// Whether pages of this origin may call this server, which they call by the name `host`; both in lower case.
+    pub fn knows_origin(&self, origin: &str, host: &str) -> bool {
+        if self.origins.iter().any(|known| known == origin) {
+            return true;
+        }
+        let Some((scheme, authority)) = origin.split_once("://") else { return false };
+        if !matches!(scheme, "http" | "https") {
+            return false;
+        }
+        let name = without_port(authority);
+        authority == host || name == "localhost" || literal(name).is_some_and(|address| address.is_loopback())
+    }
+}
+
+fn without_port(host: &str) -> &str {
+    if let Some(end) = host.strip_prefix('[').and_then(|rest| rest.find(']')) {
+        let behind = &host[end + 2..];
+        let is_port = behind.strip_prefix(':').is_some_and(|port| port.bytes().all(|b| b.is_ascii_digit()));
+        return if behind.is_empty() || is_port { &host[..end + 2] } else { host };
+    }
+    match host.rsplit_once(':') {
+        Some((name, port)) if !name.contains(':') && port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    }
+}
+
+/// The address that a host name is written as.
+fn literal(name: &str) -> Option<IpAddr> {
+    let inner = name.strip_prefix('[').and_then(|n| n.strip_suffix(']')).unwrap_or(name);
+    inner.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn on_loopback_only_loopback_names_are_known() {
+        let hosts = Hosts::new(true, &["MCP.example.com".to_owned()], &[]);
+        for host in [
+            "localhost",
+            "localhost:8808",
+            "127.0.0.1:1",
+            "127.9.9.9",
+            "[::1]:80",
+            "[::1]",
+            "mcp.example.com:443",
+        ] {
+            assert!(hosts.knows(&host.to_ascii_lowercase()), "{host}");
+        }
+        for host in [
+            "",
+            "evil.example",
+            "localhost.evil.example",
+            "10.0.0.1",
+            "[::1].evil.example",
+            "[::1]x",
+            "127.0.0.1.evil.example",
+            "a:b:c",
+        ] {
+            assert!(!hosts.knows(host), "{host}");
+        }
+        assert!(Hosts::new(false, &[], &[]).knows("10.0.0.1:8808"));
+        assert!(!Hosts::new(false, &[], &[]).knows("evil.example"));
+    }
+
+    #[test]
+    fn only_local_own_and_configured_pages_may_call() {
+        let hosts =
+            Hosts::new(true, &["mcp.example.com".to_owned()], &["https://app.example.com".to_owned()]);
+        let host = "mcp.example.com";
+        for origin in [
+            "http://localhost:5173",
+            "http://127.0.0.1",
+            "https://[::1]:3",
+            "https://app.example.com",
+            "https://mcp.example.com",
+        ] {
+            assert!(hosts.knows_origin(origin, host), "{origin}");
+        }
+        for origin in [
+            "null",
+            "",
+            "https://evil.example",
+            "http://localhost.evil.example",
+            "file://localhost",
+            "https://app.example.com.evil.example",
+        ] {
+            assert!(!hosts.knows_origin(origin, host), "{origin}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Whether a tool has failed, as its result says. It must not know what else a result holds.
+
+use memchr::{memchr, memmem};
+
+use crate::json::{MAX_DEPTH, Members};
+
+/// The member of a result that says so.
+const FLAG: &str = "isError";
+
+/// Whether a response, JSON text, has a result that says that a tool failed. What is no response says nothing.
+pub fn says_failure(response: &[u8]) -> bool {
+    // Nearly no answer has the word in it, not even with escapes, so that most need not be taken apart.
+    if memmem::find(response, FLAG.as_bytes()).is_none() && memchr(b'\\', response).is_none() {
+        return false;
+    }
+    let said = || {
+        let members = Members::of_document(response, MAX_DEPTH).ok()?;
+        let result = Members::of_value(response, members.get(response, "result")?)?;
+        Some(result.get(response, FLAG)?.of(response) == b"true")
+    };
+    said().unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::says_failure;
+
+    #[test]
+    fn only_the_results_own_flag_counts() {
+        for (response, failed) in [
+            (r#"{"jsonrpc":"2.0","id":1,"result":{"content":[],"isError":true}}"#, true),
+            (r#"{"result":{"is\u0045rror" : true}}"#, true),
+            (r#"{"result":{"content":[],"isError":false}}"#, false),
+            (r#"{"result":{"content":[]}}"#, false),
+            (r#"{"result":{"content":[{"isError":true}]}}"#, false),
+            (r#"{"isError":true,"result":{}}"#, false),
+            (r#"{"result":{"text":"\\isError"}}"#, false),
+            (r#"{"error":{"isError":true}}"#, false),
+            ("isError", false),
+            ("", false),
+        ] {
+            assert_eq!(says_failure(response.as_bytes()), failed, "{response}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Credentials in headers: what is read of them is what they say by another reading, and nothing of it is shown.
+
+use base64::Engine as _;
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
+use engine::credential::authorization::{self, Shown};
+use engine::credential::claims::{self, Expected};
+use engine::credential::{Carried, Token};
+use http::{HeaderMap, HeaderValue};
+use secrecy::ExposeSecret as _;
+use serde_json::{Map, Value};
+
+/// The audience that tokens must be for.
+pub const AUDIENCE: &str = "https://gateway.example/mcp";
+/// The headers for a site behind the tools, in the order of the lines that [`carried`] takes.
+pub const CARRIED: [&str; 5] =
+    ["authorization", "x-wordpress-url", "x-wordpress-username", "x-wordpress-password", "x-imgbb-api-key"];
+
+/// The fuzzer's entry: the bytes are a value of the header, a token, parts of a token, lines of headers.
+pub fn fuzz(input: &[u8]) {
+    value(input);
+    for scheme in [&b"Bearer "[..], b"basic "] {
+        value(&[scheme, input].concat());
+    }
+    value(format!("Basic {}", BASE64_STANDARD.encode(input)).as_bytes());
+    let text = String::from_utf8_lossy(input);
+    token(&text);
+    let mut parts = input.splitn(3, |byte| *byte == b'|');
+    let mut part = || parts.next().unwrap_or_default();
+    made_token(part(), part(), part());
+    let lines: Vec<&[u8]> = input.split(|byte| *byte == b'\n').collect();
+    carried(&lines);
+    if let Some((user, password)) = text.split_once('|') {
+        pair(user, password);
+    }
+}
+
+/// Any value of `Authorization`.
+pub fn value(value: &[u8]) {
+    let plain = std::str::from_utf8(value).ok();
+    let words: Vec<&str> = plain.unwrap_or_default().split_ascii_whitespace().collect();
+    match authorization::read(value) {
+        Ok(shown) => {
+            let [scheme, credential] = words[..] else { panic!("a scheme and a credential") };
+            let name = format!("{shown:?}");
+            assert!(scheme.eq_ignore_ascii_case(&name), "{scheme} is not {name}");
+            assert!(credential.bytes().all(|byte| byte.is_ascii_graphic()));
+            match shown {
+                Shown::Bearer(token) => assert_eq!(token, credential),
+                Shown::Basic(basic) => {
+                    let password = basic.password.expose_secret();
+                    let pair = format!("{}:{password}", basic.user);
+                    assert_eq!(BASE64_STANDARD.encode(&pair), credential);
+                    assert!(!basic.user.is_empty() && !basic.user.contains(':'));
+                    assert!(!pair.chars().any(char::is_control));
+                    assert_eq!(format!("{basic:?}"), "Basic");
+                }
+            }
+        }
+        Err(why) => {
+            let well_formed = value.starts_with(b"Bearer ") && words.len() == 2;
+            let graphic = value.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ');
+            assert!(!(well_formed && graphic), "a bearer token was refused: {why}");
+        }
+    }
+}
+
+/// Any name and password: they come back as they are, or they cannot be meant.
+pub fn pair(user: &str, password: &str) {
+    let encoded = BASE64_STANDARD.encode(format!("{user}:{password}"));
+    let header = format!("Basic {encoded}");
+    let odd = |text: &str| text.chars().any(char::is_control);
+    match authorization::read(header.as_bytes()) {
+        Ok(Shown::Basic(basic)) if !user.contains(':') => {
+            assert_eq!((basic.user.as_str(), basic.password.expose_secret()), (user, password));
+        }
+        Ok(Shown::Basic(basic)) => assert!(user.starts_with(&format!("{}:", basic.user))),
+        Ok(Shown::Bearer(_)) => panic!("a pair was read as a token"),
+        Err(_) => {
+            let begins = user.is_empty() || user.starts_with(':');
+            assert!(begins || odd(user) || odd(password) || encoded.len() > 2048);
+        }
+    }
+}
+
+/// Any text as a token: what is read of it is what its JSON says, and it is signed by an algorithm with a public key.
+pub fn token(text: &str) {
+    let Ok(token) = Token::read(text) else { return };
+    let parts: Vec<&str> = text.split('.').collect();
+    let [head, body, signature] = parts[..] else { panic!("three parts") };
+    let decoded = |part: &str| BASE64_URL_SAFE_NO_PAD.decode(part).expect("it was decoded before");
+    let head: Value = serde_json::from_slice(&decoded(head)).expect("it was read before");
+    assert_eq!(head["alg"].as_str(), Some(token.algorithm.name()));
+    let name = token.algorithm.name();
+    assert!(["RS", "PS", "ES", "Ed"].iter().any(|kind| name.starts_with(kind)), "{name}");
+    assert!(head.get("crit").is_none());
+    assert_eq!(head.get("kid").and_then(Value::as_str), token.kid.as_deref());
+    let body_of: Value = serde_json::from_slice(&decoded(body)).expect("it was read before");
+    assert_eq!(body_of.as_object(), Some(&token.claims));
+    assert_eq!(token.signature, decoded(signature));
+    assert!(!token.signature.is_empty());
+    assert!(text.as_bytes().starts_with(token.signed));
+    assert_eq!(token.signed.len() + 1 + signature.len(), text.len());
+    let shown = format!("{token:?}");
+    assert!(body.len() < 12 || !shown.contains(body));
+    for now in [0, 1_700_000_000, u64::MAX] {
+        for skew in [0, 60, u64::MAX] {
+            check_claims(&token.claims, now, skew);
+        }
+    }
+}
+
+/// Any head, claims and signature, written as a token.
+pub fn made_token(head: &[u8], body: &[u8], signature: &[u8]) {
+    let [head, body, signature] = [head, body, signature].map(|part| BASE64_URL_SAFE_NO_PAD.encode(part));
+    token(&format!("{head}.{body}.{signature}"));
+}
+
+/// Any claims: what is accepted is for this audience, in its time, of somebody, and bound to no key.
+pub fn check_claims(said: &Map<String, Value>, now: u64, skew: u64) {
+    let audiences = [AUDIENCE.into()];
+    let Ok(accepted) = claims::check(said, &Expected { audiences: &audiences, skew, now }) else { return };
+    let is_ours = |value: &Value| value.as_str() == Some(AUDIENCE);
+    let audience = &said["aud"];
+    assert!(is_ours(audience) || audience.as_array().is_some_and(|all| all.iter().any(is_ours)));
+    assert!(!said.contains_key("cnf"));
+    assert!(now < accepted.ends);
+    #[allow(clippy::cast_precision_loss)]
+    let (now, skew) = (now as f64, skew as f64);
+    // Of numbers so large a float is not exact; those of clocks are.
+    assert!(said["exp"].as_f64().expect("a time") + skew >= now - 1.0);
+    if let Some(begins) = said.get("nbf") {
+        assert!(begins.as_f64().expect("a time") <= now + skew + 1.0);
+    }
+    assert!(!accepted.subject.is_empty() && !accepted.subject.chars().any(char::is_control));
+    assert!(
+        ["sub", "client_id", "azp"]
+            .iter()
+            .any(|key| { said.get(*key).and_then(Value::as_str) == Some(&*accepted.subject) })
+    );
+}
+
+/// Any values of the headers [`CARRIED`], and more of them: a site is named in full or not at all, by single headers.
+pub fn carried(lines: &[&[u8]]) {
+    let mut headers = HeaderMap::new();
+    for (name, line) in CARRIED.iter().cycle().zip(lines.iter().take(12)) {
+        let Ok(value) = HeaderValue::from_bytes(line) else { continue };
+        headers.append(*name, value);
+    }
+    let Some(carried) = Carried::read(&headers) else { return };
+    assert_eq!(format!("{carried:?}"), "Carried(..)");
+    let single = |name: &str| {
+        assert_eq!(headers.get_all(name).iter().count(), 1, "{name} stands more than once");
+        headers[name].to_str().expect("visible ASCII").trim().to_owned()
+    };
+    if let Some(account) = &carried.account {
+        let read = [account.url.as_str(), &account.username, account.password.expose_secret()];
+        for (name, read) in CARRIED[1..4].iter().zip(read) {
+            assert!(!read.is_empty());
+            assert_eq!(single(name), read);
+        }
+        assert_eq!(format!("{account:?}"), "Account(..)");
+    }
+    if carried.basic.is_some() {
+        value(single("authorization").as_bytes());
+    }
+    if let Some(key) = &carried.image_key {
+        assert_eq!(single(CARRIED[4]), key.expose_secret());
+    }
+}
