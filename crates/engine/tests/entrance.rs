@@ -58,7 +58,8 @@ fn claims() -> impl Strategy<Value = Value> {
         |some| {
             let right = json!({ "aud": credentials::AUDIENCE, "exp": 1_700_000_100, "sub": "ann" });
             (vec(any::<bool>(), 3), Just(some)).prop_map(move |(kept, mut some)| {
-                for ((key, value), _) in right.as_object().unwrap().iter().zip(kept).filter(|(_, kept)| *kept)
+                for ((key, value), _) in
+                    right.as_object().expect("an object").iter().zip(kept).filter(|(_, kept)| *kept)
                 {
                     some[key] = value.clone();
                 }

@@ -55,7 +55,7 @@ async fn each_call_is_one_entry() {
             "ok" => assert!(entry["code"].is_null() && entry["responseBytes"].as_u64() > Some(20), "{entry}"),
             // Some dialects say failures by a result.
             "denied" | "unknown" if !way.starts_with('/') => {
-                assert_eq!(entry["code"], -32602, "{way}: {entry}")
+                assert_eq!(entry["code"], -32602, "{way}: {entry}");
             }
             _ => {}
         }
