@@ -71,7 +71,7 @@ pub struct ToolEntry {
     /// Whose it is.
     pub upstream: UpstreamId,
     /// Its public name.
-    pub name: Box<str>,
+    pub name: Arc<str>,
     /// Its name there, a JSON string; `None` when it is the public one.
     pub real_name: Option<Bytes>,
     /// Arguments that requests mirror in headers, where the era of client or server has such.

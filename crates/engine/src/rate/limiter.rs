@@ -18,7 +18,8 @@ pub struct Request<'a> {
     pub principal: &'a str,
     /// Where the connection comes from; `None` for standard input.
     pub address: Option<IpAddr>,
-    /// The first address that a proxy names (`X-Forwarded-For`), for limits that trust it.
+    /// The first address that a proxy names (`X-Forwarded-For`), for limits that trust it; nobody looks where
+    /// [`Limiter::trusts_proxies`] is false.
     pub forwarded: Option<IpAddr>,
     /// The profile.
     pub profile: &'a str,
@@ -111,6 +112,7 @@ pub struct Limiter {
     cells: Cells,
     seed: u64,
     asks_for_tools: bool,
+    trusts_proxies: bool,
 }
 
 impl Limiter {
@@ -123,7 +125,8 @@ impl Limiter {
         };
         let rules: Box<[Rule]> = limits.iter().filter(|limit| limit.enabled).map(rule).collect();
         let asks_for_tools = rules.iter().any(Rule::asks_for_tools);
-        Self { rules, cells: Cells::new(cap), seed, asks_for_tools }
+        let trusts_proxies = rules.iter().any(|rule| rule.limit.trust_forwarded_for);
+        Self { rules, cells: Cells::new(cap), seed, asks_for_tools, trusts_proxies }
     }
 
     /// Are there no limits?
@@ -134,6 +137,11 @@ impl Limiter {
     /// Does some limit speak of tools, so that a request must say which one it calls?
     pub fn asks_for_tools(&self) -> bool {
         self.asks_for_tools
+    }
+
+    /// Does some limit believe proxies, so that a request must say whom they name?
+    pub fn trusts_proxies(&self) -> bool {
+        self.trusts_proxies
     }
 
     /// Counts a request at `now`, the time since any fixed point. Where several limits speak of it, it is counted only when

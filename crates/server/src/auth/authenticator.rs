@@ -14,11 +14,12 @@ use engine::fault::Condition;
 use http::HeaderMap;
 
 use super::NotSound;
-use super::challenge::{Challenges, Wrong, is_scope};
+use super::challenge::{Challenges, Wrong};
 use super::denied::{Denied, Refused};
 use super::digest::{Digest, Digests};
 use super::jwt::Issuer;
 use super::keys::{KeyBook, Keys};
+use super::protected::{Protected, protected};
 use super::recent::Recent;
 use super::resource::Resource;
 use super::site::Site;
@@ -52,6 +53,14 @@ impl Moment {
     pub(super) fn unix(self) -> u64 {
         self.unix_ms / 1000
     }
+}
+
+/// What is known of a credential without asking anybody.
+enum Recalled<'h> {
+    /// Whose it is.
+    Holder(Arc<Principal>),
+    /// Nothing; the credential, and its digest.
+    Unknown(&'h [u8], Digest),
 }
 
 /// Knows who asks. Clones share what they know; each asks other servers over its own connections.
@@ -111,7 +120,13 @@ impl Authenticator {
         if !self.ways.asks {
             return Ok(Arc::clone(&self.ways.anyone));
         }
-        let identified = self.identify_at(headers, self.ways.now()).await;
+        let ways = &*self.ways;
+        let identified = match ways.recall(headers, ways.start.elapsed()) {
+            Ok(Recalled::Holder(principal)) => return Ok(principal),
+            // What else the clock says is only asked where it matters.
+            Ok(Recalled::Unknown(value, digest)) => self.find(value, digest, ways.now()).await,
+            Err(denied) => Err(denied),
+        };
         if let Err(denied) = &identified {
             tracing::info!(%peer, condition = ?denied.condition, why = denied.message, "a request was not let in");
         }
@@ -119,24 +134,22 @@ impl Authenticator {
     }
 
     /// The same at a given time.
+    #[cfg(test)]
     pub(super) async fn identify_at(
         &self,
         headers: &HeaderMap,
         now: Moment,
     ) -> Result<Arc<Principal>, Denied> {
-        let ways = &*self.ways;
-        let value = match authorization::value(headers) {
-            Ok(Some(value)) => value,
-            Ok(None) => return Err(ways.missing()),
-            Err(why) => return Err(ways.denied(Refused::Bad(why))),
-        };
-        let digest = ways.digests.of(value);
-        if let Some(principal) = ways.known.get(&digest, now.since_start) {
-            return Ok(principal);
+        match self.ways.recall(headers, now.since_start)? {
+            Recalled::Holder(principal) => Ok(principal),
+            Recalled::Unknown(value, digest) => self.find(value, digest, now).await,
         }
+    }
+
+    async fn find(&self, value: &[u8], digest: Digest, now: Moment) -> Result<Arc<Principal>, Denied> {
         // Boxed, because a connection keeps room for this future, which is seldom needed.
-        let found = Box::pin(ways.find(value, digest, &*self.web, now)).await;
-        found.map_err(|refused| ways.denied(refused))
+        let found = Box::pin(self.ways.find(value, digest, &*self.web, now)).await;
+        found.map_err(|refused| self.ways.denied(refused))
     }
 
     /// Whether credentials may end while what they have opened goes on.
@@ -221,6 +234,20 @@ impl Ways {
             since_start: self.start.elapsed(),
             unix_ms: u64::try_from(unix.as_millis()).unwrap_or(u64::MAX),
         }
+    }
+
+    /// Whether the credential that is shown was seen a short time ago.
+    fn recall<'h>(&self, headers: &'h HeaderMap, since_start: Duration) -> Result<Recalled<'h>, Denied> {
+        let value = match authorization::value(headers) {
+            Ok(Some(value)) => value,
+            Ok(None) => return Err(self.missing()),
+            Err(why) => return Err(self.denied(Refused::Bad(why))),
+        };
+        let digest = self.digests.of(value);
+        Ok(match self.known.get(&digest, since_start) {
+            Some(principal) => Recalled::Holder(principal),
+            None => Recalled::Unknown(value, digest),
+        })
     }
 
     /// Looks a credential up wherever it may be known, and remembers what was found.
@@ -357,38 +384,4 @@ impl Ways {
         };
         Denied { condition, message, challenge, retry_after }
     }
-}
-
-/// The gateway as a protected resource.
-#[derive(Default)]
-struct Protected {
-    resource: Option<Resource>,
-    /// What it needs of every token.
-    required: Vec<Box<str>>,
-    /// What it says of that.
-    challenges: Challenges,
-}
-
-/// The gateway as the protected resource that the configuration says it is.
-fn protected(config: &Auth, issuers: &[Issuer]) -> Result<Protected, NotSound> {
-    let Some(own) = &config.oauth else { return Ok(Protected::default()) };
-    if let Some(odd) = own.scopes.iter().chain(&own.required_scopes).find(|scope| !is_scope(scope)) {
-        return Err(NotSound(format!("{odd:?} is no scope (RFC 6749, 3.3)")));
-    }
-    if issuers.is_empty() {
-        return Err(NotSound("a protected resource needs an issuer of tokens for it".to_owned()));
-    }
-    let boxed = |all: &[String]| all.iter().map(|scope| scope.as_str().into()).collect::<Vec<Box<str>>>();
-    let required = boxed(&own.required_scopes);
-    let scopes = if own.scopes.is_empty() { required.clone() } else { boxed(&own.scopes) };
-    let names: Vec<&str> = issuers.iter().map(Issuer::url).collect();
-    let made =
-        Resource::new(own.resource.expose(), &names, &scopes).map_err(|error| NotSound(error.to_string()))?;
-    let asked = if required.is_empty() { &scopes } else { &required };
-    let challenges = Challenges {
-        metadata_url: Some(made.metadata_url.clone()),
-        scopes: asked.clone(),
-        ..Challenges::default()
-    };
-    Ok(Protected { resource: Some(made), required, challenges })
 }

@@ -10,7 +10,7 @@
 //! | `users` | names with Argon2 hashes |
 //! | `site` | users of a WordPress site |
 //! | `jwt/` | tokens that others sign |
-//! | `resource`, `challenge` | OAuth 2.1: this gateway as a protected resource (RFC 9728), and what a client is told |
+//! | `protected`, `resource`, `challenge` | OAuth 2.1: this gateway as a protected resource (RFC 9728), and what a client is told |
 //! | `denied` | refusals |
 //! | `turns` | what costs much, a few at a time |
 //! | `web` | the port to other servers |
@@ -23,6 +23,7 @@ mod denied;
 mod digest;
 mod jwt;
 mod keys;
+mod protected;
 mod recent;
 mod resource;
 mod site;

@@ -75,6 +75,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
         folder: state::folder(&settings).ok(),
         ready: Box::new(move |addresses| greet(addresses, preset, &settings, &console)),
     };
+    run::may_open_files(options.config.limits.connections);
     run::serve(options).map_err(|e| Failure::new(e.to_string()))
 }
 

@@ -118,21 +118,17 @@ impl Call {
                 (session.kind.era, Some(cancelled))
             }
         };
-        let mut record = caller
-            .view()
-            .and_then(|view| Record::begin(shard, caller.identity(), view.profile, &request.frame));
-        if let Some(record) = &mut record {
-            record.went_to(upstream.name());
-        }
+        let tool = request.route.tool;
+        let mut record = caller.view().and_then(|view| {
+            let to = (upstream.name(), tool);
+            Record::forwarded(shard, caller.identity(), view.profile, &request.frame, to)
+        });
         let (id, carried) = (request.frame.id().cloned(), request.carried.clone());
         let is_cross = era != request.server;
         let said = if is_cross { said(&caller, &request) } else { Said::default() };
         let lease = if is_cross { lease(shard, &caller, &upstream, &request, &said) } else { None };
-        let tool = request.route.tool;
         let exchange = exchange(shard, &caller, &upstream, request, &said);
-        if let Some(tool) = tool {
-            shard.gateway.unchecked.note(upstream.name(), tool);
-        }
+        gateway.unchecked.note(upstream.name(), tool);
         let exchange = match exchange {
             Ok(exchange) => exchange,
             Err(fault) => {

@@ -39,7 +39,7 @@ impl Rates {
             return None;
         }
         let tool = message.and_then(|frame| self.tool(frame));
-        let request = request(identity, headers, profile, message, tool.as_deref());
+        let request = self.request(identity, headers, profile, message, tool.as_deref());
         self.limiter.check(&request, self.start.elapsed())
     }
 
@@ -58,7 +58,7 @@ impl Rates {
         let requests: Vec<Request<'_>> = messages
             .iter()
             .zip(&tools)
-            .map(|(frame, tool)| request(identity, headers, profile, Some(frame), tool.as_deref()))
+            .map(|(frame, tool)| self.request(identity, headers, profile, Some(frame), tool.as_deref()))
             .collect();
         self.limiter.check_all(&requests, self.start.elapsed())
     }
@@ -71,6 +71,24 @@ impl Rates {
         frame.string(frame.param("name").ok().flatten()?)
     }
 
+    fn request<'a>(
+        &self,
+        identity: &'a Identity,
+        headers: &HeaderMap,
+        profile: &'a str,
+        message: Option<&Frame>,
+        tool: Option<&'a str>,
+    ) -> Request<'a> {
+        Request {
+            principal: identity.id(),
+            address: identity.address,
+            forwarded: if self.limiter.trusts_proxies() { forwarded(headers) } else { None },
+            profile,
+            is_call: message.is_some_and(is_call),
+            tool,
+        }
+    }
+
     /// Lets go of counts that nobody adds to.
     pub(crate) fn sweep(&self) {
         self.limiter.sweep(self.start.elapsed());
@@ -79,23 +97,6 @@ impl Rates {
 
 fn is_call(frame: &Frame) -> bool {
     frame.method() == Method::ToolsCall.name()
-}
-
-fn request<'a>(
-    identity: &'a Identity,
-    headers: &HeaderMap,
-    profile: &'a str,
-    message: Option<&Frame>,
-    tool: Option<&'a str>,
-) -> Request<'a> {
-    Request {
-        principal: identity.id(),
-        address: identity.address,
-        forwarded: forwarded(headers),
-        profile,
-        is_call: message.is_some_and(is_call),
-        tool,
-    }
 }
 
 /// A verdict as dialects tell it.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use engine::catalogue::ToolEntry;
 use engine::exchange::Answer;
 use engine::{Condition, Fault};
 use proto::json::{MAX_DEPTH, Members};
@@ -30,13 +31,37 @@ impl Record {
         profile: usize,
         frame: &Frame,
     ) -> Option<Box<Self>> {
+        Self::of(shard, identity, profile, frame, None)
+    }
+
+    /// Notes that a request goes to `server`, for this tool if it is a call.
+    pub(crate) fn forwarded(
+        shard: &Shard,
+        identity: &Identity,
+        profile: usize,
+        frame: &Frame,
+        (server, tool): (&Arc<str>, Option<&ToolEntry>),
+    ) -> Option<Box<Self>> {
+        let mut record = Self::of(shard, identity, profile, frame, tool)?;
+        record.went_to(server);
+        Some(record)
+    }
+
+    fn of(
+        shard: &Shard,
+        identity: &Identity,
+        profile: usize,
+        frame: &Frame,
+        tool: Option<&ToolEntry>,
+    ) -> Option<Box<Self>> {
         let sink = &shard.gateway.audit;
         if !sink.is_on() {
             return None;
         }
         let method = frame.method();
         let member = |key| frame.param(key).ok().flatten();
-        let name = member("name").or_else(|| member("uri")).and_then(|span| frame.string(span));
+        let named = || member("name").or_else(|| member("uri")).and_then(|span| frame.string(span));
+        let name = tool.map(|tool| tool.name.clone()).or_else(|| named().map(|name| name.as_ref().into()));
         let arguments = sink.takes_arguments().then(|| member("arguments")).flatten();
         let arguments = arguments.and_then(|span| sink.arguments(span.of(frame.text())));
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -45,7 +70,7 @@ impl Record {
             principal: identity.principal.id.clone(),
             profile: shard.gateway.snapshot.profiles[profile].slug.clone(),
             upstream: None,
-            tool: name.map(|name| name.as_ref().into()),
+            tool: name,
             method: Method::from_name(&method)
                 .map_or_else(|| Cow::Owned(method.clone().into_owned()), |known| Cow::Borrowed(known.name())),
             // What nobody waits for any more ends like this.

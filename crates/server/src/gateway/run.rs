@@ -55,7 +55,6 @@ type BoxError = Box<dyn Error + Send + Sync>;
 /// Serves over HTTP until the process is told to stop.
 pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
     let Options { config, origin, runtime: kind, threads, ready, folder } = options;
-    may_open_files(config.limits.connections);
     let stop = Stop::new();
     let door = door(&config.auth, folder.as_deref())?;
     let audit = audit(&config, folder.as_deref())?;
@@ -153,7 +152,7 @@ fn look_after(thread: &Arc<Thread>, stop: Stop, origin: Option<Origin>) {
 
 /// Lets this process have as many files open as the system allows, and says so when that is too few: each client's connection
 /// is one, and each of those to servers.
-fn may_open_files(connections: usize) {
+pub(crate) fn may_open_files(connections: usize) {
     match transport::files::raise() {
         Ok(raised) => {
             tracing::info!(from = raised.from, to = raised.to, "as many files may be open");

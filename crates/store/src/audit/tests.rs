@@ -179,7 +179,8 @@ fn a_batch_is_all_or_nothing_and_outcomes_are_known() {
     let mut log = log(&folder);
     log.append(&[]).unwrap();
     assert_eq!("denied".parse(), Ok(Outcome::Denied));
-    assert!("maybe".parse::<Outcome>().unwrap_err().contains("ok, error and denied"));
+    assert_eq!("unknown".parse(), Ok(Outcome::Unknown));
+    assert!("maybe".parse::<Outcome>().unwrap_err().contains("ok, error, denied and unknown"));
     assert!(Log::open_existing(&folder.path().join("none.db")).unwrap().is_none());
     assert!(Log::open_existing(log.path()).unwrap().is_some());
     let keys = crate::keys::Keys::open(folder.path()).unwrap();

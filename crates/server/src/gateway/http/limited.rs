@@ -1,5 +1,7 @@
 //! What a rate limit says, over HTTP: 429 with `Retry-After` (RFC 6585, section 4), and how much is left.
 
+use std::cell::RefCell;
+
 use engine::Condition;
 use engine::Fault;
 use engine::rate::Verdict;
@@ -83,7 +85,24 @@ pub(super) fn refused(verdict: &Verdict, message: Option<&Frame>) -> Response<Bo
 
 /// Says what is left.
 pub(super) fn tell(headers: &mut HeaderMap, verdict: &Verdict) {
-    headers.insert(LIMIT, HeaderValue::from(verdict.limit));
-    headers.insert(REMAINING, HeaderValue::from(verdict.remaining));
-    headers.insert(RESET, HeaderValue::from(seconds(verdict.reset)));
+    headers.insert(LIMIT, number(verdict.limit.into()));
+    headers.insert(REMAINING, number(verdict.remaining.into()));
+    headers.insert(RESET, number(seconds(verdict.reset)));
+}
+
+/// A number as a value. Most are the same as in the answer before, and need not be written anew.
+fn number(number: u64) -> HeaderValue {
+    const KEPT: usize = 8;
+    thread_local! {
+        static LAST: RefCell<[Option<(u64, HeaderValue)>; KEPT]> = const { RefCell::new([const { None }; KEPT]) };
+    }
+    let place = usize::try_from(number % KEPT as u64).unwrap_or(0);
+    LAST.with_borrow_mut(|last| match &last[place] {
+        Some((known, value)) if *known == number => value.clone(),
+        _ => {
+            let value = HeaderValue::from(number);
+            last[place] = Some((number, value.clone()));
+            value
+        }
+    })
 }
