@@ -194,20 +194,23 @@ async function logging(peer, { name, arguments: args, messages }) {
   assert.deepEqual(peer.logs.slice(before), messages);
 }
 
-async function cancel(peer, { name, arguments: args, counted }, elsewhere) {
-  const count = async () => Number((await peer.read(counted)).contents[0].text);
-  const before = counted ? await count() : 0;
+async function cancel(peer, { name, arguments: args, begun, counted }, elsewhere) {
+  const count = async (uri) => Number((await peer.read(uri)).contents[0].text);
+  // Reading is the only way to see what the upstream was told; the case's deadline bounds it.
+  const more = async (uri, before) => {
+    while ((await count(uri)) === before) await new Promise((go) => setImmediate(go));
+  };
+  const [beganBefore, endedBefore] = counted ? [await count(begun), await count(counted)] : [];
   const abort = new AbortController();
   const sent = new Promise((resolve) => { callSent = resolve; });
   const running = peer.call({ name, arguments: args }, { signal: abort.signal });
   running.catch(() => {});
-  // Once it is sent and something sent later is answered, the call has arrived.
   await sent;
-  await peer.prompt(elsewhere);
+  // Once something sent later is answered, the call has arrived.
+  await (counted ? more(begun, beganBefore) : peer.prompt(elsewhere));
   abort.abort(new Error('given up'));
   await assert.rejects(running);
-  // Reading is the only way to see that the upstream was told; the case's deadline bounds it.
-  while (counted && (await count()) === before) await new Promise((go) => setImmediate(go));
+  if (counted) await more(counted, endedBefore);
 }
 
 const revisionIn = (text) => {

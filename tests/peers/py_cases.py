@@ -217,16 +217,20 @@ async def logging(peer, item):
 
 
 async def cancel(peer, item, elsewhere):
-    counted = item.get("counted")
+    async def count(uri):
+        return int((await peer.read(uri))["contents"][0]["text"])
 
-    async def count():
-        return int((await peer.read(counted))["contents"][0]["text"]) if counted else None
+    async def more(uri, before):
+        # Reading is the only way to see what the upstream was told; the case's deadline bounds it.
+        while await count(uri) == before:
+            await anyio.lowlevel.checkpoint()
 
-    before = await count()
-    await peer.give_up(item["name"], item["arguments"], lambda: peer.prompt(elsewhere["name"], None))
-    # Reading is the only way to see that the upstream was told; the case's deadline bounds it.
-    while counted and await count() == before:
-        await anyio.lowlevel.checkpoint()
+    if "counted" not in item:
+        meanwhile = lambda: peer.prompt(elsewhere["name"], None)
+        return await peer.give_up(item["name"], item["arguments"], meanwhile)
+    begun, ended = await count(item["begun"]), await count(item["counted"])
+    await peer.give_up(item["name"], item["arguments"], lambda: more(item["begun"], begun))
+    await more(item["counted"], ended)
 
 
 def revision_in(text):

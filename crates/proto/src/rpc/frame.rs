@@ -102,7 +102,8 @@ pub struct Frame {
     id: Option<Id>,
     id_span: Option<Span>,
     method: Option<Span>,
-    params: Option<Params>,
+    /// Boxed: frames are handed on often, and most of what a request has is here.
+    params: Option<Box<Params>>,
     payload: Option<Span>,
 }
 
@@ -165,7 +166,9 @@ impl Frame {
             return Err(with_id(FrameFault::Method));
         }
         let params = match params_span {
-            Some(span) if method.is_some() => Some(params_of(&text, span, params).map_err(with_id)?),
+            Some(span) if method.is_some() => {
+                Some(Box::new(params_of(&text, span, params).map_err(with_id)?))
+            }
             _ => None,
         };
         Ok(Self { kind, members, id, id_span, method, params, payload: result.or(error), text })
@@ -203,7 +206,7 @@ impl Frame {
 
     /// Its params, when it has some.
     pub fn params(&self) -> Option<&Params> {
-        self.params.as_ref()
+        self.params.as_deref()
     }
 
     /// The place of `result` or `error`.

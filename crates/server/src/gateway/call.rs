@@ -1,8 +1,8 @@
 //! One forwarded request: the engine's exchange, performed over a link.
 
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use engine::Fault;
@@ -10,7 +10,7 @@ use engine::exchange::{Answer, Event, Exchange, LinkFailure, Outbound, Step, Tic
 use proto::bridge::input::Question;
 use proto::rpc::{Frame, FrameLimits, Id, code, error_response};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::sleep_until;
+use tokio::time::timeout;
 use transport::net::Body;
 use transport::up::LinkError;
 
@@ -18,11 +18,15 @@ use super::Shard;
 use super::caller::Caller;
 use super::deliver::{Way, deliver};
 use super::embedded::Carried;
+use super::late::Late;
 use super::lease::Lease;
 use super::link::{Asker, Inbound, Needed, OpenLink};
 use super::record::Record;
 use super::reply::{Item, Reply, Source};
 use super::upstream::Upstream;
+
+/// How long a cancellation waits for the request on its way, where it is told by a message of its own.
+const SETTLE: Duration = Duration::from_millis(250);
 
 /// What comes out of a call, step by step.
 #[derive(Debug)]
@@ -53,6 +57,8 @@ pub(crate) struct Call {
     pub(super) over: bool,
     /// Whether the client takes an answer while it is still coming.
     pub(super) takes_long: bool,
+    /// When the call is polled again at the latest, if nothing has happened by then; until it is first sent.
+    pub(super) attended_until: Option<Instant>,
     /// What its request carries for the site behind an embedded server.
     pub(super) carried: Option<Arc<Carried>>,
     /// What is written down of it.
@@ -122,7 +128,7 @@ impl Call {
                 item = next(&mut self.source, &self.shard, limits) => Happened::Came(item),
                 notice = cancellation(&mut self.cancelled) => Happened::Cancelled(notice),
                 mail = letter(&mut self.mail) => Happened::Mail(mail),
-                () = sleep_until(deadline.into()) => Happened::Late,
+                () = Late::new(deadline) => Happened::Late,
             };
             if let Some(progress) = self.take(happened) {
                 return progress;
@@ -248,13 +254,24 @@ impl Call {
             link.forget_progress(old);
         }
         let deadline = self.exchange.deadline();
-        let Self { shard, upstream, caller, link, cancelled, exchange, lease, mail, carried, .. } = self;
-        let carried = carried.as_deref();
-        let way = Way { upstream, caller, lease: lease.as_ref(), mail: mail.as_deref(), carried };
-        let happened = tokio::select! {
-            reply = deliver(shard, way, link, outbound, exchange.token()) => Happened::Replied(reply),
-            notice = cancellation(cancelled) => Happened::Cancelled(notice),
-            () = sleep_until(deadline.into()) => Happened::Late,
+        let late = Late::attended(deadline, self.attended_until.take());
+        let settles = !outbound.era.disconnect_cancels;
+        let happened = {
+            let Self { shard, upstream, caller, link, cancelled, exchange, lease, mail, carried, .. } = self;
+            let carried = carried.as_deref();
+            let way = Way { upstream, caller, lease: lease.as_ref(), mail: mail.as_deref(), carried };
+            let mut delivering = pin!(deliver(shard, way, link, outbound, exchange.token()));
+            tokio::select! {
+                reply = &mut delivering => Happened::Replied(reply),
+                notice = cancellation(cancelled) => {
+                    if settles {
+                        // Else the notice might overtake its request, which would then run for nobody.
+                        let _ = timeout(SETTLE, delivering).await;
+                    }
+                    Happened::Cancelled(notice)
+                }
+                () = late => Happened::Late,
+            }
         };
         let Happened::Replied(Ok(Reply::Long(long))) = happened else { return self.take(happened) };
         if self.takes_long
@@ -277,7 +294,7 @@ impl Call {
                 Happened::Replied(text.and_then(|text| Reply::of(text, Some(200), era, limits)))
             }
             notice = cancellation(&mut self.cancelled) => Happened::Cancelled(notice),
-            () = sleep_until(deadline.into()) => Happened::Late,
+            () = Late::new(deadline) => Happened::Late,
         };
         self.take(happened)
     }
@@ -289,9 +306,11 @@ impl Call {
         Answer::fault(200, fault, self.exchange.id())
     }
 
-    /// The client takes an answer while it is still coming.
-    pub(crate) fn take_long(&mut self) {
+    /// The client takes an answer while it is still coming, and whoever waits for the first word polls the call again at
+    /// `silent` if it has not come by then.
+    pub(crate) fn attend_until(&mut self, silent: Instant) {
         self.takes_long = true;
+        self.attended_until = Some(silent);
     }
 
     /// Puts an upstream's question to the client: the text for the client's stream, if it can be asked.

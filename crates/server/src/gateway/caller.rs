@@ -104,7 +104,7 @@ impl Call {
     ///
     /// # Errors
     /// The fault to answer with.
-    pub(crate) fn begin(shard: &Shard, caller: Caller, request: Request<'_>) -> Result<Self, Fault> {
+    pub(crate) fn begin(shard: &Shard, caller: Caller, request: Request<'_>) -> Result<Box<Self>, Fault> {
         let gateway = &shard.gateway;
         let upstream = gateway.upstream(request.route.upstream);
         let (era, cancelled) = match &caller {
@@ -142,7 +142,7 @@ impl Call {
             }
         };
         let mail = is_cross.then(|| Box::new(Mail::open(gateway.next_key())));
-        Ok(Self {
+        Ok(Box::new(Self {
             shard: shard.clone(),
             exchange,
             upstream,
@@ -152,13 +152,14 @@ impl Call {
             cancelled,
             over: false,
             takes_long: false,
+            attended_until: None,
             carried,
             record,
             relisted: false,
             progress: None,
             lease,
             mail,
-        })
+        }))
     }
 
     /// Whether the server that it goes to lives in the binary.

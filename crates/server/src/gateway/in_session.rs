@@ -151,7 +151,7 @@ pub(crate) async fn decide(
             let carried = identity.carried.clone();
             let request = CallRequest { frame, route, server, headers: None, server_info: info, carried };
             match Call::begin(shard, Caller::Session(session.clone()), request) {
-                Ok(begun) => Outcome::Call(Box::new(begun), change),
+                Ok(begun) => Outcome::Call(begun, change),
                 Err(fault) => {
                     session.settle(shard, change.as_ref(), false);
                     Outcome::Done(fault.http_status(era), fault.response(Some(&id)))

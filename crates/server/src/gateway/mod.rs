@@ -45,6 +45,7 @@ mod identity;
 mod in_session;
 pub(crate) mod ladder;
 mod lasting;
+mod late;
 mod lease;
 mod leaving;
 mod lines;

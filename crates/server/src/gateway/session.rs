@@ -79,7 +79,7 @@ pub(crate) struct Session {
     /// Raised while `links` is locked, and never lowered.
     ended: AtomicBool,
     pub(crate) asks: Mutex<Asks<Asker>>,
-    calls: Mutex<HashMap<Id, oneshot::Sender<Option<Frame>>>>,
+    calls: Mutex<Vec<(Id, oneshot::Sender<Option<Frame>>)>>,
     max_calls: usize,
     level: Mutex<Option<Bytes>>,
     /// What the client listens to.
@@ -305,23 +305,29 @@ impl Session {
     /// Registers a request so that it can be cancelled; `None` when one with this id is open or there are too many.
     pub(crate) fn begin_call(&self, id: &Id) -> Option<oneshot::Receiver<Option<Frame>>> {
         let mut calls = self.calls.lock();
-        if calls.len() >= self.max_calls || calls.contains_key(id) {
+        if calls.len() >= self.max_calls || calls.iter().any(|(open, _)| open == id) {
             return None;
         }
         let (tx, rx) = oneshot::channel();
-        calls.insert(id.clone(), tx);
+        calls.push((id.clone(), tx));
         Some(rx)
     }
 
     pub(crate) fn end_call(&self, id: &Id) {
-        self.calls.lock().remove(id);
+        drop(self.take_call(id));
+    }
+
+    fn take_call(&self, id: &Id) -> Option<oneshot::Sender<Option<Frame>>> {
+        let mut calls = self.calls.lock();
+        let at = calls.iter().position(|(open, _)| open == id)?;
+        Some(calls.swap_remove(at).1)
     }
 
     /// Passes a client's cancellation to the request that it names.
     pub(crate) fn cancel(&self, notice: Frame) {
         let id = notice.param("requestId").ok().flatten().map(|span| span.share(notice.text()));
         let id = id.and_then(|id| Id::from_json(id).ok());
-        let call = id.and_then(|id| self.calls.lock().remove(&id));
+        let call = id.and_then(|id| self.take_call(&id));
         if let Some(call) = call {
             let _ = call.send(Some(notice));
         }
@@ -379,7 +385,7 @@ impl Session {
     /// Ends everything that belongs to the session.
     pub(crate) async fn end(self: &Arc<Self>, shard: &Shard) {
         shard.gateway.tidying.count();
-        for (_, call) in self.calls.lock().drain() {
+        for (_, call) in self.calls.lock().drain(..) {
             let _ = call.send(None);
         }
         if let Face::Http(streams) = &self.face {

@@ -116,7 +116,7 @@ pub(crate) async fn decide_for(shard: &Shard, asking: Asking<'_>, frame: Frame) 
                 carried: identity.carried.clone(),
             };
             let call = Call::begin(shard, Caller::Stateless(cell.clone(), identity.clone()), request)?;
-            Ok(Decision::Call(Box::new(call)))
+            Ok(Decision::Call(call))
         }
     }
 }

@@ -182,7 +182,13 @@ impl Arrival {
 impl Handler for Service {
     async fn handle(&self, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
         // Boxed, because a connection keeps room for this future as long as it is open.
-        Box::pin(Arrival { shard: self.0.now() }.respond(request, peer)).await
+        // One pointer is all that moves into the box: the room for the rest is made in it.
+        let arrived = Box::new((Arrival { shard: self.0.now() }, request, peer));
+        Box::pin(async move {
+            let (arrival, request, peer) = *arrived;
+            arrival.respond(request, peer).await
+        })
+        .await
     }
 
     /// What a thousand of them gave up is worth giving back.

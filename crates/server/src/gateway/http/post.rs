@@ -11,7 +11,7 @@ use http::{HeaderMap, Request, Response, StatusCode};
 use proto::codec::headers as names;
 use proto::era::{Lifecycle, Spoken, by_version, detect, initialize_result, negotiate};
 use proto::rpc::{Frame, Kind as FrameKind, Message, code};
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 use transport::net::{Body, CollectError, Incoming, collect, discard};
 
 use super::{Entry, answer, batch, get, limited, media, stateless};
@@ -196,22 +196,21 @@ async fn in_session(shard: &Shard, entry: &Entry, session: &Arc<Session>, frame:
 
 async fn request(shard: &Shard, entry: &Entry, session: &Arc<Session>, frame: Frame) -> Response<Body> {
     let id = frame.id().cloned();
-    let (call, change) = match decide(shard, session, &entry.identity, frame).await {
+    let (mut call, change) = match decide(shard, session, &entry.identity, frame).await {
         Outcome::Done(status, text) => return answer::message(status, text),
         Outcome::Long(pieces) => return answer::passing(Body::rope(pieces)),
         Outcome::Wait(id, subscribing) => {
             let (status, text) = Box::pin(subscribing.answer(&id)).await;
             return answer::message(status, text);
         }
-        Outcome::Call(mut call, change) => {
-            call.take_long();
-            (call, change)
-        }
+        Outcome::Call(call, change) => (call, change),
     };
+    let silent = Instant::now() + SILENCE;
+    call.attend_until(silent.into_std());
     let mut attended = Attended { shard, session, running: Some(call.run()), change };
     let first = tokio::select! {
         first = attended.next() => Some(first),
-        () = tokio::time::sleep(SILENCE) => None,
+        () = sleep_until(silent) => None,
     };
     match first {
         None => {}

@@ -11,7 +11,7 @@ use proto::codec::headers as names;
 use proto::codec::sse::KEEP_ALIVE;
 use proto::era::{EraFault, Mirrored, check_notification, read_envelope};
 use proto::rpc::{Frame, Kind as FrameKind, code};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 use transport::net::{Body, BodySender, collect};
 
 use super::{Entry, answer};
@@ -104,11 +104,12 @@ fn agree(headers: &HeaderMap, name: impl AsHeaderName) -> bool {
 }
 
 async fn run(mut call: Box<Call>) -> Response<Body> {
-    call.take_long();
+    let silent = Instant::now() + SILENCE;
+    call.attend_until(silent.into_std());
     let mut running = call.run();
     let first = tokio::select! {
         first = &mut running => Some(first),
-        () = tokio::time::sleep(SILENCE) => None,
+        () = sleep_until(silent) => None,
     };
     let running = match first {
         None => running,

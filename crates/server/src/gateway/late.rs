@@ -1,0 +1,76 @@
+//! The deadline of a call's next word, armed no sooner than it can matter. It must not know calls.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use tokio::time::{Sleep, sleep_until};
+
+/// Comes once an instant has passed.
+///
+/// Nearly every call is answered long before its deadline, and a timer that is set and taken back for nothing costs about
+/// 800 instructions. Whoever attends to a call has a shorter timer of its own and polls the call again when that has run out,
+/// so the timer here can wait for the second poll.
+pub(super) struct Late {
+    at: Instant,
+    attended: bool,
+    sleep: Option<Pin<Box<Sleep>>>,
+}
+
+impl Late {
+    /// Comes at `at`.
+    pub(super) fn new(at: Instant) -> Self {
+        Self::attended(at, None)
+    }
+
+    /// Comes at `at`; somebody polls it again at `until`, if it is not dropped before.
+    pub(super) fn attended(at: Instant, until: Option<Instant>) -> Self {
+        Self { at, attended: until.is_some_and(|until| until < at), sleep: None }
+    }
+}
+
+impl Future for Late {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if std::mem::take(&mut self.attended) {
+            return Poll::Pending;
+        }
+        let at = self.at;
+        self.sleep.get_or_insert_with(|| Box::pin(sleep_until(at.into()))).as_mut().poll(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::pin::pin;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn an_attended_one_is_armed_by_its_second_poll() {
+        let at = tokio::time::Instant::now() + Duration::from_secs(60);
+        let soon = (at - Duration::from_secs(45)).into_std();
+        let mut late = pin!(Late::attended(at.into_std(), Some(soon)));
+        assert!(poll_fn(|context| Poll::Ready(late.as_mut().poll(context))).await.is_pending());
+        assert!(late.sleep.is_none(), "no timer yet");
+        late.await;
+        assert_eq!(tokio::time::Instant::now(), at);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_comes_sooner_than_the_next_poll_is_armed_at_once() {
+        let at = tokio::time::Instant::now() + Duration::from_secs(5);
+        Late::attended(at.into_std(), Some((at + Duration::from_secs(10)).into_std())).await;
+        assert_eq!(tokio::time::Instant::now(), at);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn alone_it_is_armed_at_once() {
+        let at = tokio::time::Instant::now() + Duration::from_secs(60);
+        Late::new(at.into_std()).await;
+        assert_eq!(tokio::time::Instant::now(), at);
+    }
+}
