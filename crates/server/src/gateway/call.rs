@@ -262,6 +262,8 @@ impl Call {
             let way = Way { upstream, caller, lease: lease.as_ref(), mail: mail.as_deref(), carried };
             let mut delivering = pin!(deliver(shard, way, link, outbound, exchange.token()));
             tokio::select! {
+                // The reply first: what woke the call is nearly always that, and then no timer is set.
+                biased;
                 reply = &mut delivering => Happened::Replied(reply),
                 notice = cancellation(cancelled) => {
                     if settles {
