@@ -49,15 +49,15 @@ mod tests {
 
     use super::*;
 
-    /// What the first poll says of an instant that has passed.
-    async fn first_poll(late: Late) -> (bool, bool) {
+    /// Whether its first poll sets a timer; it comes all the same.
+    async fn is_armed_at_first(late: Late) -> bool {
         let mut late = pin!(late);
         let first = poll_fn(|context| Poll::Ready(late.as_mut().poll(context))).await;
         let armed = late.sleep.is_some();
         if first.is_pending() {
             late.await;
         }
-        (first.is_ready(), armed)
+        armed
     }
 
     #[tokio::test]
@@ -72,11 +72,11 @@ mod tests {
     #[tokio::test]
     async fn what_comes_sooner_than_the_next_poll_is_armed_at_once() {
         let at = Instant::now();
-        assert_eq!(first_poll(Late::attended(at, Some(at + Duration::from_secs(1)))).await, (true, true));
+        assert!(is_armed_at_first(Late::attended(at, Some(at + Duration::from_secs(1)))).await);
     }
 
     #[tokio::test]
     async fn alone_it_is_armed_at_once() {
-        assert_eq!(first_poll(Late::new(Instant::now())).await, (true, true));
+        assert!(is_armed_at_first(Late::new(Instant::now())).await);
     }
 }
