@@ -139,8 +139,10 @@ impl Place<'_> {
 
     /// A program of the suites' environment.
     fn suite(&self, program: &str, args: &[&str]) -> Result<Command, String> {
-        let mut command = Command::new(self.tools.python("suites")?.with_file_name(program));
-        command.args(args);
+        let python = self.tools.python("suites")?;
+        let mut command = Command::new(python);
+        // Its own first line names the folder that it was installed in, which may have been moved.
+        command.arg(python.with_file_name(program)).args(args);
         Ok(command)
     }
 
