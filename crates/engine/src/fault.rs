@@ -98,6 +98,8 @@ pub struct Fault {
     pub subject: Option<String>,
     /// Whether what is missing is there, only not for who asks. For the record of calls alone: no client learns of it.
     pub hidden: bool,
+    /// Where a user can give the consent that the server wants first.
+    pub consent: Option<Box<str>>,
 }
 
 impl Fault {
@@ -113,6 +115,7 @@ impl Fault {
             condition: Condition::of_code(code),
             subject: None,
             hidden: false,
+            consent: None,
         }
     }
 
@@ -127,6 +130,14 @@ impl Fault {
         let fault =
             Self { blame: Blame::Upstream, retry, data, ..Self::client(code::INTERNAL_ERROR, message) };
         fault.about(Condition::UpstreamDown, name)
+    }
+
+    /// The server `name` wants a user's consent first, which is given at `page`.
+    pub fn wants_consent(name: &str, page: &str) -> Self {
+        let data =
+            format!("{{\"server\":{},\"retry\":true,\"authorizationUrl\":{}}}", quote(name), quote(page));
+        let fault = Self::upstream(name, true, consent_message(name, page)).with_data(data);
+        Self { consent: Some(page.into()), ..fault }
     }
 
     /// The method is not one of this era, or of what this endpoint offers.
@@ -173,6 +184,13 @@ impl Fault {
     pub fn response(&self, id: Option<&Id>) -> Bytes {
         error_response(id, self.code, &self.message, self.data.as_deref().map(str::as_bytes))
     }
+}
+
+/// What a person does about a server that wants consent first.
+pub(crate) fn consent_message(server: &str, page: &str) -> String {
+    format!(
+        "server {server:?} wants the consent of its user first: open {page} in a browser, agree there, then ask again"
+    )
 }
 
 impl From<&FrameError> for Fault {

@@ -5,6 +5,7 @@
 //! | [`audit`] | the record of calls as it is written |
 //! | [`auth`] | who asks: authentication of clients |
 //! | [`cli`] | the commands: arguments, files, what is printed |
+//! | [`consent`] | consent of servers' users: this gateway as an OAuth client |
 //! | [`gateway`] | serving: profiles, sessions, exchanges |
 //! | [`preset`] | built-in configurations that behave as other systems do |
 //! | [`mask`] | secrets that nobody may see |
@@ -16,6 +17,7 @@
 mod audit;
 mod auth;
 mod cli;
+mod consent;
 mod gateway;
 mod mask;
 mod preset;

@@ -24,6 +24,10 @@ impl Mask {
         match link {
             Link::Http(http) => {
                 http.headers.values().for_each(|value| add(value.expose()));
+                let secret = http.oauth.as_ref().and_then(|oauth| oauth.client_secret.as_ref());
+                if let Some(secret) = secret {
+                    add(secret.expose());
+                }
                 let query = http.url.expose().split_once('?').map_or("", |(_, query)| query);
                 query.split('&').filter_map(|pair| pair.split_once('=')).for_each(|(_, value)| add(value));
             }

@@ -1,9 +1,10 @@
-//! The port to kept state: API keys and the record of calls, in embedded `SQLite`, one file each.
+//! The port to kept state: API keys, the record of calls and secrets, in embedded `SQLite`, one file each.
 //!
 //! | module | is for |
 //! |---|---|
 //! | [`keys`] | API keys: their text, and the file that knows their digests |
 //! | [`audit`] | the record of calls: appended to, asked, pruned |
+//! | [`vault`] | secrets for other servers, sealed |
 //! | [`Error`] | what can go wrong with a file, and what a person does about it |
 //!
 //! Everything here blocks: a server calls it from a thread that may wait. Several processes may have a file open at
@@ -14,5 +15,6 @@ pub mod audit;
 mod database;
 mod error;
 pub mod keys;
+pub mod vault;
 
 pub use error::Error;

@@ -9,6 +9,7 @@ use super::audit;
 use super::auth;
 use super::check;
 use super::claims::{self, Written};
+use super::consent;
 use super::dialects;
 use super::endpoints;
 use super::limits::{LimitRow, Limits, Unit};
@@ -38,6 +39,7 @@ const KEYS: &[&str] = &[
     "allowedHosts",
     "allowedOrigins",
     "stateFolder",
+    "publicUrl",
     "$schema",
 ];
 
@@ -76,6 +78,9 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Node, base: Config) -> Config
     }
     if let Some(entry) = fields.take("stateFolder") {
         config.state_folder = reader.within("stateFolder", |reader| audit::path(reader, entry));
+    }
+    if let Some(entry) = fields.take("publicUrl") {
+        config.public_url = reader.within("publicUrl", |reader| consent::public_url(reader, entry));
     }
     // A server that is switched off may lack a value and so be missing; a profile names only servers that are there.
     for profile in config.profiles.values_mut() {

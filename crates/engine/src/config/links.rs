@@ -4,9 +4,11 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use http::HeaderName;
+use http::header::AUTHORIZATION;
 use indexmap::IndexMap;
 
 use super::check;
+use super::consent;
 use super::model::{HttpLink, HttpTransport, StdioLink};
 use super::parse::{Entry, Node};
 use super::read::{Fields, Reader};
@@ -112,8 +114,22 @@ pub(super) fn read_http(
     let same = |base: &&HttpLink| url.as_ref().is_some_and(|own| own.expose() == base.url.expose());
     let base = base.filter(same);
     let headers = read_headers(reader, fields, base.map(|base| base.headers.clone()).unwrap_or_default());
+    let oauth = match fields.take("oauth") {
+        None => base.and_then(|base| base.oauth.clone()),
+        Some(entry) => {
+            let sends_own = headers.as_ref().is_some_and(|headers| headers.contains_key(&AUTHORIZATION));
+            reader.within("oauth", |reader| {
+                if sends_own {
+                    let mend =
+                        "keep `headers` for a token of your own, or `oauth` to ask users for their consent";
+                    reader.fault(&entry.key_at, "`oauth` does not go with a header `Authorization`", mend);
+                }
+                consent::read(reader, entry)
+            })
+        }
+    };
     let transport = transport.or(base.map(|base| base.transport)).unwrap_or(HttpTransport::Auto);
-    Some(HttpLink { url: url?, transport, headers: headers? })
+    Some(HttpLink { url: url?, transport, headers: headers?, oauth })
 }
 
 fn read_headers(

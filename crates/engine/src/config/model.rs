@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use super::access::AccessRule;
 use super::audit::Audit;
 use super::auth::Auth;
+use super::consent::OAuthClient;
 use super::glob::Glob;
 use super::limits::Limits;
 use super::native::NativeLink;
@@ -76,9 +77,13 @@ pub struct Config {
     /// Dialects of one's own: a `base`, and what differs from it.
     #[schemars(with = "Option<std::collections::BTreeMap<String, written::DialectDifference>>")]
     pub dialects: IndexMap<String, Dialect>,
-    /// The folder of what is kept (keys, the record of calls); `dragoman` in the user's folder for data when left out.
+    /// The folder of what is kept (keys, the record of calls, consents); `dragoman` in the user's folder for data when left out.
     #[schemars(with = "Option<String>")]
     pub state_folder: Option<Text>,
+    /// Where browsers find Dragoman, without the path of an endpoint: `https://mcp.example.com`. Users are sent back there
+    /// when they have given consent to a server. The host of `auth.oauth.resource`, or the listening address, when left
+    /// out.
+    pub public_url: Option<String>,
 }
 
 impl Config {
@@ -116,6 +121,7 @@ impl Default for Config {
             dialect: None,
             dialects: IndexMap::new(),
             state_folder: None,
+            public_url: None,
         }
     }
 }
@@ -185,6 +191,9 @@ pub struct HttpLink {
     /// Headers to send with every request. Those of the protocol and of the connection cannot be set here.
     #[schemars(with = "Option<std::collections::BTreeMap<String, written::Scalar>>")]
     pub headers: IndexMap<HeaderName, Text>,
+    /// Who Dragoman is where the server's users give their consent (OAuth). Only for servers that want it and that let
+    /// nobody register.
+    pub oauth: Option<OAuthClient>,
 }
 
 /// Which of the two HTTP transports a server speaks.

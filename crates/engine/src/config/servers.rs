@@ -24,6 +24,7 @@ const OWN_KEYS: &[&str] = &[
     "cwd",
     "url",
     "headers",
+    "oauth",
     "type",
     "native",
     "site",
@@ -36,7 +37,7 @@ const OWN_KEYS: &[&str] = &[
 ];
 
 /// Keys that go with `command` or with `url` only.
-const LINK_KEYS: &[&str] = &["args", "env", "cwd", "headers"];
+const LINK_KEYS: &[&str] = &["args", "env", "cwd", "headers", "oauth"];
 
 /// All keys that say more about how a server is reached.
 fn link_keys() -> impl Iterator<Item = &'static str> {
@@ -74,7 +75,6 @@ const FOREIGN_KEYS: &[&str] = &[
     "metadata",
     "name",
     "networkTimeout",
-    "oauth",
     "provider",
     "restart",
     "sandbox",
@@ -366,9 +366,7 @@ fn note_foreign(reader: &mut Reader<'_>, fields: Fields<'_>) {
 fn foreign_mend(key: &str) -> &'static str {
     match key {
         "envFile" => "write the variables under `env`, or a secret as \"${file:path}\"",
-        "auth" | "oauth" | "headersHelper" => {
-            "send a token under `headers`: Authorization: \"Bearer ${TOKEN}\""
-        }
+        "auth" | "headersHelper" => "send a token under `headers`: Authorization: \"Bearer ${TOKEN}\"",
         _ if TOOL_CHOICE_KEYS.contains(&key) => {
             "choose tools per profile: profiles.default.tools.allow or .deny"
         }

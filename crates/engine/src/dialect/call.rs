@@ -15,7 +15,7 @@ use super::row::Dialect;
 use super::trouble::Trouble;
 use super::words::ArgumentsMissing;
 use crate::catalogue::View;
-use crate::fault::Condition;
+use crate::fault::{Condition, consent_message};
 
 /// A call as it goes on.
 pub(super) fn call(row: &Dialect, ask: &Ask, facts: Facts<'_>) -> Result<Frame, Stop> {
@@ -102,9 +102,12 @@ fn absent(facts: Facts<'_>, view: &View, condition: Condition, name: &str) -> Tr
     match view.absence_behind(name) {
         None => Trouble::new(condition, format!("there is no {name:?} here")).about(name),
         Some((server, absence)) => {
-            let why = format!("server {server:?} {}", absence.reason);
             let consent = facts.consents.iter().find(|(wanting, _)| wanting == server);
             let consent = consent.map(|(_, page)| page.clone());
+            let why = match &consent {
+                Some(page) => consent_message(server, page),
+                None => format!("server {server:?} {}", absence.reason),
+            };
             Trouble { consent, ..Trouble::new(Condition::UpstreamDown, why).about(name).of(server) }
         }
     }

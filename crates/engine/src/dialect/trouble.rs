@@ -142,6 +142,7 @@ impl From<&Fault> for Trouble {
         Self {
             server: subject.clone().filter(|_| down),
             subject,
+            consent: fault.consent.as_deref().map(str::to_owned),
             ..Self::new(fault.condition, fault.message.clone())
         }
     }

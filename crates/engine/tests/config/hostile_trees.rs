@@ -7,10 +7,23 @@ use crate::try_load;
 
 /// Every mapping of a configuration by its way, with its keys. `*` stands for any name.
 const MAPPINGS: &[(&str, &[&str])] = &[
-    ("", &["listen", "dialect", "audit", "stateFolder", "allowedHosts", "allowedOrigins", "nonsense"]),
+    (
+        "",
+        &[
+            "listen",
+            "dialect",
+            "audit",
+            "stateFolder",
+            "publicUrl",
+            "allowedHosts",
+            "allowedOrigins",
+            "nonsense",
+        ],
+    ),
     ("mcpServers/a", &["native", "site", "phases", "sources", "disabled", "command", "url", "timeout"]),
     ("mcpServers/a/site", &["url", "username", "password", "headers", "basic", "privateFiles", "nonsense"]),
     ("mcpServers/a/sources", &["wikipedia", "snl", "other"]),
+    ("mcpServers/a/oauth", &["clientId", "clientSecret", "scopes", "clientIds", "callbackPort"]),
     ("profiles/p", &["servers", "names", "dialect", "title", "tools"]),
     ("endpoints/[]", &["path", "profile", "dialect", "transport", "message", "auth"]),
     ("dialects/d", &["base", "variant", "pingSeconds", "serverName", "unknownTool", "nonsense"]),

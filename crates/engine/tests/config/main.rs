@@ -2,6 +2,7 @@
 
 mod accepted;
 mod accepted_guards;
+mod consent;
 mod documented;
 mod extended;
 mod faults_of_auth;

@@ -32,7 +32,7 @@ fn claude_code() {
     "api": {
       "type": "http",
       "url": "${API_BASE_URL:-https://api.example.com}/mcp",
-      "headers": { "Authorization": "Bearer ${SECRET}" },
+      "headers": { "X-Team": "${SECRET}" },
       "oauth": { "clientId": "x", "callbackPort": 8080 },
       "alwaysLoad": true,
       "timeout": 600000
@@ -45,7 +45,9 @@ fn claude_code() {
     assert_eq!(config.mcp_servers["api"].timeout, Some(Duration::from_mins(10)));
     let notes = notes_in_short(text);
     assert_eq!(notes.len(), 3, "{notes:#?}");
-    assert!(notes[0].contains("mcpServers.api.oauth"), "{notes:#?}");
+    assert!(notes[0].contains("mcpServers.api.oauth.callbackPort"), "{notes:#?}");
+    let client = api.oauth.as_ref().and_then(|oauth| oauth.client_id.as_ref());
+    assert_eq!(client.map(Text::expose), Some("x"));
     assert!(
         notes[2].ends_with("read as milliseconds, as some clients write it => write `10m` to say so"),
         "{notes:#?}"

@@ -75,6 +75,10 @@ fn good_guards() -> Vec<Value> {
                 "scheme": ["key", "token"],
             }, "unless": { "ip": "::1" }, "when": { "arguments": { "/a": "x*" }, "annotations": { "readOnlyHint": true } } },
         ] }),
+        json!({ "publicUrl": "https://gate.example.com", "mcpServers": {
+            "a": { "url": "https://h/mcp", "oauth": { "clientId": "c", "clientSecret": "s", "scopes": ["a", "b"], "callbackPort": 1 } },
+            "b": { "url": "https://h/mcp", "oauth": { "scopes": "a" } },
+        } }),
         json!({ "rateLimits": [
             { "rate": "60/1m" },
             { "rate": "10/s", "enabled": "${YES}", "per": ["ip", "tool"], "methods": "calls", "profiles": "default", "tools": ["*"],

@@ -37,6 +37,7 @@ mod tests;
 pub(crate) use authenticator::Authenticator;
 pub(crate) use denied::Denied;
 pub(crate) use keys::{KeyBook, StoredKeys};
+pub(crate) use web::{is_local, is_safe};
 
 use authenticator::Moment;
 

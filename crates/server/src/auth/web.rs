@@ -82,7 +82,7 @@ fn host(url: &Uri) -> &str {
 }
 
 /// Whether `url` may be asked for something that decides who comes in: through TLS, or on this machine.
-pub(super) fn is_safe(url: &Uri) -> bool {
+pub(crate) fn is_safe(url: &Uri) -> bool {
     let Some(host) = url.host().filter(|_| !has_user(url)) else { return false };
     match url.scheme_str() {
         Some("https") => true,
@@ -92,7 +92,7 @@ pub(super) fn is_safe(url: &Uri) -> bool {
 }
 
 /// Whether `url` is on this machine.
-pub(super) fn is_local(url: &Uri) -> bool {
+pub(crate) fn is_local(url: &Uri) -> bool {
     url.host().is_some_and(is_loopback)
 }
 

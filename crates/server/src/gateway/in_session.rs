@@ -118,7 +118,7 @@ pub(crate) async fn decide(
         cell.retry_absent(shard, |upstream| session.cell(upstream));
     }
     let ids = TaskIds::new(&*shard.gateway, session.owner(), era);
-    match dispatch(&frame, &view, info, ids) {
+    match dispatch(&frame, &view, info, ids).map_err(|fault| shard.gateway.pointing(fault, &session.kind)) {
         Err(fault) => {
             Record::refusal(shard, identity, session.profile, &frame, &fault);
             refuse(fault, &frame)

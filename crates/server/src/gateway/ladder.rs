@@ -212,7 +212,9 @@ pub(crate) fn verdict(error: &LinkError, asked: Rung) -> Verdict {
         LinkError::Refused { code: code::HEADER_MISMATCH | code::MISSING_CAPABILITY, .. } if is_stateless => {
             Verdict::Final
         }
-        LinkError::Status { status: 401 | 403 | 407 | 408 | 429, .. } => Verdict::Final,
+        LinkError::Status { status: 401 | 403 | 407 | 408 | 429, .. } | LinkError::Unauthorized(_) => {
+            Verdict::Final
+        }
         LinkError::Refused { .. }
         | LinkError::Hello(_)
         | LinkError::EventStream(_)

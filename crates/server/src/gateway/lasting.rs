@@ -1,6 +1,7 @@
 //! What the process has whatever is configured: sessions, servers with their links, views, and what is kept for calls. It must
 //! not know configurations beyond the limits that it began with.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -22,13 +23,16 @@ use super::views::Views;
 use super::withdrawn::Holders;
 use super::{NO_RANDOM, dialect};
 use crate::audit::AuditSink;
+use crate::consent::Consents;
 
 /// What comes from outside of the gateway.
 pub(super) struct Outside {
     pub(super) audit: AuditSink,
     pub(super) stop: Stop,
-    /// Where keys and the record of calls are kept; `None` where nobody says.
+    /// Where keys, consents and the record of calls are kept; `None` where nobody says.
     pub(super) folder: Option<PathBuf>,
+    /// The addresses that are listened at.
+    pub(super) addresses: Vec<SocketAddr>,
     /// Whether only this machine can connect.
     pub(super) loopback: bool,
     /// Whether nobody is asked who they are, whatever is configured: there is one client, which started this.
@@ -39,6 +43,7 @@ pub(super) struct Outside {
 pub(crate) struct Lasting {
     /// The snapshot in force, for what has begun under another one.
     pub(super) current: ArcSwap<Snapshot>,
+    pub(super) consents: Arc<Consents>,
     pub(super) upstreams: Upstreams,
     pub(super) sessions: Sessions,
     pub(super) views: Views,
@@ -57,6 +62,7 @@ pub(crate) struct Lasting {
     pub(super) tidying: Tidying,
     pub(super) threads: Threads,
     pub(super) folder: Option<PathBuf>,
+    pub(super) addresses: Vec<SocketAddr>,
     pub(super) loopback: bool,
     pub(super) lets_all_in: bool,
     pub(super) stop: Stop,
@@ -69,9 +75,11 @@ impl Lasting {
     /// Which server cannot be, and why.
     pub(super) fn new(snapshot: &Arc<Snapshot>, outside: Outside) -> Result<Self, String> {
         let limits = &snapshot.limits;
-        let Outside { audit, stop, folder, loopback, lets_all_in } = outside;
+        let Outside { audit, stop, folder, addresses, loopback, lets_all_in } = outside;
+        let consents = Arc::new(Consents::new(folder.clone(), limits.connect_timeout));
         Ok(Self {
-            upstreams: Upstreams::new(snapshot)?,
+            upstreams: Upstreams::new(snapshot, consents.clone())?,
+            consents,
             sessions: Sessions::new(limits),
             views: Views::default(),
             supervisor: Supervisor::new(limits.children),
@@ -91,6 +99,7 @@ impl Lasting {
             tidying: Tidying::default(),
             threads: Threads::default(),
             folder,
+            addresses,
             loopback,
             lets_all_in,
             stop,

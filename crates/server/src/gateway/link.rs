@@ -7,19 +7,16 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use engine::exchange::{Outbound, ProgressToken};
-use native::NativeCall;
+use engine::exchange::ProgressToken;
 use parking_lot::Mutex;
-use proto::era::{Era, ServerHello, is_foreign, is_foreign_status};
-use proto::rpc::{Frame, FrameLimits, Kind as FrameKind};
+use proto::era::{Era, ServerHello};
+use proto::rpc::Frame;
 use tokio::sync::mpsc;
 use transport::net::Stop;
 use transport::net::client::Client;
-use transport::up::{HttpReply, LinkError, Unasked};
+use transport::up::{LinkError, Unasked};
 
-use super::embedded::{Carried, mapped};
 use super::outbox::Outbox;
-use super::reply::{Incoming, Reply, Source, parse};
 use super::session::Session;
 use super::upstream::Upstream;
 use super::wire::Wire;
@@ -116,110 +113,6 @@ impl OpenLink {
         }
     }
 
-    /// Sends a request.
-    pub(crate) async fn send(
-        &self,
-        client: &Client,
-        outbound: Outbound,
-        limits: FrameLimits,
-        carried: Option<&Carried>,
-    ) -> Result<Reply, LinkError> {
-        self.touch();
-        match &self.wire {
-            Wire::Http(link) => match self
-                .known(link.post(client, outbound.body, outbound.mirror.as_ref()).await)?
-            {
-                HttpReply::Whole { status, text } => match Reply::of(text, Some(status), self.era, limits)? {
-                    Reply::Whole(frame, _) if is_foreign(self.era, &frame, Some(status)) => {
-                        Err(self.foreign())
-                    }
-                    reply => Ok(reply),
-                },
-                HttpReply::Stream(stream) => Ok(Reply::Source(Source::Web(Incoming::new(stream, self.era)))),
-                HttpReply::Long(long) => Ok(Reply::Long(long)),
-                HttpReply::Accepted => Err(LinkError::NotAMessage("an empty answer to a request".to_owned())),
-            },
-            Wire::Pipe(link) => {
-                Ok(Reply::Source(Source::Pipe(link.call(outbound.key, outbound.body).await?)))
-            }
-            Wire::Sse(link) => {
-                Ok(Reply::Source(Source::Pipe(link.call(client, outbound.key, outbound.body).await?)))
-            }
-            Wire::Native(server) => {
-                let request = parse(outbound.body, limits)?;
-                let mapped = carried.and_then(|carried| mapped(carried, &self.upstream.spec));
-                let call = NativeCall { mapped: mapped.as_ref(), ..NativeCall::new(&request, self.era) };
-                let answer = parse(server.answer(call).bytes().await, limits)?;
-                Ok(Reply::Whole(Box::new(answer), None))
-            }
-        }
-    }
-
-    /// Opens a stream for the gateway itself; `None` when it is answered at once, and so refused.
-    pub(crate) async fn open_stream(
-        &self,
-        client: &Client,
-        outbound: Outbound,
-        limits: FrameLimits,
-    ) -> Result<Option<Source>, LinkError> {
-        if matches!(self.wire, Wire::Pipe(_) | Wire::Sse(_)) {
-            let call = self.wire.own_call(client, outbound.key, outbound.body).await?;
-            return Ok(Some(Source::Pipe(call)));
-        }
-        match self.send(client, outbound, limits, None).await? {
-            Reply::Source(source) => Ok(Some(source)),
-            Reply::Whole(..) | Reply::Long(_) => Ok(None),
-        }
-    }
-
-    /// Sends a request of the gateway's own and waits for its answer. The caller sets the deadline.
-    pub(crate) async fn ask(
-        &self,
-        client: &Client,
-        outbound: Outbound,
-        limits: FrameLimits,
-    ) -> Result<Frame, LinkError> {
-        match &self.wire {
-            Wire::Http(link) => {
-                let answer =
-                    link.answered(client, outbound.body, outbound.key, outbound.mirror.as_ref()).await;
-                match self.known(answer)? {
-                    frame if is_foreign(self.era, &frame, None) => Err(self.foreign()),
-                    frame => Ok(frame),
-                }
-            }
-            Wire::Pipe(_) | Wire::Sse(_) => {
-                let mut call = self.wire.own_call(client, outbound.key, outbound.body).await?;
-                loop {
-                    let frame = call.next().await?;
-                    if matches!(frame.kind(), FrameKind::Response | FrameKind::Error) {
-                        return Ok(*frame);
-                    }
-                }
-            }
-            Wire::Native(server) => {
-                let request = parse(outbound.body, limits)?;
-                parse(server.answer(NativeCall::new(&request, self.era)).bytes().await, limits)
-            }
-        }
-    }
-
-    /// The same, unless it says that the upstream no longer speaks the era of this link.
-    fn known<T>(&self, outcome: Result<T, LinkError>) -> Result<T, LinkError> {
-        match outcome {
-            Err(LinkError::Status { status, .. }) if is_foreign_status(self.era, status) => {
-                Err(self.foreign())
-            }
-            other => other,
-        }
-    }
-
-    /// Whoever needs it next asks the upstream what it speaks.
-    fn foreign(&self) -> LinkError {
-        self.bury();
-        LinkError::Foreign(self.era.version)
-    }
-
     /// Sends a notification, or an answer to a question.
     pub(crate) async fn notify(&self, client: &Client, text: Bytes) -> Result<(), LinkError> {
         let late = |_| LinkError::Late(NOTICE_TIME.as_secs());
@@ -255,7 +148,7 @@ impl OpenLink {
         self.wire.why_closed().map(|why| why.to_string())
     }
 
-    fn touch(&self) {
+    pub(super) fn touch(&self) {
         let now = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
         // 0 is that it was never used.
         self.used.store(now.max(1), Ordering::Relaxed);

@@ -106,7 +106,7 @@ impl LinkCell {
             params: &self.params,
             own: self.session.is_some() || self.is_leased,
         };
-        match opening.run().await {
+        match opened(&opening).await {
             Ok(link) => {
                 backoff.started(Instant::now());
                 let link = Arc::new(link);
@@ -219,6 +219,20 @@ impl Drop for LinkCell {
     }
 }
 
+/// Opens a link, with other credentials when it is refused for want of them, and there are some.
+async fn opened(opening: &Opening<'_>) -> Result<OpenLink, LinkError> {
+    let mut opened = opening.run().await;
+    for _ in 0..CREDENTIALS {
+        match &opened {
+            Err(LinkError::Unauthorized(refusal)) if opening.upstream.is_let_in(refusal).await => {
+                opened = opening.run().await;
+            }
+            _ => break,
+        }
+    }
+    opened
+}
+
 /// Tells a link that took another's place what the other's users had asked for.
 fn rejoin(users: Vec<Arc<Session>>, shard: &Shard, upstream: &Arc<Upstream>) {
     for user in users {
@@ -230,6 +244,9 @@ fn rejoin(users: Vec<Arc<Session>>, shard: &Shard, upstream: &Arc<Upstream>) {
         });
     }
 }
+
+/// How many other credentials a refused request is sent with: one that was kept, and one that it is exchanged for.
+pub(super) const CREDENTIALS: usize = 2;
 
 /// A rest that a caller waits out rather than being refused.
 const SHORT_REST: Duration = Duration::from_secs(1);

@@ -20,9 +20,11 @@
 //! | `listen`, `topics` | streams of notices for stateless clients; resources that clients listen to |
 //! | `follower`, `telling` | one server told of them, and heard; links of one call told of them |
 //! | `views`, `offers` | what clients see, kept up to date |
-//! | `upstreams`, `upstream`, `link`, `wire`, `reply`, `link_cell`, `pump`, `changes` | links to servers, and what those say, asked and unasked |
+//! | `upstreams`, `upstream`, `place`, `link`, `wire`, `reply`, `link_cell`, `pump`, `changes` | links to servers, and what those say, asked and unasked |
 //! | `embedded/` | servers that live in the binary |
 //! | `outbox` | what servers are told without waiting |
+//! | `sending` | requests over a link |
+//! | `consent` | servers that want the consent of their users: what clients are told, what is asked again |
 //! | `ladder`, `opening` | in which era and over which transport a server is spoken to |
 //! | `partings` | letting go of sessions and links without keeping anybody waiting |
 //! | `memory` | giving it back after a rush |
@@ -35,6 +37,7 @@
 mod call;
 mod caller;
 mod changes;
+mod consent;
 mod deliver;
 mod dialect;
 mod embedded;
@@ -60,6 +63,7 @@ mod opening;
 mod outbox;
 mod parked;
 mod partings;
+mod place;
 mod pump;
 mod rates;
 mod record;
@@ -69,6 +73,7 @@ mod reply;
 mod requests;
 pub(crate) mod run;
 mod seal;
+mod sending;
 mod session;
 mod sessions;
 mod share;
@@ -151,6 +156,7 @@ impl Gateway {
         rates: Arc<Rates>,
     ) -> Self {
         let loopback = lasting.loopback;
+        lasting.consents.serve_at(consent::base(&config, &lasting.addresses));
         Self {
             guard: http::Guard::new(loopback, &config.allowed_hosts, &config.allowed_origins),
             carries: embedded::is_wanted(&snapshot.upstreams),

@@ -200,6 +200,13 @@ impl OfferCell {
         fetched
     }
 
+    /// Fetches anew, whatever is known and whatever is under way: that may have been refused what is allowed now.
+    pub(crate) async fn fetch_again(self: &Arc<Self>, shard: &Shard, link: Arc<LinkCell>) {
+        let mut done = self.done.subscribe();
+        while self.busy.lock().fetching && done.changed().await.is_ok() {}
+        let _ = self.fetch(shard, link).changed().await;
+    }
+
     /// Fetches anew because the lists have grown old. A link that rested rests again, unless it was used meanwhile.
     pub(crate) async fn renew(self: &Arc<Self>, shard: &Shard, cell: &Arc<LinkCell>) {
         let rested = cell.is_resting();

@@ -64,7 +64,8 @@ pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
         config.listen.iter().map(|addr| Listeners::bind(*addr, shards)).collect::<Result<_, _>>()?;
     let addrs: Vec<SocketAddr> = listeners.iter().map(Listeners::addr).collect();
     let loopback = addrs.iter().all(|addr| addr.ip().is_loopback());
-    let outside = Outside { audit: audit.clone(), stop: stop.clone(), folder, loopback, lets_all_in: false };
+    let (audit_sink, addresses, lets_all_in) = (audit.clone(), addrs.clone(), false);
+    let outside = Outside { audit: audit_sink, stop: stop.clone(), folder, addresses, loopback, lets_all_in };
     let gateway = Arc::new(Gateway::new(config.clone(), door, outside)?);
     let listeners = Arc::new(listeners);
     let cap = ConnectionCap::new(config.limits.connections);
@@ -115,8 +116,14 @@ pub(crate) fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     // Whoever starts a child is known well enough.
     let door = door(&Auth::default(), None)?;
     let audit = audit(&config, folder.as_deref())?;
-    let (audit_sink, folder, loopback, lets_all_in) = (audit.clone(), None, true, true);
-    let outside = Outside { audit: audit_sink, stop: stop.clone(), folder, loopback, lets_all_in };
+    let outside = Outside {
+        audit: audit.clone(),
+        stop: stop.clone(),
+        folder,
+        addresses: Vec::new(),
+        loopback: true,
+        lets_all_in: true,
+    };
     let gateway = Arc::new(Gateway::new(config.clone(), door, outside)?);
     let names = || gateway.snapshot.profiles.iter().map(|p| &*p.slug).collect::<Vec<_>>().join(", ");
     let profile = gateway
@@ -262,6 +269,7 @@ fn tick(shard: &Shard) {
     shard.gateway.homes.sweep();
     shard.gateway.dialect_sessions.sweep();
     shard.gateway.rates.sweep();
+    shard.gateway.consents.tick();
     shard.gateway.held.lock().sweep(std::time::Instant::now());
 }
 

@@ -80,8 +80,10 @@ pub(crate) async fn decide_for(shard: &Shard, asking: Asking<'_>, frame: Frame) 
     let view = cell.view();
     let info = &shard.gateway.snapshot.profiles[cell.profile].server_info;
     let ids = TaskIds::new(&*shard.gateway, identity.id(), era);
-    let dispatched = dispatch(&frame, &view, info, ids).inspect_err(|fault| {
-        Record::refusal(shard, identity, cell.profile, &frame, fault);
+    let dispatched = dispatch(&frame, &view, info, ids).map_err(|fault| {
+        let fault = shard.gateway.pointing(fault, &cell.kind);
+        Record::refusal(shard, identity, cell.profile, &frame, &fault);
+        fault
     });
     match dispatched? {
         Dispatch::Local(result) => match frame.id() {

@@ -10,26 +10,24 @@ use bytes::Bytes;
 use engine::config::{Affinity, Link as LinkConfig};
 use engine::exchange::{Mirror, Outbound};
 use engine::snapshot::{Snapshot, UpstreamSpec};
-use http::{HeaderMap, HeaderValue};
 use parking_lot::Mutex;
 use proto::era::{Era, newest_stateless};
 use proto::mcp::Method;
-use transport::child::Spec;
 use transport::net::Stop;
-use transport::up::{HttpLimits, HttpTarget, LinkError};
-
-use native::NativeServer;
+use transport::up::{LinkError, Refusal};
 
 use super::ladder::{Ladder, Reach};
 use super::lease::Leases;
 use super::link::OpenLink;
 use super::link_cell::LinkCell;
 use super::offers::OfferCell;
+pub(crate) use super::place::Place;
 use super::session::Session;
 use super::topics::Topics;
 use super::views::ViewCell;
 use super::wire::Wire;
-use super::{Shard, embedded, partings};
+use super::{Shard, partings};
+use crate::consent::{Consents, Grant};
 use crate::mask::Mask;
 
 /// How many kinds of clients one upstream's offers are kept for.
@@ -50,12 +48,6 @@ pub(crate) struct Kind {
     pub(crate) capabilities: Bytes,
 }
 
-pub(crate) enum Place {
-    Http(Arc<HttpTarget>),
-    Child(Spec),
-    Native(Arc<dyn NativeServer>),
-}
-
 /// One configured upstream.
 pub(crate) struct Upstream {
     pub(crate) spec: UpstreamSpec,
@@ -63,6 +55,8 @@ pub(crate) struct Upstream {
     pub(crate) place: Place,
     pub(crate) reach: Reach,
     pub(crate) ladder: Ladder,
+    /// The consent of its users, where it is asked for over HTTP without a credential of the configuration.
+    pub(crate) grant: Option<Arc<Grant>>,
     pub(crate) leases: Leases,
     pub(crate) topics: Topics,
     mints: AtomicU64,
@@ -81,48 +75,12 @@ pub(crate) struct Upstream {
 }
 
 impl Upstream {
-    pub(crate) fn new(spec: UpstreamSpec, snapshot: &Snapshot) -> Result<Self, String> {
-        let limits = &snapshot.limits;
+    pub(crate) fn new(spec: UpstreamSpec, snapshot: &Snapshot, consents: &Consents) -> Result<Self, String> {
         let reach = match &spec.link {
             LinkConfig::Http(http) => Reach::of(http.transport),
             LinkConfig::Stdio(_) | LinkConfig::Native(_) => Reach::Pipe,
         };
-        let place = match &spec.link {
-            LinkConfig::Native(native) => {
-                let made = embedded::server(native, snapshot);
-                Place::Native(made.map_err(|e| format!("{}: {e}", spec.name))?)
-            }
-            LinkConfig::Http(http) => {
-                let uri = http.url.expose().parse().map_err(|e| format!("{}: {e}", spec.name))?;
-                let mut headers = HeaderMap::new();
-                for (name, value) in &http.headers {
-                    let mut value = HeaderValue::from_str(value.expose()).map_err(|_| {
-                        format!("{}: header {name} has a value that HTTP cannot carry", spec.name)
-                    })?;
-                    value.set_sensitive(true);
-                    headers.insert(name.clone(), value);
-                }
-                let limits = HttpLimits {
-                    result: limits.result,
-                    event: limits.result,
-                    patience: limits.connect_timeout * 3,
-                    body: spec.timeouts.overall,
-                    frame: super::frame_limits(limits),
-                };
-                Place::Http(Arc::new(HttpTarget { uri, headers, limits }))
-            }
-            LinkConfig::Stdio(child) => Place::Child(Spec {
-                program: child.command.expose().to_owned(),
-                args: child.args.iter().map(|arg| arg.expose().to_owned()).collect(),
-                env: child
-                    .env
-                    .iter()
-                    .map(|(name, value)| (name.clone(), value.expose().to_owned()))
-                    .collect(),
-                cwd: child.cwd.as_ref().map(|cwd| cwd.expose().into()),
-                inherit: Vec::new(),
-            }),
-        };
+        let (place, grant) = Place::of(&spec, snapshot, consents)?;
         Ok(Self {
             mask: Mask::of(&spec.link),
             leases: Leases::new(matches!(place, Place::Child(_))),
@@ -130,6 +88,7 @@ impl Upstream {
             place,
             reach,
             ladder: Ladder::default(),
+            grant,
             topics: Topics::default(),
             mints: AtomicU64::new(1),
             hung: Mutex::default(),
@@ -148,7 +107,31 @@ impl Upstream {
 
     /// What went wrong with it, without the secrets that it was given.
     pub(crate) fn told(&self, what: &LinkError) -> String {
-        self.mask.show(what)
+        let said = self.mask.show(what);
+        match (&self.grant, what) {
+            (Some(grant), LinkError::Unauthorized(refusal)) => grant.told(refusal, &said),
+            (Some(grant), _) => grant.concealed(said),
+            (None, _) => said,
+        }
+    }
+
+    /// Does about a refusal what can be done without a user; `true` when the request may be sent again.
+    pub(crate) async fn is_let_in(&self, refusal: &Refusal) -> bool {
+        match &self.grant {
+            Some(grant) => grant.answer(refusal).await,
+            None => false,
+        }
+    }
+
+    /// Asks anew for what it offers, because it may now let us in, or no longer.
+    pub(crate) fn ask_again(self: &Arc<Self>, shard: &Shard) {
+        let offers: Vec<(Kind, Arc<OfferCell>)> =
+            self.offers.lock().iter().map(|(kind, offer)| (kind.clone(), offer.clone())).collect();
+        for (kind, offer) in offers {
+            let link = offer.last_link().unwrap_or_else(|| self.shared_link(&kind));
+            let shard = shard.clone();
+            tokio::spawn(async move { offer.fetch_again(&shard, link).await });
+        }
     }
 
     /// Whether requests to it are HTTP requests with headers.

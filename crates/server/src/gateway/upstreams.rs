@@ -10,12 +10,15 @@ use engine::snapshot::UpstreamSpec;
 use parking_lot::Mutex;
 
 use super::upstream::Upstream;
+use crate::consent::Consents;
 
 /// All servers.
 pub(crate) struct Upstreams {
     /// In the order of their ids.
     all: ArcSwap<Vec<Arc<Upstream>>>,
     changing: Mutex<()>,
+    /// Where they enter that may want the consent of their users.
+    consents: Arc<Consents>,
     /// What stands for one that is gone.
     gone: Arc<Upstream>,
 }
@@ -25,10 +28,10 @@ impl Upstreams {
     ///
     /// # Errors
     /// Which of them cannot be, and why.
-    pub(crate) fn new(snapshot: &Snapshot) -> Result<Self, String> {
-        let gone = Arc::new(Upstream::new(UpstreamSpec::nobody(), snapshot)?);
+    pub(crate) fn new(snapshot: &Snapshot, consents: Arc<Consents>) -> Result<Self, String> {
+        let gone = Arc::new(Upstream::new(UpstreamSpec::nobody(), snapshot, &consents)?);
         gone.end();
-        let upstreams = Self { all: ArcSwap::default(), changing: Mutex::default(), gone };
+        let upstreams = Self { all: ArcSwap::default(), changing: Mutex::default(), consents, gone };
         upstreams.add(upstreams.missing(snapshot)?);
         Ok(upstreams)
     }
@@ -41,7 +44,7 @@ impl Upstreams {
         let all = self.all.load();
         let is_new = |spec: &&UpstreamSpec| all.binary_search_by_key(&spec.id, |one| one.spec.id).is_err();
         let new = snapshot.upstreams.iter().filter(is_new);
-        new.map(|spec| Upstream::new(spec.clone(), snapshot).map(Arc::new)).collect()
+        new.map(|spec| Upstream::new(spec.clone(), snapshot, &self.consents).map(Arc::new)).collect()
     }
 
     /// Adds servers.

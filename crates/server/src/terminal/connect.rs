@@ -62,7 +62,12 @@ pub(crate) async fn connect(
         Target::Http { uri, headers, transport } => {
             let frame = FrameLimits::default();
             let limits = HttpLimits { result: LARGEST, event: LARGEST, patience, body: patience, frame };
-            let place = HttpTarget { uri: uri.clone(), headers: headers.clone(), limits };
+            let place = HttpTarget {
+                uri: uri.clone(),
+                headers: headers.clone(),
+                credential: std::sync::Arc::default(),
+                limits,
+            };
             opening
                 .over_http(Arc::new(place), *transport)
                 .await

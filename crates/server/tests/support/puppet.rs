@@ -24,6 +24,8 @@ pub(crate) struct Received {
     pub(crate) headers: HashMap<String, String>,
     /// The message; null if there was none.
     pub(crate) body: Value,
+    /// The body as it came.
+    pub(crate) text: String,
 }
 
 impl Received {
@@ -259,5 +261,6 @@ async fn read(stream: &mut BufReader<TcpStream>) -> Option<Received> {
         },
         None => {}
     }
-    Some(Received { verb, path, headers, body: serde_json::from_slice(&body).unwrap_or_default() })
+    let text = String::from_utf8_lossy(&body).into_owned();
+    Some(Received { verb, path, headers, body: serde_json::from_slice(&body).unwrap_or_default(), text })
 }

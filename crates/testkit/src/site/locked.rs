@@ -1,5 +1,5 @@
 //! A service that wants a user's consent first: it refuses everybody, and says where consent is given, as OAuth 2.1 has
-//! it (RFC 9728 for the resource, RFC 8414 for the server).
+//! it (RFC 9728 for the resource, RFC 8414 for the server, RFC 7591 for its clients).
 
 use serde_json::json;
 
@@ -24,9 +24,15 @@ pub(super) fn answer(request: &Request, base: &str) -> Option<Answer> {
         }
         "/.well-known/oauth-authorization-server" => Some(Answer::ok(&json!({
             "issuer": base, "authorization_endpoint": format!("{base}/authorize"),
-            "token_endpoint": format!("{base}/token"), "response_types_supported": ["code"],
-            "code_challenge_methods_supported": ["S256"],
+            "token_endpoint": format!("{base}/token"), "registration_endpoint": format!("{base}/register"),
+            "response_types_supported": ["code"], "code_challenge_methods_supported": ["S256"],
+            "token_endpoint_auth_methods_supported": ["none"],
         }))),
+        "/register" if request.method == "POST" => {
+            let redirects = request.body.get("redirect_uris").cloned().unwrap_or_default();
+            let client = json!({"client_id": "registered", "redirect_uris": redirects});
+            Some(Answer::json(201, &client))
+        }
         _ => None,
     }
 }

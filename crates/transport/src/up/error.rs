@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use proto::era::HelloFault;
 
+use super::Refusal;
 use crate::child::{ChildError, SpawnError};
 use crate::net::CollectError;
 use crate::net::client::ClientError;
@@ -23,6 +24,9 @@ pub enum LinkError {
         /// The beginning of the body, when it is text.
         body: String,
     },
+    /// The upstream wants a credential, or a better one.
+    #[error("answered HTTP {}{}{}", .0.status, if .0.body.is_empty() { "" } else { ": " }, .0.body)]
+    Unauthorized(Box<Refusal>),
     /// The upstream no longer knows its session.
     #[error("has ended its session")]
     SessionGone,
@@ -106,6 +110,7 @@ impl LinkError {
         match self {
             Self::Http(e) => e.is_unsent(),
             Self::SessionGone
+            | Self::Unauthorized(_)
             | Self::OtherEra { .. }
             | Self::Foreign(_)
             | Self::Busy(_)

@@ -12,14 +12,15 @@ use http::{Method, Request, Response, StatusCode, Uri};
 use http_body::Body as _;
 use proto::codec::headers as names;
 use proto::era::{Era, Lifecycle, ServerHello};
-use proto::rpc::{Frame, FrameLimits, Id, Kind, RpcError, code};
+use proto::rpc::{Frame, FrameLimits, Id, Kind};
 
 use tokio::time::Instant;
 
+use super::hello::read_hello;
 use super::long::{LONG, LongReply};
 use super::media::{Media, excerpt, media_type};
 use super::session_gone::says_session_gone;
-use super::{EventStream, LinkError, StreamItem, messages};
+use super::{Credential, EventStream, LinkError, Refusal, StreamItem, messages};
 use crate::net::client::{Client, Origin, Protocol, ResponseBody, Template};
 use crate::net::collect;
 
@@ -50,6 +51,8 @@ pub struct HttpTarget {
     pub uri: Uri,
     /// The configured headers; values that may be secret are marked so.
     pub headers: HeaderMap,
+    /// What requests carry as `Authorization`, where `headers` have none.
+    pub credential: Arc<Credential>,
     /// Its caps.
     pub limits: HttpLimits,
 }
@@ -214,7 +217,9 @@ impl HttpLink {
     ) -> Result<HttpReply, LinkError> {
         let origin = self.origin(client)?;
         let head = self.head.load_full();
-        let own = mirror.map_or_else(Vec::new, own_headers);
+        let mut own = mirror.map_or_else(Vec::new, own_headers);
+        let shown = self.target.credential.line();
+        own.extend(shown.clone());
         let response = if own.iter().any(|(name, _)| head.headers().contains_key(name)) {
             let mut headers = head.headers().clone();
             for (name, value) in own {
@@ -225,7 +230,7 @@ impl HttpLink {
         } else {
             origin.send(&head, &own, text).await?
         };
-        self.reply(response).await
+        self.reply(response, shown.map(|(_, value)| value)).await
     }
 
     fn origin(&self, client: &Client) -> Result<Origin, LinkError> {
@@ -241,8 +246,13 @@ impl HttpLink {
         Ok(origin)
     }
 
-    async fn reply(&self, response: Response<ResponseBody>) -> Result<HttpReply, LinkError> {
+    async fn reply(
+        &self,
+        response: Response<ResponseBody>,
+        shown: Option<HeaderValue>,
+    ) -> Result<HttpReply, LinkError> {
         let status = response.status();
+        let refusal = Refusal::of(status, response.headers(), shown);
         let kind = media_type(response.headers());
         if status.is_success() {
             if self.era.has_sessions()
@@ -276,6 +286,12 @@ impl HttpLink {
         let text = collect(response.into_body(), limits.result, Instant::now() + limits.body).await?;
         if status.is_success() && text.iter().all(u8::is_ascii_whitespace) {
             return Ok(HttpReply::Accepted);
+        }
+        // A server that says how it wants to be asked means it, whatever else it says.
+        if let Some(refusal) = refusal
+            && (!refusal.challenge.is_empty() || !is_answer(&text, limits.frame))
+        {
+            return Err(LinkError::Unauthorized(Box::new(refusal.saying(excerpt(&text)))));
         }
         if kind == Some(Media::Json) && (status.is_success() || is_answer(&text, limits.frame)) {
             if !status.is_success() && self.is_session_fault(status, &text) {
@@ -342,6 +358,7 @@ impl Resume {
         *request.headers_mut() = self.post.headers().clone();
         request.headers_mut().remove(CONTENT_TYPE);
         request.headers_mut().insert(ACCEPT, EVENTS);
+        self.target.credential.enter(request.headers_mut());
         if let Some(id) = last_event.and_then(|id| HeaderValue::from_bytes(id).ok()) {
             request.headers_mut().insert(names::LAST_EVENT_ID, id);
         }
@@ -365,23 +382,6 @@ fn own_headers(mirror: &Mirror) -> Vec<(HeaderName, HeaderValue)> {
         }
     }
     headers
-}
-
-/// Reads the answer to an introduction in `era`.
-///
-/// # Errors
-/// [`LinkError::Refused`] for an error, [`LinkError::Hello`] for what does not fit.
-pub fn read_hello(frame: &Frame, era: &'static Era) -> Result<ServerHello, LinkError> {
-    if frame.kind() == Kind::Error {
-        let error = frame.payload().and_then(|span| RpcError::of_value(frame.text(), span));
-        let mut message = error.and_then(|e| frame.string(e.message?)).unwrap_or_default().into_owned();
-        let versions = proto::era::supported_versions(frame);
-        if !versions.is_empty() && !message.contains(&versions) {
-            message = format!("{message} (it speaks {versions})");
-        }
-        return Err(LinkError::Refused { code: error.map_or(code::INTERNAL_ERROR, |e| e.code), message });
-    }
-    Ok(proto::era::server_hello(frame, era)?)
 }
 
 fn is_answer(text: &Bytes, limits: FrameLimits) -> bool {

@@ -6,20 +6,24 @@
 //! | `events` | an upstream's event stream, resumed when it breaks |
 //! | `long` | an answer too long to be held, passed on as it comes |
 //! | `media` | what a response says that it holds |
+//! | `hello` | the answer to an introduction |
 //! | `messages` | the messages in a body or an event, be it an array of them |
 //! | `mux` | one stream of messages that many exchanges share |
 //! | `pipe` | a child's stdin and stdout, shared that way |
 //! | `sse` | HTTP+SSE: one event stream, shared that way, and a POST a message |
 //! | `endpoint` | where those POSTs may go |
+//! | `credential` | what a request shows of who asks, and refusals for want of that |
 //! | `session_gone` | whether a refusal means that the session is forgotten |
 //! | `error` | how a link can fail |
 //!
 //! A link moves messages and tells them apart by their ids; what they mean for a client is the engine's business. It
 //! must not know profiles, clients or sessions of clients.
 
+mod credential;
 mod endpoint;
 mod error;
 mod events;
+mod hello;
 mod http;
 mod long;
 mod media;
@@ -29,9 +33,11 @@ mod pipe;
 mod session_gone;
 mod sse;
 
+pub use credential::{Credential, Refusal};
 pub use error::LinkError;
 pub use events::{EventStream, StreamItem};
-pub use http::{HttpLimits, HttpLink, HttpReply, HttpTarget, read_hello};
+pub use hello::read_hello;
+pub use http::{HttpLimits, HttpLink, HttpReply, HttpTarget};
 pub use long::LongReply;
 pub use messages::messages;
 pub use mux::{MuxCall, MuxFault, Unasked};

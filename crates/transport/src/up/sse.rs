@@ -20,7 +20,7 @@ use super::endpoint::Endpoint;
 use super::media::{Media, excerpt, media_type};
 use super::mux::{Intake, Mux};
 use super::session_gone::says_session_gone;
-use super::{HttpTarget, LinkError, MuxCall, MuxFault, Unasked, read_hello};
+use super::{HttpTarget, LinkError, MuxCall, MuxFault, Refusal, Unasked, read_hello};
 use crate::net::client::{Client, ResponseBody};
 use crate::net::{Stop, collect};
 
@@ -206,8 +206,17 @@ impl SseLink {
         *request.uri_mut() = self.0.endpoint.uri().clone();
         *request.headers_mut() = self.0.target.headers.clone();
         request.headers_mut().insert(CONTENT_TYPE, JSON);
+        let shown = self.0.target.credential.line();
+        request.headers_mut().extend(shown.clone());
         let response = tokio::time::timeout_at(deadline, client.request(request)).await;
-        self.posted(response.map_err(|_| LinkError::Late(limit.as_secs()))??, deadline).await
+        let response = response.map_err(|_| LinkError::Late(limit.as_secs()))??;
+        let refusal = Refusal::of(response.status(), response.headers(), shown.map(|(_, value)| value));
+        match (self.posted(response, deadline).await, refusal) {
+            (Err(LinkError::Status { body, .. }), Some(refusal)) => {
+                Err(LinkError::Unauthorized(Box::new(refusal.saying(body))))
+            }
+            (posted, _) => posted,
+        }
     }
 
     /// Reads what a POST was answered with: mostly nothing, for answers come on the stream.
@@ -281,11 +290,17 @@ impl Events {
         *request.uri_mut() = target.uri.clone();
         *request.headers_mut() = target.headers.clone();
         request.headers_mut().insert(ACCEPT, EVENTS);
+        let shown = target.credential.line();
+        request.headers_mut().extend(shown.clone());
         let response = client.request(request).await?;
         let status = response.status();
         if !status.is_success() {
+            let refusal = Refusal::of(status, response.headers(), shown.map(|(_, value)| value));
             let text = collect(response.into_body(), IDLE_TALK, Instant::now() + LINGER).await;
             let body = excerpt(&text.unwrap_or_default());
+            if let Some(refusal) = refusal {
+                return Err(LinkError::Unauthorized(Box::new(refusal.saying(body))));
+            }
             return Err(LinkError::Status { status: status.as_u16(), body });
         }
         if status == StatusCode::NO_CONTENT || media_type(response.headers()) != Some(Media::Events) {

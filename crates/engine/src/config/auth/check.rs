@@ -65,7 +65,7 @@ pub(super) fn password_hash(hash: &str) -> Result<(), Flaw> {
 }
 
 /// A URL by which others are trusted, so that nobody may change what comes from there.
-pub(super) fn safe_url(address: &Text) -> Result<(), Flaw> {
+pub(in crate::config) fn safe_url(address: &Text) -> Result<(), Flaw> {
     url(address)?;
     if is_readable_on_the_way(address.expose()) {
         let message = "over http anybody on the way could answer for this address";
@@ -75,7 +75,7 @@ pub(super) fn safe_url(address: &Text) -> Result<(), Flaw> {
 }
 
 /// A scope (RFC 6749 section 3.3).
-pub(super) fn scope(scope: &str) -> Result<String, Flaw> {
+pub(in crate::config) fn scope(scope: &str) -> Result<String, Flaw> {
     let allowed = |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\\');
     if !scope.is_empty() && scope.chars().all(allowed) {
         return Ok(scope.to_owned());

@@ -4,5 +4,6 @@ mod check;
 mod model;
 mod read;
 
+pub(super) use check::{safe_url, scope};
 pub use model::{Algorithm, Auth, Bearer, Jwt, OAuth, SiteCheck};
 pub(super) use read::read;

@@ -190,7 +190,9 @@ impl Asking<'_> {
                 None if view.hides(ListKind::Tools, &tool) => Found::Hidden,
                 None => Found::Nowhere,
             });
-            begun = begin(row, ask, Facts { view: Some(&view), tools: ready.as_ref(), ..facts });
+            let consents = self.shard.gateway.consents_wanted(self.front.profile);
+            let facts = Facts { view: Some(&view), tools: ready.as_ref(), consents: &consents, ..facts };
+            begun = begin(row, ask, facts);
         }
         match begun {
             Begun::Done(reply) => {

@@ -2,6 +2,7 @@
 
 mod answer;
 mod batch;
+mod consent;
 mod denied;
 mod dialect;
 mod get;
@@ -70,6 +71,9 @@ impl Arrival {
             return answer::metadata(metadata);
         }
         let place = shard.gateway.snapshot.at(path);
+        if place.is_none() && path == crate::consent::CALLBACK {
+            return Box::pin(consent::callback(shard, &request)).await;
+        }
         let bare = path.strip_suffix('/').unwrap_or(path);
         let is_sse = place.is_none() && matches!(bare, sse::STREAM | sse::MESSAGES);
         if place.is_none() && !is_sse {

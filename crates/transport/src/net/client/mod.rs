@@ -43,6 +43,7 @@ use tokio::time::{Instant, timeout_at};
 pub use answer::ResponseBody;
 pub use error::{ClientError, WireError};
 pub use head::Template;
+pub use public::is_public;
 pub use tls::{Trust, TrustError};
 
 use head::Ask;

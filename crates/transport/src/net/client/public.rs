@@ -24,7 +24,7 @@ const SPECIAL_V4: &[(Ipv4Addr, u32)] = &[
 ];
 
 /// Whether an address is one of the public network.
-pub(super) fn is_public(address: IpAddr) -> bool {
+pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => is_public_v4(v4),
         IpAddr::V6(v6) => is_public_v6(v6),

@@ -109,7 +109,7 @@ impl Server {
             http::header::AUTHORIZATION,
             HeaderValue::from_static("Bearer configured"),
         )]);
-        Arc::new(HttpTarget { uri: self.url.parse().unwrap(), headers, limits })
+        Arc::new(HttpTarget { uri: self.url.parse().unwrap(), headers, credential: Arc::default(), limits })
     }
 }
 

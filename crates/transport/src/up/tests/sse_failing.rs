@@ -57,14 +57,18 @@ async fn a_stream_that_does_not_say_where_messages_go_is_refused() {
 
 #[tokio::test]
 async fn what_is_no_event_stream_is_refused() {
-    for (status, code) in [("404 Not Found", 404), ("405 Method Not Allowed", 405), ("401 Unauthorized", 401)]
-    {
+    for (status, code) in [("404 Not Found", 404), ("405 Method Not Allowed", 405)] {
         let error = answered(status, "text/plain", "no").await;
         assert!(
             matches!(&error, LinkError::Status { status, body } if *status == code && body == "no"),
             "{error}"
         );
     }
+    let error = answered("401 Unauthorized", "text/plain", "no").await;
+    assert!(
+        matches!(&error, LinkError::Unauthorized(refusal) if refusal.status == 401 && refusal.body == "no"),
+        "{error}"
+    );
     for (status, kind) in [("200 OK", "text/html"), ("204 No Content", ""), ("200 OK", "application/json")] {
         let error = answered(status, kind, "").await;
         assert!(matches!(error, LinkError::EventStream(_)), "{error}");

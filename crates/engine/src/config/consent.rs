@@ -1,0 +1,91 @@
+//! What consent of a server's users takes: who Dragoman is to the server's authorization server, and where browsers find
+//! Dragoman. It must not know how consent is asked for.
+
+use schemars::JsonSchema;
+
+use super::auth::{safe_url, scope};
+use super::check::{self, Flaw};
+use super::parse::Entry;
+use super::pieces;
+use super::read::{Reader, clip};
+use super::schema::written;
+use super::suggest;
+use super::text::Text;
+
+/// The keys below `oauth` of a server that mean something here.
+const KEYS: &[&str] = &["clientId", "clientSecret", "scopes"];
+
+/// Who Dragoman is to the authorization server of a server over HTTP, where it cannot register itself.
+#[derive(Debug, Clone, PartialEq, Default, JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+pub struct OAuthClient {
+    /// The name under which Dragoman was registered there. Dragoman registers itself when left out.
+    #[schemars(with = "Option<String>")]
+    pub client_id: Option<Text>,
+    /// The secret that goes with the name, if it has one.
+    #[schemars(with = "Option<String>")]
+    pub client_secret: Option<Text>,
+    /// What users are asked to allow; what the server itself asks for when left out.
+    #[schemars(with = "Option<written::OneOrMany<String>>")]
+    pub scopes: Vec<String>,
+}
+
+/// `oauth` of a server over HTTP, as clients write it.
+pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry) -> Option<OAuthClient> {
+    let mut fields = reader.fields(&entry.value, "a mapping with `clientId`, `clientSecret`, `scopes`")?;
+    let client_id = fields.take("clientId").map(|entry| {
+        reader.within("clientId", |reader| {
+            let text = reader.text(&entry.value, "the client's name as a text")?;
+            reader.sound(&entry.value.at, written_word(&text)).map(|()| text)
+        })
+    });
+    let client_secret = fields.take("clientSecret").map(|secret| {
+        reader.within("clientSecret", |reader| {
+            if client_id.is_none() {
+                let mend = "add `clientId`, the name that it was given for";
+                reader.fault(&secret.key_at, "a secret without a name", mend);
+            }
+            let text = reader.secret_text(&secret.value, "the client's secret as a text")?;
+            reader.sound(&secret.value.at, written_word(&text)).map(|()| text)
+        })
+    });
+    let scopes = fields.take("scopes").map(|entry| pieces::texts(reader, entry, scope));
+    for entry in fields.rest() {
+        note(reader, entry);
+    }
+    Some(OAuthClient {
+        client_id: client_id.flatten(),
+        client_secret: client_secret.flatten(),
+        scopes: scopes.unwrap_or_default(),
+    })
+}
+
+/// Other clients write more there: a port of their own, addresses that Dragoman finds by itself.
+fn note(reader: &mut Reader<'_>, entry: &Entry) {
+    let key = clip(&entry.key);
+    let near = suggest::nearest(&entry.key, KEYS.iter().copied());
+    reader.within(&entry.key, |reader| {
+        if let Some(near) = near {
+            let mend = format!("did you mean `{near}`?");
+            reader.fault(&entry.key_at, format!("unknown key `{key}`"), mend);
+        } else {
+            let message = format!("`{key}` is not used by Dragoman");
+            reader.note(&entry.key_at, message, "nothing to do; it may stay");
+        }
+    });
+}
+
+/// A client's name or secret (RFC 6749, appendix A.1 and A.2).
+fn written_word(text: &Text) -> Result<(), Flaw> {
+    if !text.expose().is_empty() && text.expose().bytes().all(|byte| matches!(byte, 0x20..=0x7e)) {
+        return Ok(());
+    }
+    Err(Flaw::new("this is empty, or has characters that are not of ASCII", "copy it from where it was made"))
+}
+
+/// `publicUrl`: where browsers find this gateway.
+pub(super) fn public_url(reader: &mut Reader<'_>, entry: &Entry) -> Option<String> {
+    let text = reader.text(&entry.value, "a URL")?;
+    reader.sound_text(&entry.value.at, &text, check::site_url(&text).and_then(|()| safe_url(&text)))?;
+    Some(text.expose().trim_end_matches('/').to_owned())
+}

@@ -1,0 +1,83 @@
+//! `oauth` of a server and `publicUrl`: what is taken, and every fault word for word.
+
+use dragoman_engine::config::{Link, Text};
+
+use crate::{faults_in_short, loaded, notes_in_short, same};
+
+#[test]
+fn what_is_said_of_consent_is_read() {
+    let text = "
+mcpServers:
+  all: { url: 'https://h/mcp', oauth: { clientId: 'by hand', clientSecret: '${SECRET}', scopes: [read, 'a:b'] } }
+  some: { type: sse, url: 'http://localhost/sse', oauth: { scopes: read } }
+  none: { url: 'https://h/mcp' }
+publicUrl: 'https://gate.example.com/dragoman/'
+";
+    let config = loaded(text).config;
+    let oauth = |name: &str| match &config.mcp_servers[name].link {
+        Link::Http(http) => http.oauth.clone(),
+        _ => panic!("a URL"),
+    };
+    let all = oauth("all").expect("a client");
+    assert_eq!(all.client_id.as_ref().map(Text::expose), Some("by hand"));
+    assert!(all.client_secret.as_ref().is_some_and(Text::hides));
+    assert_eq!(all.scopes, ["read", "a:b"]);
+    assert_eq!(oauth("some").expect("scopes").scopes, ["read"]);
+    assert_eq!(oauth("none"), None);
+    assert_eq!(config.public_url.as_deref(), Some("https://gate.example.com/dragoman"));
+    assert_eq!(notes_in_short(text), [""; 0]);
+}
+
+const FAULTS: &[(&str, &[&str])] = &[
+    (
+        "mcpServers: { a: { url: 'https://h/mcp', oauth: [] } }\n",
+        &[
+            "1:49 mcpServers.a.oauth [[]] expected a mapping with `clientId`, `clientSecret`, `scopes`, found a list => write a mapping with `clientId`, `clientSecret`, `scopes`",
+        ],
+    ),
+    (
+        "mcpServers: { a: { url: 'https://h/mcp', headers: { authorization: x }, oauth: { scopes: 'a b' } } }\n",
+        &[
+            "1:73 mcpServers.a.oauth [oauth] `oauth` does not go with a header `Authorization` => keep `headers` for a token of your own, or `oauth` to ask users for their consent",
+            "1:90 mcpServers.a.oauth.scopes[0] ['a b'] a scope is one word of visible ASCII characters => write several as a list",
+        ],
+    ),
+    (
+        "mcpServers: { a: { url: 'https://h/mcp', oauth: { clientSecret: x, clientid: y, other: 1 } } }\n",
+        &[
+            "1:51 mcpServers.a.oauth.clientSecret [clientSecret] a secret without a name => add `clientId`, the name that it was given for",
+            "1:68 mcpServers.a.oauth.clientid [clientid] unknown key `clientid` => did you mean `clientId`?",
+        ],
+    ),
+    (
+        "mcpServers: { a: { url: 'https://h/mcp', oauth: { clientId: '' } } }\n",
+        &[
+            "1:61 mcpServers.a.oauth.clientId [''] this is empty, or has characters that are not of ASCII => copy it from where it was made",
+        ],
+    ),
+    (
+        "mcpServers: { a: { command: x, oauth: {} } }\n",
+        &[
+            "1:32 mcpServers.a.oauth [oauth] `oauth` does not go with `command` => remove it; it does nothing beside `command`",
+        ],
+    ),
+    (
+        "mcpServers: {}\npublicUrl: 'http://gate.example.com'\n",
+        &[
+            "2:12 publicUrl ['http://gate.example.com'] over http anybody on the way could answer for this address => write https://",
+        ],
+    ),
+    (
+        "mcpServers: {}\npublicUrl: 'https://gate.example.com/?x'\n",
+        &[
+            "2:12 publicUrl ['https://gate.example.com/?*'] this address cannot have a query => remove the `?` and what follows it",
+        ],
+    ),
+];
+
+#[test]
+fn faults_of_consent() {
+    for (text, wanted) in FAULTS {
+        same(text, &faults_in_short(text), wanted);
+    }
+}

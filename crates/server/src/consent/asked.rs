@@ -1,0 +1,233 @@
+//! Consent that was asked for and not given yet: the page where it is given (RFC 6749, 4.1.1; RFC 7636; RFC 8707), and
+//! what a browser brings back from there (RFC 6749, 4.1.2; RFC 9207). It must not know how codes become tokens.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_lc_rs::digest::{SHA256, digest};
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use subtle::ConstantTimeEq as _;
+use tokio::time::Instant;
+
+use super::client::Registered;
+use super::form::joined;
+use super::metadata::Service;
+use super::secret::{Secret, random};
+
+/// For how long a page may be used.
+pub(super) const LIFE: Duration = Duration::from_mins(15);
+/// For how long the same page is shown to all who ask.
+pub(super) const FRESH: Duration = Duration::from_mins(5);
+
+/// What is asked for, and of whom.
+#[derive(Debug, Clone)]
+pub(super) struct Wanted {
+    pub(super) service: Arc<Service>,
+    pub(super) client: Arc<Registered>,
+    pub(super) resource: String,
+    pub(super) scopes: Vec<String>,
+}
+
+/// One request for consent.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) wanted: Wanted,
+    /// The page.
+    pub(super) url: String,
+    /// A name for it that tells nothing.
+    pub(super) name: String,
+    pub(super) verifier: Secret,
+    state: Secret,
+    at: Instant,
+}
+
+impl Asked {
+    /// A request that begins now.
+    ///
+    /// # Errors
+    /// When the operating system gives no random bytes.
+    pub(super) fn new(wanted: Wanted, now: Instant) -> Result<Self, String> {
+        let (state, verifier, name) = (Secret::new(random()?), Secret::new(random()?), random()?);
+        let challenge = BASE64_URL_SAFE_NO_PAD.encode(digest(&SHA256, verifier.expose().as_bytes()));
+        let mut scopes = wanted.scopes.join(" ");
+        let mut form = vec![
+            ("response_type", "code"),
+            ("client_id", &*wanted.client.id),
+            ("redirect_uri", &*wanted.client.redirect),
+            ("state", state.expose()),
+            ("code_challenge", &*challenge),
+            ("code_challenge_method", "S256"),
+            ("resource", &*wanted.resource),
+        ];
+        // Without it a consent would have to be given again after each hour or so.
+        if wanted.service.offline {
+            if !wanted.scopes.iter().any(|scope| scope == "offline_access") {
+                scopes.push_str(if scopes.is_empty() { "offline_access" } else { " offline_access" });
+            }
+            form.push(("prompt", "consent"));
+        }
+        if !scopes.is_empty() {
+            form.push(("scope", &*scopes));
+        }
+        let page = &wanted.service.authorization;
+        let sign = if page.contains('?') { '&' } else { '?' };
+        let url = format!("{page}{sign}{}", joined(&form));
+        Ok(Self { wanted, url, name, verifier, state, at: now })
+    }
+
+    /// Whether it is the one that a browser names.
+    pub(super) fn is_named(&self, state: &str) -> bool {
+        self.state.expose().as_bytes().ct_eq(state.as_bytes()).into()
+    }
+
+    /// Whether it is too old at `now`.
+    pub(super) fn is_over(&self, now: Instant) -> bool {
+        now.duration_since(self.at) >= LIFE
+    }
+
+    /// Whether it can be shown again at `now`, for whoever wants the same.
+    pub(super) fn serves(&self, wanted: &Wanted, now: Instant) -> bool {
+        now.duration_since(self.at) < FRESH
+            && self.wanted.scopes == wanted.scopes
+            && Arc::ptr_eq(&self.wanted.service, &wanted.service)
+            && Arc::ptr_eq(&self.wanted.client, &wanted.client)
+    }
+}
+
+/// What a browser brought: the parameters of the callback.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Brought {
+    pub(super) state: Option<String>,
+    pub(super) code: Option<String>,
+    pub(super) issuer: Option<String>,
+    pub(super) error: Option<String>,
+    pub(super) description: Option<String>,
+}
+
+impl Brought {
+    /// Reads a query; `None` when something stands there twice (RFC 6749, 3.1).
+    pub(super) fn read(query: &str) -> Option<Self> {
+        let mut brought = Self::default();
+        for (name, value) in super::form::pairs(query) {
+            let place = match name.as_str() {
+                "state" => &mut brought.state,
+                "code" => &mut brought.code,
+                "iss" => &mut brought.issuer,
+                "error" => &mut brought.error,
+                "error_description" => &mut brought.description,
+                _ => continue,
+            };
+            if place.replace(value).is_some() {
+                return None;
+            }
+        }
+        Some(brought)
+    }
+
+    /// Whether it comes from `service`, as far as that says so (RFC 9207, 2.4): one server must not pass off another's
+    /// code as its own.
+    pub(super) fn is_from(&self, service: &Service) -> bool {
+        match &self.issuer {
+            Some(issuer) => *issuer == service.issuer,
+            None => !service.names_itself,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::client::Method;
+    use super::super::form::pairs;
+    use super::*;
+
+    fn wanted(authorization: &str, offline: bool) -> Wanted {
+        let service = Service {
+            issuer: "https://id".to_owned(),
+            authorization: authorization.to_owned(),
+            token: "https://id/t".to_owned(),
+            registration: None,
+            methods: Vec::new(),
+            names_itself: false,
+            offline,
+        };
+        let client = Registered {
+            issuer: "https://id".to_owned(),
+            redirect: "http://127.0.0.1:8808/oauth/callback".to_owned(),
+            id: "me & you".to_owned(),
+            secret: None,
+            method: Method::Public,
+            secret_ends: 0,
+        };
+        let scopes = vec!["a".to_owned(), "b".to_owned()];
+        Wanted {
+            service: service.into(),
+            client: client.into(),
+            resource: "https://h/mcp".to_owned(),
+            scopes,
+        }
+    }
+
+    #[test]
+    fn a_page_says_all_that_it_must() {
+        let asked = Asked::new(wanted("https://id/a?tenant=1", true), Instant::now()).unwrap();
+        let (page, query) = asked.url.split_once('?').unwrap();
+        assert_eq!(page, "https://id/a");
+        let said = pairs(query);
+        let get =
+            |name: &str| said.iter().find(|(n, _)| n == name).map(|(_, value)| &**value).unwrap_or_default();
+        let challenge = BASE64_URL_SAFE_NO_PAD.encode(digest(&SHA256, asked.verifier.expose().as_bytes()));
+        for (name, value) in [
+            ("tenant", "1"),
+            ("response_type", "code"),
+            ("client_id", "me & you"),
+            ("redirect_uri", "http://127.0.0.1:8808/oauth/callback"),
+            ("code_challenge", &*challenge),
+            ("code_challenge_method", "S256"),
+            ("resource", "https://h/mcp"),
+            ("scope", "a b offline_access"),
+            ("prompt", "consent"),
+        ] {
+            assert_eq!(get(name), value, "{name}");
+        }
+        assert!(get("state").len() >= 43 && asked.verifier.expose().len() >= 43);
+        assert!(!asked.url.contains(asked.verifier.expose()));
+        assert!(asked.is_named(get("state")) && !asked.is_named("") && !asked.is_named(&get("state")[1..]));
+        let other = Asked::new(wanted("https://id/a", false), Instant::now()).unwrap();
+        assert!(
+            !other.is_named(get("state"))
+                && !other.url.contains("prompt=")
+                && other.url.contains("scope=a%20b")
+        );
+    }
+
+    #[test]
+    fn a_page_is_shown_again_while_it_is_fresh_and_ends() {
+        let (now, want) = (Instant::now(), wanted("https://id/a", false));
+        let asked = Asked::new(want.clone(), now).unwrap();
+        let more = Wanted { scopes: vec!["c".to_owned()], ..want.clone() };
+        assert!(asked.serves(&want, now) && !asked.serves(&more, now) && !asked.serves(&want, now + FRESH));
+        assert!(!asked.is_over(now + LIFE - Duration::from_nanos(1)) && asked.is_over(now + LIFE));
+    }
+
+    #[test]
+    fn what_a_browser_brings_is_read_strictly() {
+        let read =
+            Brought::read("code=a%2Bb&state=c&iss=https%3A%2F%2Fid&session_state=d&session_state=e").unwrap();
+        assert_eq!((read.code.as_deref(), read.state.as_deref()), (Some("a+b"), Some("c")));
+        let want = wanted("https://id/a", false);
+        assert!(read.is_from(&want.service));
+        let strict = Service { names_itself: true, ..(*want.service).clone() };
+        let silent = Brought { issuer: None, ..read.clone() };
+        assert!(silent.is_from(&want.service) && !silent.is_from(&strict));
+        for issuer in ["https://evil", "https://id/", ""] {
+            assert!(
+                !Brought { issuer: Some(issuer.to_owned()), ..read.clone() }.is_from(&want.service),
+                "{issuer}"
+            );
+        }
+        for twice in ["state=a&state=a", "code=a&code=b&state=c", "iss=a&iss=b"] {
+            assert_eq!(Brought::read(twice), None, "{twice}");
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! What one server's user has allowed Dragoman, and how more of it is come by: from the vault, by a refresh token, by
+//! asking. One thing at a time; whoever waits meanwhile gets what the first one got.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use engine::config::OAuthClient;
+use http::{HeaderValue, Uri};
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+use transport::up::{Credential, Refusal};
+
+use super::asked::{Asked, Wanted};
+use super::challenge::Challenge;
+use super::client::Registered;
+use super::metadata::{Service, canonical};
+use super::outside::{Way, is_inside};
+use super::tokens::{self, NoTokens, Parties, Tokens};
+use super::{Around, Fault, Page};
+
+/// How long an exchange for tokens may take.
+const EXCHANGE: Duration = Duration::from_secs(15);
+/// When a token is tried to be exchanged again after that failed, in seconds.
+const AGAIN: u64 = 30;
+/// How long tokens are quite new.
+const QUITE_NEW: Duration = Duration::from_secs(10);
+/// How many pages of one server may be open.
+const PAGES: usize = 4;
+
+/// Consent to one server.
+pub(crate) struct Grant {
+    pub(super) server: Arc<str>,
+    pub(super) url: Uri,
+    pub(super) config: OAuthClient,
+    pub(super) around: Arc<Around>,
+    /// What links to the server show.
+    credential: Arc<Credential>,
+    pub(super) known: Mutex<Known>,
+    busy: tokio::sync::Mutex<()>,
+}
+
+/// What is known of it now.
+#[derive(Default)]
+pub(super) struct Known {
+    pub(super) held: Option<Held>,
+    /// When new tokens were given.
+    taken: Option<Instant>,
+    pub(super) wanted: Option<Wanted>,
+    /// What `wanted` was found by, and when; or why nothing was found.
+    pub(super) search: Option<(Challenge, Instant, Option<String>)>,
+    asked: Vec<Asked>,
+}
+
+/// What is held, as it is kept.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Held {
+    /// The server's address: what is kept for another one is nothing to this one.
+    url: String,
+    resource: String,
+    service: Service,
+    client: Registered,
+    pub(super) tokens: Tokens,
+}
+
+/// Seconds since 1970.
+pub(super) fn unix() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+impl Grant {
+    pub(super) fn new(server: &Arc<str>, url: Uri, config: OAuthClient, around: Arc<Around>) -> Self {
+        Self {
+            server: server.clone(),
+            url,
+            config,
+            around,
+            credential: Arc::default(),
+            known: Mutex::default(),
+            busy: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// What links to the server show: the cell, which is exchanged as tokens come and go.
+    pub(crate) fn credential(&self) -> Arc<Credential> {
+        self.credential.clone()
+    }
+
+    /// Does about a refusal what can be done without a user; `true` when the request may be sent again. Else it is known
+    /// from now on where the user is to be sent, or why nobody can be asked.
+    pub(crate) async fn answer(self: &Arc<Self>, refusal: &Refusal) -> bool {
+        let (grant, refusal) = (self.clone(), refusal.clone());
+        // Whoever asked may leave; tokens that were exchanged must be kept all the same.
+        tokio::spawn(async move { grant.answered(&refusal).await }).await.unwrap_or(false)
+    }
+
+    async fn answered(&self, refusal: &Refusal) -> bool {
+        let _turn = self.busy.lock().await;
+        let now = self.credential.get();
+        if now != refusal.shown {
+            return now.is_some();
+        }
+        let challenge = Challenge::read(&refusal.challenge);
+        if self.adopt(refusal.shown.as_ref()).await {
+            return true;
+        }
+        if refusal.status != 401 {
+            if challenge.wants_scopes {
+                self.want(&challenge).await;
+            }
+            return false;
+        }
+        // Who refuses a token that is quite new would refuse the next one, too.
+        if self.known.lock().taken.is_some_and(|at| at.elapsed() < QUITE_NEW) {
+            self.want(&challenge).await;
+            return false;
+        }
+        match self.exchange_refresh_token().await {
+            Ok(()) => return true,
+            Err(Fault::NoRefreshToken | Fault::RefreshFailed { for_good: true, .. }) => {
+                self.drop_tokens().await;
+            }
+            Err(_) => return false,
+        }
+        self.want(&challenge).await;
+        false
+    }
+
+    /// Takes from the vault what another process, or this one before it was started again, has put there. `false` when
+    /// that is what was `refused`, or nothing.
+    pub(super) async fn adopt(&self, refused: Option<&HeaderValue>) -> bool {
+        let held: Option<Held> = self.around.kept.get(&self.place()).await;
+        let held = held.filter(|held| held.url == canonical(&self.url));
+        let Some((held, header)) =
+            held.and_then(|held| Some((held.tokens.header()?, held))).map(|(h, held)| (held, h))
+        else {
+            return false;
+        };
+        if refused == Some(&header) {
+            self.known.lock().held.get_or_insert(held);
+            return false;
+        }
+        self.take(held, header);
+        true
+    }
+
+    fn take(&self, held: Held, header: HeaderValue) {
+        let mut known = self.known.lock();
+        known.held = Some(held);
+        known.wanted = None;
+        known.asked.clear();
+        self.credential.set(Some(header));
+    }
+
+    /// Keeps new tokens, and uses them from now on.
+    async fn keep(&self, held: Held) -> Result<(), String> {
+        let header = held.tokens.header().ok_or("its token does not fit into a header")?;
+        self.around.kept.put(&self.place(), &held).await;
+        self.take(held, header);
+        self.known.lock().taken = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Forgets the tokens.
+    pub(super) async fn drop_tokens(&self) -> bool {
+        let had = {
+            let mut known = self.known.lock();
+            self.credential.set(None);
+            known.held.take().is_some()
+        };
+        if had {
+            self.around.kept.remove(&self.place()).await;
+        }
+        had
+    }
+
+    /// Exchanges the refresh token, while nobody else does.
+    pub(super) async fn renew(&self) -> Result<(), Fault> {
+        let _turn = self.busy.lock().await;
+        self.exchange_refresh_token().await
+    }
+
+    async fn exchange_refresh_token(&self) -> Result<(), Fault> {
+        let held = self.known.lock().held.clone();
+        let Some((held, refresh)) = held.and_then(|held| Some((held.clone(), held.tokens.refresh?))) else {
+            return Err(Fault::NoRefreshToken);
+        };
+        let parties = Parties {
+            service: &held.service,
+            client: &held.client,
+            resource: &held.resource,
+            scopes: &held.tokens.scopes,
+        };
+        let way = Way { inside: is_inside(&self.url).await, until: Instant::now() + EXCHANGE };
+        let asked =
+            tokens::ask(&self.around.outside, parties, tokens::Grant::Refresh(&refresh), way, unix()).await;
+        match asked {
+            Ok(tokens) => {
+                tracing::info!(server = %self.server, "the consent to it was renewed");
+                let kept = self.keep(Held { tokens, ..held }).await;
+                kept.map_err(|why| Fault::RefreshFailed { why, for_good: true })
+            }
+            // Another process may have been quicker, and the token be good for once.
+            Err(NoTokens::Refused(_)) if self.adopt(held.tokens.header().as_ref()).await => Ok(()),
+            Err(NoTokens::Refused(why)) => {
+                tracing::warn!(server = %self.server, why, "the consent to it has ended");
+                Err(Fault::RefreshFailed { why, for_good: true })
+            }
+            Err(NoTokens::Unavailable(why)) => {
+                tracing::warn!(server = %self.server, why, "the consent to it cannot be renewed now");
+                if let Some(held) = &mut self.known.lock().held {
+                    held.tokens.renew = held.tokens.renew.map(|_| unix() + AGAIN);
+                }
+                Err(Fault::RefreshFailed { why, for_good: false })
+            }
+        }
+    }
+
+    /// Whether its token should be exchanged at `now` (seconds since 1970), and nobody does that yet.
+    pub(super) fn is_due(&self, now: u64) -> bool {
+        let known = self.known.lock();
+        let tokens = known.held.as_ref().map(|held| &held.tokens);
+        let due = tokens.is_some_and(|t| t.refresh.is_some() && t.renew.is_some_and(|renew| renew <= now));
+        due && self.busy.try_lock().is_ok()
+    }
+
+    /// Exchanges the token before its end, unless somebody did so meanwhile. One that cannot be exchanged is used as long
+    /// as the server takes it.
+    pub(super) async fn renew_if_due(self: Arc<Self>) {
+        let _turn = self.busy.lock().await;
+        let due = {
+            let known = self.known.lock();
+            known.held.as_ref().is_some_and(|held| held.tokens.renew.is_some_and(|renew| renew <= unix()))
+        };
+        if !due {
+            return;
+        }
+        if let Err(Fault::RefreshFailed { for_good: true, .. }) = self.exchange_refresh_token().await
+            && let Some(held) = &mut self.known.lock().held
+        {
+            held.tokens.refresh = None;
+        }
+    }
+
+    /// The page where a user gives consent, while that is wanted.
+    pub(crate) fn page(&self) -> Option<Page> {
+        let now = Instant::now();
+        let mut known = self.known.lock();
+        let wanted = known.wanted.clone()?;
+        known.asked.retain(|asked| !asked.is_over(now));
+        let page = |asked: &Asked| Page { url: asked.url.clone(), name: asked.name.clone() };
+        if let Some(asked) = known.asked.iter().rev().find(|asked| asked.serves(&wanted, now)) {
+            return Some(page(asked));
+        }
+        let asked = Asked::new(wanted, now).inspect_err(|why| tracing::error!(why)).ok()?;
+        if known.asked.len() >= PAGES {
+            known.asked.remove(0);
+        }
+        known.asked.push(asked);
+        known.asked.last().map(page)
+    }
+
+    /// The request that a browser names, which is over by that.
+    pub(super) fn named(&self, state: &str) -> Option<Asked> {
+        let now = Instant::now();
+        let mut known = self.known.lock();
+        known.asked.retain(|asked| !asked.is_over(now));
+        let at = known.asked.iter().position(|asked| asked.is_named(state))?;
+        Some(known.asked.remove(at))
+    }
+
+    /// Exchanges the code that a browser brought.
+    pub(super) async fn redeem(&self, asked: Asked, code: &str) -> Result<(), Fault> {
+        let _turn = self.busy.lock().await;
+        let Wanted { service, client, resource, scopes } = &asked.wanted;
+        let parties = Parties { service, client, resource, scopes };
+        let way = Way { inside: is_inside(&self.url).await, until: Instant::now() + EXCHANGE };
+        let grant = tokens::Grant::Code { code, verifier: &asked.verifier };
+        let asked_for = tokens::ask(&self.around.outside, parties, grant, way, unix()).await;
+        let tokens = asked_for.map_err(|why| match why {
+            NoTokens::Refused(why) | NoTokens::Unavailable(why) => Fault::NotExchanged(why),
+        })?;
+        let (url, resource) = (canonical(&self.url), resource.clone());
+        let (service, client) = ((**service).clone(), (**client).clone());
+        let held = Held { url, resource, service, client, tokens };
+        self.keep(held).await.map_err(Fault::NotExchanged)
+    }
+
+    /// What is held now.
+    pub(super) fn held(&self) -> Option<Held> {
+        self.known.lock().held.clone()
+    }
+
+    /// Whether a user is to be asked.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.known.lock().wanted.is_some()
+    }
+
+    /// Why nobody can be asked, where that is so.
+    pub(super) fn why_not(&self) -> Option<String> {
+        self.known.lock().search.as_ref()?.2.clone()
+    }
+
+    /// What is said of a refusal: the same, without the token, and what is to be done.
+    pub(crate) fn told(&self, refusal: &Refusal, said: &str) -> String {
+        let said = self.concealed(said.to_owned());
+        if self.is_wanted() {
+            return "wants the consent of its user first".to_owned();
+        }
+        // Who speaks of no bearer tokens is not understood to want any.
+        let wants_tokens = refusal.challenge.to_ascii_lowercase().contains("bearer");
+        match self.why_not().filter(|_| wants_tokens) {
+            Some(why) => {
+                format!("{said} (it wants the consent of its user, but nobody can be asked for it: {why})")
+            }
+            None => said,
+        }
+    }
+
+    /// A text of the server's, which may have the token in it, without that.
+    pub(crate) fn concealed(&self, text: String) -> String {
+        let known = self.known.lock();
+        let Some(held) = &known.held else { return text };
+        let secrets = [Some(&held.tokens.access), held.tokens.refresh.as_ref()];
+        let all = secrets.into_iter().flatten().map(super::secret::Secret::expose);
+        all.fold(text, |text, secret| if text.contains(secret) { text.replace(secret, "***") } else { text })
+    }
+
+    /// The name under which what is held is kept.
+    fn place(&self) -> String {
+        format!("grant {}", self.server)
+    }
+}

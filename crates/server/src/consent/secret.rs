@@ -1,0 +1,42 @@
+//! A text that is kept and sent, and never shown.
+
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A secret that can be written into what is sealed.
+#[derive(Debug, Clone)]
+pub(super) struct Secret(SecretString);
+
+impl Secret {
+    pub(super) fn new(text: impl Into<String>) -> Self {
+        Self(SecretString::from(text.into()))
+    }
+
+    pub(super) fn expose(&self) -> &str {
+        self.0.expose_secret()
+    }
+}
+
+impl Serialize for Secret {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.expose())
+    }
+}
+
+impl<'de> Deserialize<'de> for Secret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::new)
+    }
+}
+
+/// A text that nobody can guess: 256 random bits in visible ASCII (RFC 7636, 4.1 takes it as it is).
+///
+/// # Errors
+/// When the operating system gives no random bytes.
+pub(super) fn random() -> Result<String, String> {
+    use base64::Engine as _;
+    use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(|_| "the operating system gives no random numbers".to_owned())?;
+    Ok(BASE64_URL_SAFE_NO_PAD.encode(bytes))
+}

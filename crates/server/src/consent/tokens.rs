@@ -1,0 +1,221 @@
+//! Codes and refresh tokens become tokens (RFC 6749, 4.1.3, 5 and 6; RFC 8707, 2.2). It must not know who asked for them.
+
+use http::{HeaderValue, StatusCode};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::challenge::scopes;
+use super::client::Registered;
+use super::form::joined;
+use super::metadata::Service;
+use super::outside::{Answer, Outside, Way};
+use super::secret::Secret;
+
+/// The longest token, in bytes: it has to fit into a header.
+const LONGEST: usize = 16 << 10;
+/// The longest life of a token that is believed, in seconds.
+const LONGEST_LIFE: u64 = 366 * 24 * 3600;
+/// A token is exchanged so long before its end, in seconds, or when three quarters of its life are over.
+const EARLY: u64 = 60;
+
+/// Tokens for one resource.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Tokens {
+    pub(super) access: Secret,
+    pub(super) refresh: Option<Secret>,
+    /// What was allowed; what was asked for where the server does not say.
+    pub(super) scopes: Vec<String>,
+    /// When it ends, in seconds since 1970, where that is known.
+    pub(super) ends: Option<u64>,
+    /// When it is to be exchanged for a new one, the same.
+    pub(super) renew: Option<u64>,
+}
+
+/// Why there are no tokens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum NoTokens {
+    /// The server says no, and will say so again: its code, and what it says of it.
+    Refused(String),
+    /// It may give some later.
+    Unavailable(String),
+}
+
+/// What is given in exchange for tokens.
+pub(super) enum Grant<'a> {
+    /// The code that a browser brought, and the secret behind it (RFC 7636).
+    Code { code: &'a str, verifier: &'a Secret },
+    /// A refresh token, of tokens with these scopes.
+    Refresh(&'a Secret),
+}
+
+/// Who asks whom, for what.
+#[derive(Clone, Copy)]
+pub(super) struct Parties<'a> {
+    pub(super) service: &'a Service,
+    pub(super) client: &'a Registered,
+    pub(super) resource: &'a str,
+    /// The scopes that were asked for.
+    pub(super) scopes: &'a [String],
+}
+
+/// Asks for tokens; `now` in seconds since 1970.
+///
+/// # Errors
+/// [`NoTokens`].
+pub(super) async fn ask(
+    outside: &Outside,
+    parties: Parties<'_>,
+    grant: Grant<'_>,
+    way: Way,
+    now: u64,
+) -> Result<Tokens, NoTokens> {
+    let Parties { service, client, resource, scopes } = parties;
+    let url = service.token.parse().map_err(|_| NoTokens::Refused("its address is no URL".to_owned()))?;
+    let mut form = match &grant {
+        Grant::Code { code, verifier } => vec![
+            ("grant_type", "authorization_code"),
+            ("code", *code),
+            ("redirect_uri", &*client.redirect),
+            ("code_verifier", verifier.expose()),
+        ],
+        Grant::Refresh(token) => vec![("grant_type", "refresh_token"), ("refresh_token", token.expose())],
+    };
+    form.push(("resource", resource));
+    let header = client.enter(&mut form);
+    let body = joined(&form);
+    let answer = outside.post(&url, "application/x-www-form-urlencoded", header, body, way).await;
+    let answer = answer.map_err(NoTokens::Unavailable)?;
+    let mut tokens = read(&answer, scopes, now)?;
+    if let (None, Grant::Refresh(old)) = (&tokens.refresh, grant) {
+        tokens.refresh = Some(old.clone());
+    }
+    Ok(tokens)
+}
+
+fn read(answer: &Answer, asked: &[String], now: u64) -> Result<Tokens, NoTokens> {
+    #[derive(Deserialize)]
+    struct Written {
+        access_token: Secret,
+        token_type: String,
+        expires_in: Option<Value>,
+        refresh_token: Option<Secret>,
+        scope: Option<String>,
+    }
+    let odd = || NoTokens::Unavailable("it answers with something that is no token".to_owned());
+    if answer.status != StatusCode::OK {
+        return Err(refused(answer));
+    }
+    let written: Written = serde_json::from_slice(&answer.body).map_err(|_| odd())?;
+    let is_sound = |token: &Secret| {
+        (1..=LONGEST).contains(&token.expose().len()) && token.expose().bytes().all(|b| b.is_ascii_graphic())
+    };
+    if !is_sound(&written.access_token)
+        || written.refresh_token.as_ref().is_some_and(|token| !is_sound(token))
+    {
+        return Err(odd());
+    }
+    if !written.token_type.eq_ignore_ascii_case("bearer") {
+        return Err(NoTokens::Refused("its tokens are not bearer tokens".to_owned()));
+    }
+    let life = written.expires_in.as_ref().and_then(seconds).map(|life| life.min(LONGEST_LIFE));
+    let said = written.scope.as_deref().map(scopes).filter(|scopes| !scopes.is_empty());
+    Ok(Tokens {
+        access: written.access_token,
+        refresh: written.refresh_token,
+        scopes: said.unwrap_or_else(|| asked.to_vec()),
+        ends: life.map(|life| now + life),
+        renew: life.map(|life| now + life - EARLY.min(life.div_ceil(4))),
+    })
+}
+
+/// A number, or one written as a text.
+fn seconds(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok())
+}
+
+/// A refusal (RFC 6749, 5.2).
+fn refused(answer: &Answer) -> NoTokens {
+    let status = answer.status;
+    let error = serde_json::from_slice::<Value>(&answer.body).ok();
+    let word = |key: &str| error.as_ref().and_then(|error| error.get(key)?.as_str()).map(shown);
+    match word("error").filter(|word| !word.is_empty()) {
+        Some(code) if status.is_client_error() && status != StatusCode::TOO_MANY_REQUESTS => {
+            let more = word("error_description").map(|text| format!(": {text}")).unwrap_or_default();
+            NoTokens::Refused(format!("{code}{more}"))
+        }
+        _ => NoTokens::Unavailable(format!("it answers with status {}", status.as_u16())),
+    }
+}
+
+/// What others say, fit to be shown: short, and without what cannot be seen.
+pub(super) fn shown(text: &str) -> String {
+    let is_plain = |c: &char| {
+        !c.is_control()
+            && !matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars().filter(is_plain).take(200).collect()
+}
+
+impl Tokens {
+    /// The value of `Authorization` (RFC 6750, 2.1).
+    pub(super) fn header(&self) -> Option<HeaderValue> {
+        let text = Secret::new(format!("Bearer {}", self.access.expose()));
+        let mut value = HeaderValue::from_str(text.expose()).ok()?;
+        value.set_sensitive(true);
+        Some(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status: u16, body: &str) -> Answer {
+        Answer {
+            status: StatusCode::from_u16(status).unwrap(),
+            body: bytes::Bytes::copy_from_slice(body.as_bytes()),
+        }
+    }
+
+    #[test]
+    fn tokens_are_read_with_their_times() {
+        let asked = ["a".to_owned()];
+        let read = |body: &str| read(&answer(200, body), &asked, 1000).unwrap();
+        let all = read(
+            r#"{"access_token":"x","token_type":"Bearer","expires_in":3600,"refresh_token":"y","scope":"b c"}"#,
+        );
+        assert_eq!((all.ends, all.renew, all.scopes.join(" ")), (Some(4600), Some(4540), "b c".to_owned()));
+        assert_eq!(all.header().unwrap(), "Bearer x");
+        assert!(!format!("{all:?}").contains("\"x\""));
+        let least = read(r#"{"access_token":"x","token_type":"bearer"}"#);
+        assert_eq!((least.ends, least.renew, least.scopes.join(" ")), (None, None, "a".to_owned()));
+        let short = read(r#"{"access_token":"x","token_type":"bearer","expires_in":"4"}"#);
+        assert_eq!((short.ends, short.renew), (Some(1004), Some(1003)));
+        let endless = read(r#"{"access_token":"x","token_type":"bearer","expires_in":18446744073709551615}"#);
+        assert_eq!(endless.ends, Some(1000 + LONGEST_LIFE));
+    }
+
+    #[test]
+    fn what_is_no_token_is_refused() {
+        for (status, body) in [
+            (200, "<html>"),
+            (200, "{}"),
+            (200, r#"{"access_token":"","token_type":"bearer"}"#),
+            (200, r#"{"access_token":"a b","token_type":"bearer"}"#),
+            (200, r#"{"access_token":"a\r\nX: y","token_type":"bearer"}"#),
+            (200, r#"{"access_token":"a","refresh_token":"b\n","token_type":"bearer"}"#),
+            (302, r#"{"access_token":"a","token_type":"bearer"}"#),
+            (500, r#"{"error":"server_error"}"#),
+            (429, r#"{"error":"slow_down"}"#),
+            (400, "<html>"),
+        ] {
+            let refused = read(&answer(status, body), &[], 0).unwrap_err();
+            assert!(matches!(refused, NoTokens::Unavailable(_)), "{body}: {refused:?}");
+        }
+        let refused = read(&answer(200, r#"{"access_token":"a","token_type":"DPoP"}"#), &[], 0).unwrap_err();
+        assert!(matches!(refused, NoTokens::Refused(_)));
+        let said = "{\"error\":\"invalid_grant\",\"error_description\":\"too \\u0007old\\u202e\"}";
+        let refused = read(&answer(400, said), &[], 0).unwrap_err();
+        assert_eq!(refused, NoTokens::Refused("invalid_grant: too old".to_owned()));
+    }
+}

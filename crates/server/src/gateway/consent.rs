@@ -1,0 +1,128 @@
+//! Servers that want the consent of their users: what clients are told of them, and what is asked again once consent was
+//! given. It must not know how consent is come by.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+
+use engine::config::Config;
+use engine::exchange::Answer;
+use engine::{Condition, Fault};
+use proto::json::{MAX_DEPTH, Members, quote};
+use proto::rpc::{Id, code};
+
+use super::upstream::{Kind, Upstream};
+use super::{Gateway, Shard};
+use crate::consent::Page;
+
+/// Where browsers find a gateway that listens at `addrs`: where the configuration says so, else on this machine; `None` for
+/// one that listens nowhere.
+pub(super) fn base(config: &Config, addrs: &[SocketAddr]) -> Option<String> {
+    let first = addrs.first()?;
+    if let Some(url) = &config.public_url {
+        return Some(url.clone());
+    }
+    let resource =
+        config.auth.oauth.as_ref().and_then(|oauth| oauth.resource.expose().parse::<http::Uri>().ok());
+    if let Some(resource) = resource
+        && let (Some(scheme), Some(authority)) = (resource.scheme_str(), resource.authority())
+    {
+        return Some(format!("{scheme}://{authority}"));
+    }
+    let here = match first.ip() {
+        IpAddr::V4(address) if address.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(address) if address.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        address => address,
+    };
+    Some(format!("http://{}", SocketAddr::new(here, first.port())))
+}
+
+impl Gateway {
+    /// The servers of a profile that want consent, each with the page where it is given.
+    pub(super) fn consents_wanted(&self, profile: usize) -> Vec<(String, String)> {
+        let all = self.snapshot.profiles[profile].upstreams.iter().map(|id| self.upstream(*id));
+        all.filter_map(|upstream| Some((upstream.name().to_string(), page(&upstream)?.url))).collect()
+    }
+
+    /// The same fault; one of a server that wants consent says where that is given, as clients of this kind are told it.
+    pub(super) fn pointing(&self, fault: Fault, kind: &Kind) -> Fault {
+        let Some(name) = fault.subject.as_deref().filter(|_| fault.condition == Condition::UpstreamDown)
+        else {
+            return fault;
+        };
+        let wanting = self.upstream_named(name);
+        let Some(page) = wanting.as_ref().and_then(|upstream| page(upstream)) else { return fault };
+        let told = Fault { status: fault.status, ..Fault::wants_consent(name, &page.url) };
+        if !kind.era.shapes.url_error || !opens_pages(&kind.capabilities) {
+            return told;
+        }
+        // The client opens the page itself, once its user agrees (MCP 2025-11-25, elicitation: URL mode).
+        let data = format!(
+            "{{\"elicitations\":[{{\"mode\":\"url\",\"elicitationId\":{},\"url\":{},\"message\":{}}}]}}",
+            quote(&page.name),
+            quote(&page.url),
+            quote(&format!("The server {name} wants your consent."))
+        );
+        Fault { code: code::URL_ELICITATION_REQUIRED, ..told.with_data(data) }
+    }
+
+    /// The server of this name, as it is configured now.
+    fn upstream_named(&self, name: &str) -> Option<Arc<Upstream>> {
+        let all = self.upstreams.all();
+        let is_it = |one: &&Arc<Upstream>| &**one.name() == name && !one.leaving.is_stopped();
+        all.iter().rev().find(is_it).cloned()
+    }
+
+    /// The same of an answer.
+    pub(super) fn pointing_answer(&self, answer: Answer, id: &Id, kind: &Kind) -> Answer {
+        match answer.fault {
+            Some(fault) if fault.condition == Condition::UpstreamDown => {
+                Answer::fault(answer.status, self.pointing(*fault, kind), id)
+            }
+            fault => Answer { fault, ..answer },
+        }
+    }
+}
+
+/// Whether a client with these capabilities opens pages for its user.
+fn opens_pages(capabilities: &[u8]) -> bool {
+    let modes = Members::of_document(capabilities, MAX_DEPTH).ok().and_then(|all| {
+        let elicitation = all.get(capabilities, "elicitation")?;
+        Members::of_value(capabilities, elicitation)
+    });
+    modes.is_some_and(|modes| modes.get(capabilities, "url").is_some())
+}
+
+fn page(upstream: &Upstream) -> Option<Page> {
+    upstream.grant.as_ref()?.page()
+}
+
+/// Asks a server anew for what it offers: its user has allowed more, or less.
+pub(super) fn changed(shard: &Shard, server: &str) {
+    if let Some(upstream) = shard.gateway.upstream_named(server) {
+        upstream.ask_again(shard);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(text: &str) -> Config {
+        let lookup = engine::config::Lookup { env: &|_| None, file: &|_| Err("none".to_owned()) };
+        engine::config::load(text, "test", &lookup).unwrap().config
+    }
+
+    #[test]
+    fn browsers_find_the_gateway_where_it_says() {
+        let at = |text: &str, addr: &str| base(&config(text), &[addr.parse().unwrap()]).unwrap();
+        assert_eq!(at("{}", "127.0.0.1:8808"), "http://127.0.0.1:8808");
+        assert_eq!(at("{}", "0.0.0.0:80"), "http://127.0.0.1:80");
+        assert_eq!(at("{}", "[::]:9"), "http://[::1]:9");
+        assert_eq!(at("{}", "10.0.0.7:9"), "http://10.0.0.7:9");
+        let oauth = "auth: { oauth: { resource: 'https://mcp.example.com:8443/mcp' }, jwt: { issuer: 'https://id.example.com' } }";
+        assert_eq!(at(oauth, "127.0.0.1:1"), "https://mcp.example.com:8443");
+        let both = format!("publicUrl: 'https://gate.example.com/dragoman/'\n{oauth}");
+        assert_eq!(at(&both, "127.0.0.1:1"), "https://gate.example.com/dragoman");
+        assert_eq!(base(&config(&both), &[]), None);
+    }
+}

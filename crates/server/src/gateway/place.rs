@@ -1,0 +1,83 @@
+//! Where an upstream is: at an address, in a child, in this process. It must not know what is asked of it.
+
+use std::sync::Arc;
+
+use engine::config::{HttpLink as HttpConfig, Link as LinkConfig};
+use engine::snapshot::{Snapshot, UpstreamSpec};
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue, Uri};
+use native::NativeServer;
+use transport::child::Spec;
+use transport::up::{HttpLimits, HttpTarget};
+
+use super::embedded;
+use crate::consent::{Consents, Grant};
+
+/// Where an upstream is.
+pub(crate) enum Place {
+    Http(Arc<HttpTarget>),
+    Child(Spec),
+    Native(Arc<dyn NativeServer>),
+}
+
+impl Place {
+    /// The place that the configuration names, and the consent of its users where a credential comes from that.
+    ///
+    /// # Errors
+    /// What of it cannot be, for a person.
+    pub(super) fn of(
+        spec: &UpstreamSpec,
+        snapshot: &Snapshot,
+        consents: &Consents,
+    ) -> Result<(Self, Option<Arc<Grant>>), String> {
+        let limits = &snapshot.limits;
+        let mut grant = None;
+        let place = match &spec.link {
+            LinkConfig::Native(native) => {
+                let made = embedded::server(native, snapshot);
+                Self::Native(made.map_err(|e| format!("{}: {e}", spec.name))?)
+            }
+            LinkConfig::Http(http) => {
+                let uri: Uri = http.url.expose().parse().map_err(|e| format!("{}: {e}", spec.name))?;
+                let headers = headers(&spec.name, http)?;
+                if !headers.contains_key(AUTHORIZATION) {
+                    let client = http.oauth.clone().unwrap_or_default();
+                    grant = Some(consents.enter(&spec.name, uri.clone(), client));
+                }
+                let credential = grant.as_ref().map(|grant| grant.credential()).unwrap_or_default();
+                let limits = HttpLimits {
+                    result: limits.result,
+                    event: limits.result,
+                    patience: limits.connect_timeout * 3,
+                    body: spec.timeouts.overall,
+                    frame: super::frame_limits(limits),
+                };
+                Self::Http(Arc::new(HttpTarget { uri, headers, credential, limits }))
+            }
+            LinkConfig::Stdio(child) => Self::Child(Spec {
+                program: child.command.expose().to_owned(),
+                args: child.args.iter().map(|arg| arg.expose().to_owned()).collect(),
+                env: child
+                    .env
+                    .iter()
+                    .map(|(name, value)| (name.clone(), value.expose().to_owned()))
+                    .collect(),
+                cwd: child.cwd.as_ref().map(|cwd| cwd.expose().into()),
+                inherit: Vec::new(),
+            }),
+        };
+        Ok((place, grant))
+    }
+}
+
+/// The configured headers of requests to it.
+fn headers(server: &str, http: &HttpConfig) -> Result<HeaderMap, String> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &http.headers {
+        let mut value = HeaderValue::from_str(value.expose())
+            .map_err(|_| format!("{server}: header {name} has a value that HTTP cannot carry"))?;
+        value.set_sensitive(true);
+        headers.insert(name.clone(), value);
+    }
+    Ok(headers)
+}

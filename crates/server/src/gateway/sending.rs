@@ -1,0 +1,167 @@
+//! Requests over an open link, and what is done when they are refused. It must not know what they ask.
+
+use engine::exchange::Outbound;
+use native::NativeCall;
+use proto::era::{is_foreign, is_foreign_status};
+use proto::rpc::{Frame, FrameLimits, Kind as FrameKind};
+use transport::net::client::Client;
+use transport::up::{HttpReply, LinkError};
+
+use super::embedded::{Carried, mapped};
+use super::link::OpenLink;
+use super::link_cell::CREDENTIALS;
+use super::reply::{Incoming, Reply, Source, parse};
+use super::wire::Wire;
+
+impl OpenLink {
+    /// Sends a request; again when it was refused for want of a better credential, and there is one now.
+    pub(crate) async fn send(
+        &self,
+        client: &Client,
+        outbound: Outbound,
+        limits: FrameLimits,
+        carried: Option<&Carried>,
+    ) -> Result<Reply, LinkError> {
+        let mut sent = self.send_once(client, &outbound, limits, carried).await;
+        for _ in 0..CREDENTIALS {
+            match &sent {
+                Err(e) if Box::pin(self.is_let_in(e)).await => {
+                    sent = Box::pin(self.send_once(client, &outbound, limits, carried)).await;
+                }
+                _ => break,
+            }
+        }
+        sent
+    }
+
+    /// Whether a request that failed so may be sent again: it was refused for want of a better credential, and there is one.
+    async fn is_let_in(&self, error: &LinkError) -> bool {
+        match error {
+            LinkError::Unauthorized(refusal) => self.upstream.is_let_in(refusal).await,
+            _ => false,
+        }
+    }
+
+    async fn send_once(
+        &self,
+        client: &Client,
+        outbound: &Outbound,
+        limits: FrameLimits,
+        carried: Option<&Carried>,
+    ) -> Result<Reply, LinkError> {
+        self.touch();
+        match &self.wire {
+            Wire::Http(link) => match self
+                .known(link.post(client, outbound.body.clone(), outbound.mirror.as_ref()).await)?
+            {
+                HttpReply::Whole { status, text } => match Reply::of(text, Some(status), self.era, limits)? {
+                    Reply::Whole(frame, _) if is_foreign(self.era, &frame, Some(status)) => {
+                        Err(self.foreign())
+                    }
+                    reply => Ok(reply),
+                },
+                HttpReply::Stream(stream) => Ok(Reply::Source(Source::Web(Incoming::new(stream, self.era)))),
+                HttpReply::Long(long) => Ok(Reply::Long(long)),
+                HttpReply::Accepted => Err(LinkError::NotAMessage("an empty answer to a request".to_owned())),
+            },
+            Wire::Pipe(link) => {
+                Ok(Reply::Source(Source::Pipe(link.call(outbound.key, outbound.body.clone()).await?)))
+            }
+            Wire::Sse(link) => {
+                let call = link.call(client, outbound.key, outbound.body.clone()).await?;
+                Ok(Reply::Source(Source::Pipe(call)))
+            }
+            Wire::Native(server) => {
+                let request = parse(outbound.body.clone(), limits)?;
+                let mapped = carried.and_then(|carried| mapped(carried, &self.upstream.spec));
+                let call = NativeCall { mapped: mapped.as_ref(), ..NativeCall::new(&request, self.era) };
+                let answer = parse(server.answer(call).bytes().await, limits)?;
+                Ok(Reply::Whole(Box::new(answer), None))
+            }
+        }
+    }
+
+    /// Opens a stream for the gateway itself; `None` when it is answered at once, and so refused.
+    pub(crate) async fn open_stream(
+        &self,
+        client: &Client,
+        outbound: Outbound,
+        limits: FrameLimits,
+    ) -> Result<Option<Source>, LinkError> {
+        if matches!(self.wire, Wire::Pipe(_) | Wire::Sse(_)) {
+            let call = self.wire.own_call(client, outbound.key, outbound.body).await?;
+            return Ok(Some(Source::Pipe(call)));
+        }
+        match self.send(client, outbound, limits, None).await? {
+            Reply::Source(source) => Ok(Some(source)),
+            Reply::Whole(..) | Reply::Long(_) => Ok(None),
+        }
+    }
+
+    /// Sends a request of the gateway's own and waits for its answer; once more as [`Self::send`] does. The caller sets the
+    /// deadline.
+    pub(crate) async fn ask(
+        &self,
+        client: &Client,
+        outbound: Outbound,
+        limits: FrameLimits,
+    ) -> Result<Frame, LinkError> {
+        let mut asked = self.ask_once(client, outbound.clone(), limits).await;
+        for _ in 0..CREDENTIALS {
+            match &asked {
+                Err(e) if self.is_let_in(e).await => {
+                    asked = self.ask_once(client, outbound.clone(), limits).await;
+                }
+                _ => break,
+            }
+        }
+        asked
+    }
+
+    async fn ask_once(
+        &self,
+        client: &Client,
+        outbound: Outbound,
+        limits: FrameLimits,
+    ) -> Result<Frame, LinkError> {
+        match &self.wire {
+            Wire::Http(link) => {
+                let answer =
+                    link.answered(client, outbound.body, outbound.key, outbound.mirror.as_ref()).await;
+                match self.known(answer)? {
+                    frame if is_foreign(self.era, &frame, None) => Err(self.foreign()),
+                    frame => Ok(frame),
+                }
+            }
+            Wire::Pipe(_) | Wire::Sse(_) => {
+                let mut call = self.wire.own_call(client, outbound.key, outbound.body).await?;
+                loop {
+                    let frame = call.next().await?;
+                    if matches!(frame.kind(), FrameKind::Response | FrameKind::Error) {
+                        return Ok(*frame);
+                    }
+                }
+            }
+            Wire::Native(server) => {
+                let request = parse(outbound.body, limits)?;
+                parse(server.answer(NativeCall::new(&request, self.era)).bytes().await, limits)
+            }
+        }
+    }
+
+    /// The same, unless it says that the upstream no longer speaks the era of this link.
+    fn known<T>(&self, outcome: Result<T, LinkError>) -> Result<T, LinkError> {
+        match outcome {
+            Err(LinkError::Status { status, .. }) if is_foreign_status(self.era, status) => {
+                Err(self.foreign())
+            }
+            other => other,
+        }
+    }
+
+    /// Whoever needs it next asks the upstream what it speaks.
+    fn foreign(&self) -> LinkError {
+        self.bury();
+        LinkError::Foreign(self.era.version)
+    }
+}

@@ -1,0 +1,11 @@
+//! Consent of servers' users, over real sockets: how it is asked for, what browsers bring back, how tokens are kept,
+//! exchanged and shown, and what hostile servers and browsers try.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod attacks;
+mod given;
+mod renewed;
+mod rig;
+mod told;

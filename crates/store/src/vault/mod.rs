@@ -1,0 +1,15 @@
+//! Secrets that must outlive the process, such as tokens for other servers: sealed texts by name, in a file that says
+//! nothing without the key beside it. It must not know what a secret is for.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `key` | the key, in a file of its own for its owner alone |
+//! | `sealed` | the file of sealed texts |
+
+mod key;
+mod sealed;
+
+pub use sealed::Vault;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! The credential that requests to an upstream carry beside its configured headers, and how an upstream asks for one (RFC
+//! 6750, section 3). It must not know where a credential comes from.
+
+use arc_swap::ArcSwapOption;
+use http::header::{AUTHORIZATION, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
+use http::{HeaderName, StatusCode};
+
+/// The longest challenge that is kept, in bytes.
+const LONGEST: usize = 8 << 10;
+
+/// The value of `Authorization` for one upstream, or none. It may be exchanged while links are open: each request takes
+/// the one of its moment.
+#[derive(Debug, Default)]
+pub struct Credential(ArcSwapOption<HeaderValue>);
+
+impl Credential {
+    /// From now on requests carry this, or nothing.
+    pub fn set(&self, value: Option<HeaderValue>) {
+        let value = value.map(|mut value| {
+            value.set_sensitive(true);
+            value.into()
+        });
+        self.0.store(value);
+    }
+
+    /// What requests carry now.
+    pub fn get(&self) -> Option<HeaderValue> {
+        self.0.load().as_deref().cloned()
+    }
+
+    /// The header line of a request, if there is one.
+    pub(super) fn line(&self) -> Option<(HeaderName, HeaderValue)> {
+        Some((AUTHORIZATION, self.get()?))
+    }
+
+    /// Puts the header line among a request's headers.
+    pub(super) fn enter(&self, headers: &mut HeaderMap) {
+        headers.extend(self.line());
+    }
+}
+
+/// An upstream's refusal for want of a credential, or of a better one: the request was not acted on.
+#[derive(Debug, Clone)]
+pub struct Refusal {
+    /// The HTTP status: 401 or 403.
+    pub status: u16,
+    /// The values of `WWW-Authenticate`, in order, joined with commas.
+    pub challenge: String,
+    /// The beginning of the body, when it is text.
+    pub body: String,
+    /// The credential that was refused, when one was sent.
+    pub shown: Option<HeaderValue>,
+}
+
+impl Refusal {
+    /// The refusal that a response is; `None` for any other one. What 403 forbids is no matter of credentials, unless it
+    /// says that others would do (RFC 6750, section 3.1).
+    pub(super) fn of(status: StatusCode, headers: &HeaderMap, shown: Option<HeaderValue>) -> Option<Self> {
+        if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+            return None;
+        }
+        let mut challenge = String::new();
+        for value in headers.get_all(WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok()) {
+            if challenge.len() + value.len() > LONGEST {
+                break;
+            }
+            if !challenge.is_empty() {
+                challenge.push_str(", ");
+            }
+            challenge.push_str(value);
+        }
+        if status == StatusCode::FORBIDDEN && !challenge.contains("insufficient_scope") {
+            return None;
+        }
+        Some(Self { status: status.as_u16(), challenge, body: String::new(), shown })
+    }
+
+    /// The same, with the beginning of the response's body.
+    pub(super) fn saying(self, body: String) -> Self {
+        Self { body, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(status: StatusCode, challenges: &[&'static str]) -> Option<Refusal> {
+        let mut headers = HeaderMap::new();
+        for value in challenges {
+            headers.append(WWW_AUTHENTICATE, HeaderValue::from_static(value));
+        }
+        Refusal::of(status, &headers, None)
+    }
+
+    #[test]
+    fn a_401_and_a_403_for_want_of_scopes_are_refusals() {
+        let all = refusal(StatusCode::UNAUTHORIZED, &["Basic realm=\"a\"", "Bearer scope=\"b\""]).unwrap();
+        assert_eq!((all.status, &*all.challenge), (401, "Basic realm=\"a\", Bearer scope=\"b\""));
+        assert_eq!(refusal(StatusCode::UNAUTHORIZED, &[]).unwrap().challenge, "");
+        let more = refusal(StatusCode::FORBIDDEN, &["Bearer error=\"insufficient_scope\", scope=\"c\""]);
+        assert_eq!(more.unwrap().status, 403);
+        for status in [StatusCode::FORBIDDEN, StatusCode::OK, StatusCode::PROXY_AUTHENTICATION_REQUIRED] {
+            assert!(refusal(status, &["Bearer scope=\"c\""]).is_none(), "{status}");
+        }
+    }
+
+    #[test]
+    fn a_credential_shows_nothing_of_itself() {
+        let credential = Credential::default();
+        assert!(credential.line().is_none());
+        credential.set(Some(HeaderValue::from_static("Bearer to-ken")));
+        assert_eq!(credential.get().unwrap(), "Bearer to-ken");
+        let refused = Refusal::of(StatusCode::UNAUTHORIZED, &HeaderMap::new(), credential.get());
+        assert!(!format!("{credential:?}{refused:?}").contains("to-ken"));
+    }
+}
