@@ -36,6 +36,9 @@ const COLUMNS: &str = "at_ms, principal, profile, upstream, tool, method, outcom
 /// How many columns these are.
 const WIDTH: usize = 12;
 
+/// How many of them are texts that many entries have in common; they stand behind the first one.
+const TEXTS: usize = 6;
+
 /// How many entries go into one statement, since starting and ending one costs more than an entry.
 const ROWS: usize = 64;
 
@@ -69,12 +72,21 @@ impl Log {
     /// Whatever may be wrong with the file.
     pub fn append(&mut self, entries: &[Entry]) -> Result<(), Error> {
         self.0.write(|file| {
-            let (whole, rest) = entries.split_at(entries.len() - entries.len() % ROWS);
-            for (entries, rows) in [(whole, ROWS), (rest, 1)] {
-                let mut statement = file.prepare_cached(&insert(rows))?;
-                entries.chunks(rows).try_for_each(|entries| run(&mut statement, entries))?;
+            let (whole, rest) = entries.as_chunks::<ROWS>();
+            if !whole.is_empty() {
+                let mut mixed = file.prepare_cached(&insert(ROWS))?;
+                let mut alike = file.prepare_cached(&insert_alike())?;
+                for entries in whole {
+                    let first = texts(&entries[0]);
+                    if entries.iter().all(|entry| texts(entry) == first) {
+                        run_alike(&mut alike, entries)?;
+                    } else {
+                        run(&mut mixed, entries)?;
+                    }
+                }
             }
-            Ok(())
+            let mut single = file.prepare_cached(&insert(1))?;
+            rest.chunks(1).try_for_each(|entry| run(&mut single, entry))
         })
     }
 
@@ -180,6 +192,53 @@ fn run(statement: &mut Statement<'_>, entries: &[Entry]) -> rusqlite::Result<()>
         for (column, value) in values.into_iter().enumerate() {
             // Parameters count from 1.
             statement.raw_bind_parameter(number * WIDTH + column + 1, value)?;
+        }
+    }
+    statement.raw_execute().map(drop)
+}
+
+/// The texts of an entry that those of the same caller, who calls the same tool, have in common.
+fn texts(entry: &Entry) -> [Option<&str>; TEXTS] {
+    [
+        Some(&*entry.principal),
+        Some(&*entry.profile),
+        entry.upstream.as_deref(),
+        entry.tool.as_deref(),
+        Some(&*entry.method),
+        Some(entry.outcome.as_str()),
+    ]
+}
+
+/// The statement that appends as many entries as one is for, whose texts are the same: these are its first parameters, so
+/// that each is copied once.
+fn insert_alike() -> String {
+    let same: Vec<String> = (1..=TEXTS).map(|number| format!("?{number}")).collect();
+    let row = |number: usize| {
+        let own = TEXTS + 1 + number * (WIDTH - TEXTS);
+        let rest: Vec<String> = (own + 1..own + WIDTH - TEXTS).map(|number| format!("?{number}")).collect();
+        format!("(?{own}, {}, {})", same.join(", "), rest.join(", "))
+    };
+    let rows: Vec<String> = (0..ROWS).map(row).collect();
+    format!("INSERT INTO calls ({COLUMNS}) VALUES {}", rows.join(", "))
+}
+
+/// Appends entries whose texts are the same.
+fn run_alike(statement: &mut Statement<'_>, entries: &[Entry; ROWS]) -> rusqlite::Result<()> {
+    // Parameters count from 1.
+    for (column, text) in texts(&entries[0]).into_iter().enumerate() {
+        statement.raw_bind_parameter(column + 1, text)?;
+    }
+    for (number, entry) in entries.iter().enumerate() {
+        let values: [&dyn ToSql; WIDTH - TEXTS] = [
+            &kept(entry.at_ms),
+            &entry.code,
+            &kept(entry.duration_us),
+            &kept(entry.request_bytes),
+            &kept(entry.response_bytes),
+            &entry.arguments,
+        ];
+        for (column, value) in values.into_iter().enumerate() {
+            statement.raw_bind_parameter(TEXTS + number * (WIDTH - TEXTS) + column + 1, value)?;
         }
     }
     statement.raw_execute().map(drop)

@@ -55,14 +55,24 @@ fn batches_of_any_length_are_whole_and_in_order() {
     let folder = Folder::new();
     let mut log = log(&folder);
     let mut wanted = Vec::new();
-    for length in [1, 63, 64, 65, 200] {
+    // Calls of one caller, calls of several, and both in turns.
+    for (length, callers) in [(1, 1), (63, 1), (64, 1), (65, 2), (200, 1), (200, 3), (64, 64), (300, 130)] {
         let first = wanted.len() as u64;
-        let batch: Vec<Entry> = (first..first + length).map(entry).collect();
+        let of = |number: u64| {
+            let caller = format!("user:{}", number % callers * u64::from(number % 130 > 60));
+            let tool = (number % 7 > 0 || callers == 1).then(|| "add".into());
+            let code = (number % 5 == 0).then_some(-1);
+            Entry { principal: caller.into(), tool, code, response_bytes: number, ..entry(number) }
+        };
+        let batch: Vec<Entry> = (first..first + length).map(of).collect();
         log.append(&batch).unwrap();
-        wanted.extend(batch.into_iter().map(|batch| batch.at_ms));
+        wanted.extend(batch);
     }
     let found = log.query(&Query { after: Some(0), limit: 1000, ..Query::default() }).unwrap();
-    assert_eq!(found.iter().map(|recorded| recorded.entry.at_ms).collect::<Vec<_>>(), wanted);
+    assert_eq!(found.len(), wanted.len());
+    for (recorded, wanted) in found.into_iter().zip(wanted) {
+        assert_eq!(recorded.entry, wanted);
+    }
 }
 
 #[test]
