@@ -60,8 +60,8 @@ fn batches_of_any_length_are_whole_and_in_order() {
         let first = wanted.len() as u64;
         let of = |number: u64| {
             let caller = format!("user:{}", number % callers * u64::from(number % 130 > 60));
-            let tool = (number % 7 > 0 || callers == 1).then(|| "add".into());
-            let code = (number % 5 == 0).then_some(-1);
+            let tool = (!number.is_multiple_of(7) || callers == 1).then(|| "add".into());
+            let code = number.is_multiple_of(5).then_some(-1);
             Entry { principal: caller.into(), tool, code, response_bytes: number, ..entry(number) }
         };
         let batch: Vec<Entry> = (first..first + length).map(of).collect();
