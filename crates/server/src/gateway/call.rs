@@ -181,11 +181,7 @@ impl Call {
                 }
                 Step::Cancel(notice) => Box::pin(self.tell_cancelled(notice)).await,
                 Step::Answer(_) if self.exchange.is_misheaded() && Box::pin(self.relist()).await => {}
-                Step::Answer(answer) => {
-                    let (id, kind) = (self.exchange.id(), self.caller.kind());
-                    let answer = self.shard.gateway.pointing_answer(answer, id, kind);
-                    return Some(Progress::Answer(self.end(answer)));
-                }
+                Step::Answer(answer) => return Some(Progress::Answer(self.end_pointing(answer))),
                 Step::End => {
                     self.over = true;
                     return Some(Progress::End);

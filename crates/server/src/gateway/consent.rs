@@ -8,8 +8,9 @@ use engine::config::Config;
 use engine::exchange::Answer;
 use engine::{Condition, Fault};
 use proto::json::{MAX_DEPTH, Members, quote};
-use proto::rpc::{Id, code};
+use proto::rpc::code;
 
+use super::call::Call;
 use super::upstream::{Kind, Upstream};
 use super::{Gateway, Shard};
 use crate::consent::Page;
@@ -71,15 +72,16 @@ impl Gateway {
         let is_it = |one: &&Arc<Upstream>| &**one.name() == name && !one.leaving.is_stopped();
         all.iter().rev().find(is_it).cloned()
     }
+}
 
-    /// The same of an answer.
-    pub(super) fn pointing_answer(&self, answer: Answer, id: &Id, kind: &Kind) -> Answer {
-        match answer.fault {
-            Some(fault) if fault.condition == Condition::UpstreamDown => {
-                Answer::fault(answer.status, self.pointing(*fault, kind), id)
-            }
-            fault => Answer { fault, ..answer },
+impl Call {
+    /// Ends with an answer, which says where consent is given if that is what it lacks; the one that its client gets.
+    pub(super) fn end_pointing(&mut self, mut answer: Answer) -> Answer {
+        if let Some(fault) = answer.fault.take_if(|fault| fault.condition == Condition::UpstreamDown) {
+            let fault = self.shard.gateway.pointing(*fault, self.caller.kind());
+            answer = Answer::fault(answer.status, fault, self.exchange.id());
         }
+        self.end(answer)
     }
 }
 
