@@ -120,8 +120,7 @@ impl Call {
         };
         let tool = request.route.tool;
         let mut record = caller.view().and_then(|view| {
-            let to = (upstream.name(), tool);
-            Record::forwarded(shard, caller.identity(), view.profile, &request.frame, to)
+            Record::forwarded(shard, caller.identity(), view.profile, &request.frame, (upstream.name(), tool))
         });
         let (id, carried) = (request.frame.id().cloned(), request.carried.clone());
         let is_cross = era != request.server;

@@ -1,13 +1,15 @@
-//! Requests of the gateway's own that change what an upstream keeps for a session.
+//! Requests of the gateway's own that change what an upstream keeps for a session, and which messages of its log the session
+//! then wants.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use proto::mcp::{Method, Notice};
-use proto::rpc::Kind as FrameKind;
+use proto::rpc::{Frame, Kind as FrameKind};
 
 use super::Shard;
 use super::link::OpenLink;
+use super::session::Session;
 use super::upstream::own_request;
 
 /// Tells an upstream the log level of a session, in the words of its era.
@@ -70,5 +72,20 @@ impl Drop for OpenRequest {
                 let _ = link.notify(&shard.client, text).await;
             });
         }
+    }
+}
+
+impl Session {
+    /// Whether a message is wanted: one for the log is not when it is below the level that the client asked for.
+    pub(crate) fn wants(&self, message: &Frame) -> bool {
+        const LEVELS: [&str; 8] =
+            ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+        let rank = |level: &str| LEVELS.iter().position(|l| *l == level).unwrap_or(LEVELS.len());
+        let Some(wanted) = self.level() else { return true };
+        if Notice::from_name(&message.method()) != Some(Notice::Message) {
+            return true;
+        }
+        let level = message.param("level").ok().flatten().and_then(|span| message.string(span));
+        level.is_none_or(|level| rank(&level) >= rank(String::from_utf8_lossy(&wanted).trim_matches('"')))
     }
 }

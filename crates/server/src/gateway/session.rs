@@ -289,19 +289,6 @@ impl Session {
         }
     }
 
-    /// Whether a message is wanted: one for the log is not when it is below the level that the client asked for.
-    pub(crate) fn wants(&self, message: &Frame) -> bool {
-        const LEVELS: [&str; 8] =
-            ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
-        let rank = |level: &str| LEVELS.iter().position(|l| *l == level).unwrap_or(LEVELS.len());
-        let Some(wanted) = self.level() else { return true };
-        if Notice::from_name(&message.method()) != Some(Notice::Message) {
-            return true;
-        }
-        let level = message.param("level").ok().flatten().and_then(|span| message.string(span));
-        level.is_none_or(|level| rank(&level) >= rank(String::from_utf8_lossy(&wanted).trim_matches('"')))
-    }
-
     /// Registers a request so that it can be cancelled; `None` when one with this id is open or there are too many.
     pub(crate) fn begin_call(&self, id: &Id) -> Option<oneshot::Receiver<Option<Frame>>> {
         let mut calls = self.calls.lock();
