@@ -216,3 +216,6 @@ impl std::fmt::Debug for Consents {
         f.debug_struct("Consents").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+//! Consents as whoever looks after the gateway handles them, with an authorization server on a socket.
+
+use std::net::Ipv4Addr;
+use std::time::Duration;
+
+use engine::config::OAuthClient;
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::*;
+
+/// A server that is its own authorization server. It gives whatever is asked for; each token has another number.
+async fn server() -> String {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let own = base.clone();
+    tokio::spawn(async move {
+        for number in 1.. {
+            let Ok((stream, _)) = listener.accept().await else { return };
+            answer(stream, &own, number).await;
+        }
+    });
+    base
+}
+
+async fn answer(mut stream: TcpStream, base: &str, number: u32) -> Option<()> {
+    let (mut text, mut chunk) = (String::new(), [0; 4096]);
+    let is_whole = |text: &str| {
+        let (head, body) = text.split_once("\r\n\r\n")?;
+        let length = head.to_ascii_lowercase().split("content-length: ").nth(1)?.lines().next()?.parse().ok();
+        Some(body.len() >= length.unwrap_or(0))
+    };
+    while !(is_whole(&text) == Some(true) || (text.starts_with("GET") && text.ends_with("\r\n\r\n"))) {
+        let count = stream.read(&mut chunk).await.ok().filter(|count| *count > 0)?;
+        text.push_str(std::str::from_utf8(&chunk[..count]).ok()?);
+    }
+    let path = text.split(' ').nth(1)?;
+    let body = match path {
+        "/.well-known/oauth-authorization-server" => json!({
+            "issuer": base, "authorization_endpoint": format!("{base}/authorize"), "token_endpoint": format!("{base}/token"),
+            "registration_endpoint": format!("{base}/register"), "code_challenge_methods_supported": ["S256"],
+        }),
+        "/register" => json!({"client_id": "me"}),
+        "/token" => json!({
+            "access_token": format!("a{number}"), "token_type": "Bearer", "refresh_token": format!("r{number}"), "expires_in": 60,
+            "scope": "read",
+        }),
+        _ => {
+            stream
+                .write_all(b"HTTP/1.1 404 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+                .await
+                .ok()?;
+            return None;
+        }
+    };
+    let (body, head) =
+        (body.to_string(), "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close");
+    let length = body.len();
+    stream.write_all(format!("{head}\r\nContent-Length: {length}\r\n\r\n{body}").as_bytes()).await.ok()
+}
+
+#[tokio::test]
+async fn a_consent_is_begun_looked_at_renewed_and_taken_back() {
+    let url = server().await;
+    let consents = Consents::new(None, Duration::from_secs(5));
+    let name: Arc<str> = "tickets".into();
+    let grant = consents.enter(&name, format!("{url}/mcp").parse().unwrap(), OAuthClient::default());
+    assert_eq!(consents.start("other").await, Err(Fault::NoServer));
+    // Where nobody can come back to, nobody is sent away.
+    let Err(Fault::NobodyAsked(why)) = consents.start("tickets").await else { panic!("somebody was asked") };
+    assert!(why.contains("dragoman serve"), "{why}");
+
+    consents.serve_at(Some("http://127.0.0.1:1".to_owned()));
+    let none = Status { given: false, wanted: false, scopes: Vec::new(), ends: None, renewable: false };
+    assert_eq!(consents.status("tickets").await, Ok(none));
+    // A search that failed is not repeated so soon; a server that is configured anew knows nothing of it.
+    let fresh = Grant::new(
+        &name,
+        format!("{url}/mcp").parse().unwrap(),
+        OAuthClient::default(),
+        grant.around.clone(),
+    );
+    let fresh = Arc::new(fresh);
+    consents.grants.lock().push(Arc::downgrade(&fresh));
+    let page = consents.start("tickets").await.unwrap();
+    let query = page.url.strip_prefix(&format!("{url}/authorize?")).unwrap();
+    let state = form::pairs(query).into_iter().find(|(name, _)| name == "state").unwrap().1;
+    assert!(consents.status("tickets").await.unwrap().wanted);
+    assert_eq!(consents.refresh("tickets").await, Err(Fault::NoRefreshToken));
+
+    assert_eq!(consents.finish(&format!("code=c&state={state}")).await, Ok(name));
+    let status = consents.status("tickets").await.unwrap();
+    assert_eq!((status.given, status.wanted, status.renewable), (true, false, true));
+    assert_eq!(status.scopes, ["read"]);
+    assert!(status.ends.is_some_and(|ends| ends > grant::unix()));
+    let first = fresh.credential().get().unwrap();
+    assert!(first.to_str().unwrap().starts_with("Bearer a"));
+    consents.refresh("tickets").await.unwrap();
+    assert_ne!(fresh.credential().get().unwrap(), first);
+
+    assert_eq!(consents.forget("tickets").await, Ok(true));
+    assert_eq!(consents.forget("tickets").await, Ok(false));
+    assert_eq!(fresh.credential().get(), None);
+    assert!(!consents.status("tickets").await.unwrap().given);
+}
