@@ -7,6 +7,7 @@
 //! | [`cli`] | the commands: arguments, files, what is printed |
 //! | [`consent`] | consent of servers' users: this gateway as an OAuth client |
 //! | [`gateway`] | serving: profiles, sessions, exchanges |
+//! | [`manage`] | servers and profiles that are changed while serving |
 //! | [`preset`] | built-in configurations that behave as other systems do |
 //! | [`mask`] | secrets that nobody may see |
 //! | [`terminal`] | the client behind `list`, `call`, `read`, `prompt` and `ping` |
@@ -19,6 +20,7 @@ mod auth;
 mod cli;
 mod consent;
 mod gateway;
+mod manage;
 mod mask;
 mod preset;
 mod terminal;

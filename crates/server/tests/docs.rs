@@ -1,10 +1,13 @@
 //! The commands that the documentation shows are run, and say what it says they say.
 
 #![allow(clippy::disallowed_methods, reason = "a test starts the program as a person would, from a shell")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 /// A command as it is shown, and the lines that are shown beneath it.
 struct Shown {
@@ -15,6 +18,10 @@ struct Shown {
 
 /// The commands for `dragoman` in the `console` blocks of a page.
 fn commands(name: &str, page: &str) -> Vec<Shown> {
+    commands_for("dragoman ", name, page)
+}
+
+fn commands_for(program: &str, name: &str, page: &str) -> Vec<Shown> {
     let mut found: Vec<Shown> = Vec::new();
     let (mut inside, mut ours) = (false, false);
     for (number, line) in page.lines().enumerate() {
@@ -23,7 +30,7 @@ fn commands(name: &str, page: &str) -> Vec<Shown> {
             ours = false;
         } else if let Some(command) = line.strip_prefix("$ ").filter(|_| inside) {
             let command = command.replace("target/release/dragoman", "dragoman");
-            ours = command.contains("dragoman ") && !command.starts_with("cargo ");
+            ours = command.contains(program) && !command.starts_with("cargo ");
             if ours {
                 found.push(Shown { place: format!("{name}:{}", number + 1), command, output: Vec::new() });
             }
@@ -65,4 +72,99 @@ fn what_the_documentation_shows_works() {
             );
         }
     }
+}
+
+/// A gateway that serves until this is dropped.
+struct Serving {
+    child: Child,
+    address: String,
+}
+
+impl Serving {
+    fn start(folder: &Path, config: &str) -> Self {
+        fs::create_dir_all(folder).unwrap();
+        let file = folder.join("dragoman.yaml");
+        fs::write(&file, config).unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_dragoman"))
+            .args(["serve", "--json", "--listen", "127.0.0.1:0", "--config"])
+            .arg(&file)
+            .env("HOME", folder)
+            .env_remove("XDG_DATA_HOME")
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let hello: serde_json::Value = serde_json::from_str(&line).unwrap();
+        let url = hello["urls"][0].as_str().unwrap();
+        let address = url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
+        Self { child, address }
+    }
+
+    /// Does what `curl` would do with these arguments: a method, headers, a body, a URL; the body of the answer.
+    fn curl(&self, command: &str) -> String {
+        let (mut method, mut headers, mut body, mut url) = (None, String::new(), None, String::new());
+        let mut words = words(command).into_iter().skip(1);
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "-s" => {}
+                "-X" => method = words.next(),
+                "-H" => headers.extend([words.next().unwrap().as_str(), "\r\n"]),
+                "-d" => body = words.next(),
+                _ => url = word,
+            }
+        }
+        let method = method.unwrap_or_else(|| if body.is_some() { "POST" } else { "GET" }.to_owned());
+        let (path, body) = (url.strip_prefix("http://127.0.0.1:8808").unwrap(), body.unwrap_or_default());
+        let (address, length) = (&self.address, body.len());
+        let mut stream = TcpStream::connect(address).unwrap();
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The words of a command, as a shell takes them apart: blanks between them, single quotes around some.
+fn words(command: &str) -> Vec<String> {
+    let quoted = command.split('\'').enumerate();
+    quoted
+        .flat_map(|(number, part)| match number % 2 {
+            1 => vec![part.to_owned()],
+            _ => part.split_whitespace().map(str::to_owned).collect(),
+        })
+        .collect()
+}
+
+#[test]
+fn what_the_page_on_managing_shows_works_in_its_order() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/management.md");
+    let shown = commands_for("curl ", "docs/management.md", &fs::read_to_string(page).unwrap());
+    assert!(shown.len() >= 8, "only {} commands were found", shown.len());
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("docs-on-managing-{}", std::process::id()));
+    let config = "management: true\nmcpServers: { demo: { native: demo } }\n";
+    let serving = Serving::start(&folder, config);
+    for Shown { place, command, output } in shown {
+        let said = serving.curl(&command);
+        for line in output {
+            // The order of members means nothing.
+            let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+            let is_said = read(&said).is_some() && read(&said) == read(&line);
+            assert!(is_said, "{place}: `{command}` did not say {line:?}, but: {said}");
+        }
+        assert!(!said.contains("\"error\":{") || command.contains("DELETE"), "{place}: {said}");
+    }
+    drop(serving);
+    fs::remove_dir_all(folder).unwrap();
 }

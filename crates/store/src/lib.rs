@@ -1,9 +1,10 @@
-//! The port to kept state: API keys, the record of calls and secrets, in embedded `SQLite`, one file each.
+//! The port to kept state: API keys, the record of calls, secrets and changes, in embedded `SQLite`, one file each.
 //!
 //! | module | is for |
 //! |---|---|
 //! | [`keys`] | API keys: their text, and the file that knows their digests |
 //! | [`audit`] | the record of calls: appended to, asked, pruned |
+//! | [`changes`] | what was changed while serving |
 //! | [`vault`] | secrets for other servers, sealed |
 //! | [`Error`] | what can go wrong with a file, and what a person does about it |
 //!
@@ -12,6 +13,7 @@
 //! call is about, nor how anything is configured.
 
 pub mod audit;
+pub mod changes;
 mod database;
 mod error;
 pub mod keys;

@@ -16,6 +16,13 @@ pub struct Asker<'a> {
     pub address: Option<IpAddr>,
 }
 
+impl Asker<'_> {
+    /// Is the asker among these? Of one kind of mark any counts; marks of several kinds must all be there.
+    pub fn is_among(&self, who: &Who) -> bool {
+        is_among(self, who)
+    }
+}
+
 /// Is the asker among these? Of one kind of mark any counts; marks of several kinds must all be there.
 pub(super) fn is_among(asker: &Asker<'_>, who: &Who) -> bool {
     let Asker { principal, address } = asker;

@@ -14,7 +14,7 @@ use super::part::Part;
 use super::validator::LazyValidator;
 use super::{Item, ListKind, PromptEntry, ToolEntry, UpstreamId, UpstreamOffer, ViewSpec};
 use crate::access::Annotations;
-use crate::config::{NameRules, Profile};
+use crate::config::{NameRules, Profile, ToolSetting};
 use crate::tasks::renames_among;
 
 /// An item under its public name.
@@ -49,7 +49,9 @@ impl<'p, 'a> Assembly<'p, 'a> {
         let mut named = Vec::with_capacity(all.len());
         for (part, own, shown) in all {
             let upstream = part.upstream;
-            let Some(name) = public.shown(&upstream.name, &own.key, rules) else { continue };
+            let Some(given) = public.shown(&upstream.name, &own.key, rules) else { continue };
+            let setting = self.setting(kind, &upstream.name, own);
+            let name = setting.and_then(|setting| setting.name.clone()).unwrap_or(given);
             if !self.admits(kind, &upstream.name, &name, own) {
                 self.hidden.insert((kind, name));
                 continue;
@@ -67,6 +69,12 @@ impl<'p, 'a> Assembly<'p, 'a> {
             named.push(Named { part, own, shown, name });
         }
         named
+    }
+
+    /// What is set for a tool alone.
+    fn setting(&self, kind: ListKind, server: &str, own: &Item) -> Option<&'p ToolSetting> {
+        let profile: &'p Profile = self.spec.profile;
+        if kind == ListKind::Tools { profile.tool_settings.of(server, &own.key) } else { None }
     }
 
     /// Whether the clients may use an item, as far as a list can tell.
@@ -90,6 +98,8 @@ impl<'p, 'a> Assembly<'p, 'a> {
             let schema = own.member("inputSchema");
             let Some(mirrored) = self.mirrored(part, own, schema.as_deref()) else { continue };
             let (real_name, key) = renamed(item, &name);
+            let set = profile.tool_settings.of(&part.upstream.name, &own.key);
+            let schema = set.and_then(|set| set.input_schema.clone()).or(schema);
             let entry = ToolEntry {
                 upstream: part.upstream.id,
                 name: name.as_str().into(),

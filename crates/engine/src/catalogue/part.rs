@@ -6,9 +6,11 @@ use proto::bridge::handshake::server_capabilities;
 use proto::bridge::shape::{Listed, item};
 use proto::bridge::tasks::{TaskSupport, offers_tasks, supporting_tasks};
 use proto::era::{Era, Tasks};
+use proto::json::{Members, Span, Splice, quote};
 
 use super::capabilities::declares;
 use super::{Item, ListKind, Offer, UpstreamOffer};
+use crate::config::{ToolSetting, ToolSettings};
 
 /// A present upstream's offer, seen from an era.
 pub(super) struct Part<'a> {
@@ -24,15 +26,30 @@ impl<'a> Part<'a> {
     /// The part of every upstream that is there.
     pub(super) fn all(
         upstreams: &'a [UpstreamOffer],
-        era: &'static Era,
+        (era, settings): (&'static Era, &ToolSettings),
         notes: &mut Vec<String>,
     ) -> Vec<Self> {
         let here = upstreams.iter().filter_map(|u| Some((u, u.offer.as_deref().ok()?)));
-        here.map(|(upstream, offer)| Self::of(upstream, offer, era, notes)).collect()
+        here.map(|(upstream, offer)| Self::of(upstream, offer, (era, settings), notes)).collect()
     }
 
-    fn of(upstream: &'a UpstreamOffer, offer: &'a Offer, era: &'static Era, notes: &mut Vec<String>) -> Self {
+    fn of(
+        upstream: &'a UpstreamOffer,
+        offer: &'a Offer,
+        (era, settings): (&'static Era, &ToolSettings),
+        notes: &mut Vec<String>,
+    ) -> Self {
         let from = offer.hello.era;
+        let server = &*upstream.name;
+        if from == era && settings.concern(server) {
+            let one = |kind: ListKind, own: &Item| match kind {
+                ListKind::Tools => set(own.clone(), settings.of(server, &own.key)),
+                _ => Some(own.clone()),
+            };
+            let shown = ListKind::ALL.map(|kind| offer.list(kind).iter().map(|own| one(kind, own)).collect());
+            let capabilities = Cow::Borrowed(offer.hello.capabilities.as_ref());
+            return Self { upstream, offer, capabilities, translated: Some(shown) };
+        }
         if from == era {
             let capabilities = Cow::Borrowed(offer.hello.capabilities.as_ref());
             return Self { upstream, offer, capabilities, translated: None };
@@ -49,13 +66,16 @@ impl<'a> Part<'a> {
             };
             let shown = text.and_then(|text| Item::read(kind, text));
             if shown.is_none() {
-                let (list, server) = (kind.member(), &upstream.name);
+                let list = kind.member();
                 notes.push(format!(
                     "{list}: {:?} of {server} is left out, protocol version {era} cannot show it",
                     own.key
                 ));
             }
-            shown
+            match kind {
+                ListKind::Tools => set(shown?, settings.of(server, &own.key)),
+                _ => shown,
+            }
         };
         let translated =
             ListKind::ALL.map(|kind| offer.list(kind).iter().map(|own| one(kind, own, notes)).collect());
@@ -96,6 +116,26 @@ impl<'a> Part<'a> {
             own("prompts") || own("resources")
         }
     }
+}
+
+/// A tool as it is set to be shown; `None` when it is not.
+fn set(tool: Item, setting: Option<&ToolSetting>) -> Option<Item> {
+    let Some(setting) = setting else { return Some(tool) };
+    if setting.disabled {
+        return None;
+    }
+    let Some(members) = Members::of_value(&tool.text, Span::new(0, tool.text.len())) else {
+        return Some(tool);
+    };
+    let description = setting.description.as_deref().map(quote);
+    let mut splice = Splice::new(&tool.text);
+    if let Some(description) = &description {
+        splice.set(&members, b"description", description.as_bytes());
+    }
+    if let Some(schema) = &setting.input_schema {
+        splice.set(&members, b"inputSchema", schema);
+    }
+    Item::read(ListKind::Tools, splice.finish())
 }
 
 fn listed(kind: ListKind) -> Listed {

@@ -10,6 +10,7 @@ use super::*;
 use crate::config::{Naming, Profile};
 
 mod mixed;
+mod settings;
 
 fn hello(era: &'static Era) -> ServerHello {
     ServerHello {

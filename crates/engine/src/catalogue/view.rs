@@ -133,7 +133,7 @@ impl View {
     /// Merges offers, in the order of the profile's servers, and says them in the words of the clients' era.
     pub fn build(spec: ViewSpec<'_>, upstreams: Vec<UpstreamOffer>) -> Self {
         let mut notes = Vec::new();
-        let parts = Part::all(&upstreams, spec.era, &mut notes);
+        let parts = Part::all(&upstreams, (spec.era, &spec.profile.tool_settings), &mut notes);
         let mut all = Assembly { spec, parts: &parts, notes, hidden: HashSet::new() };
         let (tools, tool_items) = all.tools();
         let (prompts, prompt_items) = all.prompts();

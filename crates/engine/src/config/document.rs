@@ -13,6 +13,7 @@ use super::consent;
 use super::dialects;
 use super::endpoints;
 use super::limits::{LimitRow, Limits, Unit};
+use super::management;
 use super::model::{Config, DEFAULT_LISTEN, DEFAULT_PROFILE};
 use super::parse::{Entry, Kind, Node};
 use super::pieces::{self, Known};
@@ -35,6 +36,7 @@ const KEYS: &[&str] = &[
     "access",
     "rateLimits",
     "audit",
+    "management",
     "limits",
     "allowedHosts",
     "allowedOrigins",
@@ -151,6 +153,10 @@ fn read_guards(
     if let Some(entry) = fields.take("audit") {
         let base = config.audit.take();
         config.audit = reader.within("audit", |reader| audit::read(reader, entry, base));
+    }
+    if let Some(entry) = fields.take("management") {
+        let base = config.management.take();
+        config.management = reader.within("management", |reader| management::read(reader, entry, base));
     }
 }
 

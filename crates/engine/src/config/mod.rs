@@ -22,6 +22,7 @@ mod ip;
 mod limits;
 mod links;
 mod load;
+mod management;
 mod mask;
 mod model;
 mod native;
@@ -32,6 +33,7 @@ mod rates;
 mod read;
 mod schema;
 mod servers;
+mod settings;
 mod source;
 mod substitute;
 mod suggest;
@@ -48,6 +50,7 @@ pub use glob::{Glob, MAX_GLOB_BYTES};
 pub use ip::{IpRange, address_block};
 pub use limits::{LimitRow, Limits, Unit};
 pub use load::{Loaded, load, load_over};
+pub use management::Management;
 pub use model::{
     Affinity, Config, DEFAULT_LISTEN, DEFAULT_PROFILE, Endpoint, EndpointAuth, EndpointTransport, HttpLink,
     HttpTransport, Link, NameRules, Naming, Profile, Server, StdioLink, UriRules,
@@ -56,5 +59,6 @@ pub use native::{Native, NativeLink, Site, Source};
 pub use parse::MAX_FILE_BYTES;
 pub use rates::{RateLimit, RateMethods, RatePer};
 pub use schema::schema_json;
+pub use settings::{ToolSetting, ToolSettings};
 pub use substitute::{Lookup, MAX_FILLED_BYTES};
 pub use text::Text;

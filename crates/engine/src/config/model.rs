@@ -16,9 +16,11 @@ use super::auth::Auth;
 use super::consent::OAuthClient;
 use super::glob::Glob;
 use super::limits::Limits;
+use super::management::Management;
 use super::native::NativeLink;
 use super::rates::RateLimit;
 use super::schema::written;
+use super::settings::ToolSettings;
 use super::text::Text;
 use crate::dialect::Dialect;
 
@@ -71,6 +73,10 @@ pub struct Config {
     /// A record of all calls: `true`, or a mapping. None is kept when left out.
     #[schemars(with = "Option<written::AuditOrFlag>")]
     pub audit: Option<Audit>,
+    /// Let servers and profiles be changed over HTTP while Dragoman serves: `true`, or a mapping. Whoever may do that can
+    /// start programs.
+    #[schemars(with = "Option<written::ManagementOrFlag>")]
+    pub management: Option<Management>,
     /// How profiles behave that do not say it themselves: `standard`, another built-in dialect, or one of `dialects`.
     #[schemars(with = "Option<String>")]
     pub dialect: Option<String>,
@@ -118,6 +124,7 @@ impl Default for Config {
             access: Vec::new(),
             rate_limits: Vec::new(),
             audit: None,
+            management: None,
             dialect: None,
             dialects: IndexMap::new(),
             state_folder: None,
@@ -246,6 +253,9 @@ pub struct Profile {
     /// What the model is told about this view, ahead of what the servers themselves say.
     #[schemars(with = "Option<String>")]
     pub instructions: Option<Text>,
+    /// What is set for single tools while serving.
+    #[schemars(skip)]
+    pub tool_settings: ToolSettings,
     /// How this view behaves at `/mcp/{name}` and over standard input and output: `standard`, another built-in dialect,
     /// or one of `dialects`.
     #[schemars(with = "Option<String>")]

@@ -126,6 +126,24 @@ pub(super) mod written {
         }
     }
 
+    /// `true`, `false`, or who may manage, and how often.
+    pub(crate) struct ManagementOrFlag;
+
+    impl JsonSchema for ManagementOrFlag {
+        fn schema_name() -> Cow<'static, str> {
+            "ManagementOrFlag".into()
+        }
+
+        fn inline_schema() -> bool {
+            true
+        }
+
+        fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+            let management = generator.subschema_for::<crate::config::Management>();
+            json_schema!({ "anyOf": [Flag::json_schema(generator), management] })
+        }
+    }
+
     /// `type: stdio` may be written; the model keeps it as the kind of link.
     pub(crate) fn stdio_type(schema: &mut Schema) {
         add_property(schema, "type", json_schema!({ "const": "stdio", "description": "May be left out." }));

@@ -269,3 +269,18 @@ mcpServers:
     assert_eq!((c.sources.len(), c.phases), (2, None));
     assert_eq!((native("d").native, native("d").site), (Native::Plain, None));
 }
+
+#[test]
+fn who_may_manage_and_how_often() {
+    let with =
+        |management: &str| loaded(&format!("mcpServers: {{}}\nmanagement: {management}")).config.management;
+    assert_eq!(with("false"), None);
+    assert_eq!(loaded("mcpServers: {}").config.management, None);
+    let management = with("true").expect("on");
+    assert!(management.who.is_none());
+    assert_eq!((management.count, management.period), (100, Duration::from_mins(1)));
+    let management = with("{ who: { key: [admin] }, rate: 5/s }").expect("on");
+    assert_eq!((management.count, management.period), (5, Duration::from_secs(1)));
+    let who = management.who.expect("somebody");
+    assert!(who.key[0].matches("admin") && !who.key[0].matches("other"));
+}

@@ -328,3 +328,17 @@ fn faults_of_native() {
         same(text, &faults_in_short(text), wanted);
     }
 }
+
+#[test]
+fn management_is_read_with_all_its_faults() {
+    let text = "mcpServers: {}\nmanagement: { who: {}, rate: 0/1m, path: /api }\n";
+    same(
+        text,
+        &faults_in_short(text),
+        &[
+            r"2:20 management.who [{}] nothing is named here => name something, or remove the key",
+            r"2:30 management.rate [0/1m] a rate of 0/1m is out of bounds => write 1 to 1000000 in at most 24h",
+            r"2:36 management.path [path] unknown key `path` => remove it; known here: who, rate",
+        ],
+    );
+}

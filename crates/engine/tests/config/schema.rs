@@ -84,6 +84,8 @@ fn good_guards() -> Vec<Value> {
             { "rate": "10/s", "enabled": "${YES}", "per": ["ip", "tool"], "methods": "calls", "profiles": "default", "tools": ["*"],
               "burst": "${NUMBER}", "trustForwardedFor": true },
         ], "audit": { "file": "a.db", "arguments": true, "redact": "pin", "keep": "7d" }, "stateFolder": "/s" }),
+        json!({ "management": "${YES}" }),
+        json!({ "management": { "who": { "key": "admin", "ip": "10.0.0.0/8" }, "rate": "10/s" } }),
         json!({ "audit": true, "dialect": "bb", "dialects": { "mine": { "base": "bb", "pingSeconds": 7 } }, "endpoints": [
             { "path": "/mcp", "dialect": "mine", "transport": "both", "message": "/m", "auth": "none" },
         ], "profiles": { "p": { "dialect": "mine", "names": "plain-first" }, "q": { "names": "first" } } }),
@@ -121,6 +123,9 @@ fn bad() -> Vec<Value> {
         json!({ "rateLimits": [{ "burst": 1 }] }),
         json!({ "rateLimits": [{ "rate": "60" }] }),
         json!({ "audit": { "redact": [] , "days": 1 } }),
+        json!({ "management": "perhaps" }),
+        json!({ "management": { "rate": "often" } }),
+        json!({ "management": { "who": { "name": "ann" } } }),
         json!({ "dialects": { "mine": { "pingSeconds": 1 } } }),
         json!({ "endpoints": [{ "path": "/x", "transport": "stdio" }] }),
     ]

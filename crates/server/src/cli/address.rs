@@ -38,6 +38,21 @@ pub(super) fn refuse_open(addresses: &[SocketAddr], insecure: bool) -> Result<()
     Err(Failure::usage(message).mend(mend))
 }
 
+/// Refuses to be managed from beyond this machine by whoever likes: a manager can start programs.
+///
+/// # Errors
+/// Unless managers are asked who they are.
+pub(super) fn refuse_open_management(addresses: &[SocketAddr], asks: bool) -> Result<(), Failure> {
+    let Some(open) = addresses.iter().find(|address| !asks && !is_loopback(address.ip())) else {
+        return Ok(());
+    };
+    let message = format!(
+        "{open} can be reached from other machines, and `management` lets whoever reaches it start programs"
+    );
+    Err(Failure::usage(message)
+        .mend("add `auth` to the configuration, write `management: false`, or listen on loopback"))
+}
+
 /// Whether only this machine reaches an address.
 fn is_loopback(ip: IpAddr) -> bool {
     ip.to_canonical().is_loopback()

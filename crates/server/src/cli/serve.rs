@@ -84,7 +84,11 @@ fn fitted(args: &Args, mut settings: Settings) -> Result<Settings, Failure> {
     if !args.listen.is_empty() {
         settings.config.listen.clone_from(&args.listen);
     }
-    address::refuse_open(&settings.config.listen, args.insecure || settings.config.asks_everybody())?;
+    let config = &settings.config;
+    address::refuse_open(&config.listen, args.insecure || config.asks_everybody())?;
+    if config.management.is_some() {
+        address::refuse_open_management(&config.listen, config.auth.asks())?;
+    }
     Ok(settings)
 }
 

@@ -3,16 +3,19 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use engine::Snapshot;
+use tokio::sync::mpsc;
 use transport::child::Supervisor;
 use transport::net::Stop;
 
+use super::manage::Asked;
 use super::memory::Tidying;
 use super::parked::Parked;
+use super::rates::Rates;
 use super::seal::Seal;
 use super::sessions::Sessions;
 use super::tasks::{self, Homes};
@@ -65,6 +68,10 @@ pub(crate) struct Lasting {
     pub(super) addresses: Vec<SocketAddr>,
     pub(super) loopback: bool,
     pub(super) lets_all_in: bool,
+    /// How often one address may manage; `None` where nobody may.
+    pub(super) manage_rates: Option<Rates>,
+    /// Where changes of the configuration are asked for, where anybody may.
+    pub(super) edits: OnceLock<mpsc::Sender<Asked>>,
     pub(super) stop: Stop,
 }
 
@@ -73,7 +80,11 @@ impl Lasting {
     ///
     /// # Errors
     /// Which server cannot be, and why.
-    pub(super) fn new(snapshot: &Arc<Snapshot>, outside: Outside) -> Result<Self, String> {
+    pub(super) fn new(
+        snapshot: &Arc<Snapshot>,
+        manage_rates: Option<Rates>,
+        outside: Outside,
+    ) -> Result<Self, String> {
         let limits = &snapshot.limits;
         let Outside { audit, stop, folder, addresses, loopback, lets_all_in } = outside;
         let consents = Arc::new(Consents::new(folder.clone(), limits.connect_timeout));
@@ -102,6 +113,8 @@ impl Lasting {
             addresses,
             loopback,
             lets_all_in,
+            manage_rates,
+            edits: OnceLock::new(),
             stop,
         })
     }

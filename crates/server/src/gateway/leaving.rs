@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use engine::catalogue::UpstreamId;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
@@ -49,11 +50,23 @@ pub(super) fn end_upstream(shard: &Shard, upstream: &Arc<Upstream>) {
     });
 }
 
+impl Session {
+    /// Uses the link to an upstream no more.
+    fn leave(&self, upstream: UpstreamId) {
+        self.links.lock().remove(&upstream);
+    }
+
+    /// The link to an upstream, where it has one of its own.
+    fn own_cell(&self, upstream: UpstreamId) -> Option<Arc<LinkCell>> {
+        self.links.lock().get(&upstream).map(|used| used.cell.clone()).filter(|cell| cell.is_own())
+    }
+}
+
 /// All links to a server.
 fn cells(shard: &Shard, upstream: &Upstream) -> Vec<Arc<LinkCell>> {
     let sessions = shard.gateway.sessions.all();
-    let own = sessions.iter().filter_map(|session| session.known_cell(upstream.spec.id));
-    upstream.cells().into_iter().chain(own.filter(|cell| cell.is_own())).collect()
+    let own = sessions.iter().filter_map(|session| session.own_cell(upstream.spec.id));
+    upstream.cells().into_iter().chain(own).collect()
 }
 
 /// Ends a session whose profile is not there any more, once its calls are over: nobody finds it from now on. One that came

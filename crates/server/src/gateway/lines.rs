@@ -235,7 +235,7 @@ impl Client {
             }
             return;
         };
-        session.follow(&self.shard());
+        session.keep_up(&self.shard());
         match frame.kind() {
             FrameKind::Request => self.request(session, frame, tasks, None).await,
             FrameKind::Notification => notification(&self.shard(), &session, frame),

@@ -201,7 +201,12 @@ impl LinkCell {
 
     /// Whether a call or a task needs its link, or waits for it to be opened.
     pub(crate) fn is_needed(&self) -> bool {
-        self.opening.try_lock().is_err() || self.current().is_some_and(|link| link.is_needed())
+        self.is_opening() || self.current().is_some_and(|link| link.is_needed())
+    }
+
+    /// Whether it is being opened.
+    pub(crate) fn is_opening(&self) -> bool {
+        self.opening.try_lock().is_err()
     }
 
     /// Whether nobody will use it any more.

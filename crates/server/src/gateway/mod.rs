@@ -11,6 +11,7 @@
 //! | `lines`, `lines_stateless` | a client whose messages come in order one way and go out another: of `stdio`, or of HTTP+SSE |
 //! | `in_session`, `stateless` | what a message comes to, whichever of the two brought it |
 //! | `session`, `newborn`, `sessions`, `streams`, `subscriptions`, `requests` | what a client of a handshake era has here |
+//! | `manage` | what the management API does with all this |
 //! | `identity`, `rates`, `record` | who asks, how often, and what is written down of it |
 //! | `withdrawn` | credentials that end, and with them what they have opened |
 //! | `call`, `caller` | one forwarded request: the engine's exchange, performed |
@@ -56,6 +57,7 @@ mod lines_stateless;
 mod link;
 mod link_cell;
 mod listen;
+pub(crate) mod manage;
 mod memory;
 mod newborn;
 mod offers;
@@ -101,12 +103,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use engine::Snapshot;
 use engine::catalogue::UpstreamId;
-use engine::config::{Config, Limits};
+use engine::config::{Config, Limits, RateLimit, RateMethods, RatePer};
 use engine::exchange::{Binding, Sealer};
 use proto::era::{Asks, Era};
 use proto::rpc::FrameLimits;
 
 use crate::auth::Authenticator;
+use crate::manage::Standing;
 use lasting::{Lasting, Outside};
 use rates::Rates;
 pub(crate) use threads::Shard;
@@ -123,7 +126,7 @@ const NO_RANDOM: &str = "the operating system gives no random numbers";
 pub(crate) struct Gateway {
     snapshot: Arc<Snapshot>,
     /// What the snapshot was made of.
-    config: Config,
+    standing: Arc<Standing>,
     guard: http::Guard,
     /// Who is let in, asking others over nobody's connections.
     door: Authenticator,
@@ -142,26 +145,27 @@ impl Deref for Gateway {
 }
 
 impl Gateway {
-    fn new(config: Config, door: Authenticator, outside: Outside) -> Result<Self, String> {
-        let snapshot = Arc::new(Snapshot::compile(&config, VERSION));
-        let lasting = Arc::new(Lasting::new(&snapshot, outside)?);
-        let rates = Arc::new(new_rates(&config)?);
-        Ok(Self::over(lasting, (config, snapshot), door, rates))
+    fn new(standing: Standing, door: Authenticator, outside: Outside) -> Result<Self, String> {
+        let config = standing.config();
+        let snapshot = Arc::new(Snapshot::compile(config, VERSION));
+        let lasting = Arc::new(Lasting::new(&snapshot, manage_rates(config)?, outside)?);
+        let rates = Arc::new(new_rates(&config.rate_limits)?);
+        Ok(Self::over(lasting, (standing, snapshot), door, rates))
     }
 
     fn over(
         lasting: Arc<Lasting>,
-        (config, snapshot): (Config, Arc<Snapshot>),
+        (standing, snapshot): (Standing, Arc<Snapshot>),
         door: Authenticator,
         rates: Arc<Rates>,
     ) -> Self {
-        let loopback = lasting.loopback;
-        lasting.consents.serve_at(consent::base(&config, &lasting.addresses));
+        let (loopback, config) = (lasting.loopback, standing.config());
+        lasting.consents.serve_at(consent::base(config, &lasting.addresses));
         Self {
             guard: http::Guard::new(loopback, &config.allowed_hosts, &config.allowed_origins),
             carries: embedded::is_wanted(&snapshot.upstreams),
             snapshot,
-            config,
+            standing: Arc::new(standing),
             door,
             rates,
             lasting,
@@ -210,8 +214,25 @@ impl Sealer for Gateway {
     }
 }
 
-fn new_rates(config: &Config) -> Result<Rates, String> {
-    Ok(Rates::new(&config.rate_limits, seal::random_number().map_err(|_| NO_RANDOM.to_owned())?))
+fn new_rates(limits: &[RateLimit]) -> Result<Rates, String> {
+    Ok(Rates::new(limits, seal::random_number().map_err(|_| NO_RANDOM.to_owned())?))
+}
+
+/// How often one address may manage; `None` where nobody may.
+fn manage_rates(config: &Config) -> Result<Option<Rates>, String> {
+    let Some(management) = &config.management else { return Ok(None) };
+    let limit = RateLimit {
+        enabled: true,
+        per: vec![RatePer::Ip],
+        methods: RateMethods::All,
+        profiles: None,
+        tools: None,
+        count: management.count,
+        period: management.period,
+        burst: management.count,
+        trust_forwarded_for: false,
+    };
+    new_rates(&[limit]).map(Some)
 }
 
 fn frame_limits(limits: &Limits) -> FrameLimits {

@@ -32,6 +32,8 @@ enum State {
     Unknown,
     Known(Arc<Offer>, Instant),
     Absent(Absence, Instant),
+    /// Absent, because the upstream asks who is there.
+    Unauthorized(Absence, Instant),
 }
 
 /// One upstream's offer to one kind of client.
@@ -81,7 +83,7 @@ impl OfferCell {
     pub(crate) fn part(&self) -> UpstreamOffer {
         let offer = match &**self.state.load() {
             State::Known(offer, _) => Ok(offer.clone()),
-            State::Absent(absence, _) => Err(absence.clone()),
+            State::Absent(absence, _) | State::Unauthorized(absence, _) => Err(absence.clone()),
             State::Unknown => Err(Absence { reason: "is still starting".to_owned(), retry: true }),
         };
         let (id, name) = (self.upstream.spec.id, self.upstream.name().clone());
@@ -93,12 +95,17 @@ impl OfferCell {
         matches!(&**self.state.load(), State::Unknown)
     }
 
+    /// Whether the upstream asked who is there when it was last asked for its lists.
+    pub(crate) fn is_unauthorized(&self) -> bool {
+        matches!(&**self.state.load(), State::Unauthorized(..))
+    }
+
     /// Whether a fetch is due: nothing is known, or a failure is long enough ago.
     pub(crate) fn is_due(&self) -> bool {
         match &**self.state.load() {
             State::Unknown => true,
             State::Known(..) => false,
-            State::Absent(_, at) => at.elapsed() >= RETRY_AFTER,
+            State::Absent(_, at) | State::Unauthorized(_, at) => at.elapsed() >= RETRY_AFTER,
         }
     }
 
@@ -278,7 +285,12 @@ impl OfferCell {
                 let reason = self.upstream.told(&e);
                 tracing::warn!(server = %name, era = %self.kind.era, "{reason}");
                 let absence = Absence { reason, retry: true };
-                State::Absent(absence, Instant::now())
+                match e {
+                    LinkError::Unauthorized(_) | LinkError::Status { status: 401, .. } => {
+                        State::Unauthorized(absence, Instant::now())
+                    }
+                    _ => State::Absent(absence, Instant::now()),
+                }
             }
         };
         self.state.store(Arc::new(state));

@@ -1,5 +1,6 @@
-//! Where the configuration comes from is looked at again: when the process is told to (SIGHUP), and when the file has
-//! changed. A faulty one is reported, and the old one stays in force. It must not know how a configuration is read.
+//! The one who changes what is configured. Where the configuration comes from is looked at again: when the process is told to
+//! (SIGHUP), and when the file has changed; a faulty one is reported, and the old one stays in force. What managers change is
+//! kept, and laid over it. It must not know how a configuration is read, nor what a change means.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,12 +9,18 @@ use std::time::{Duration, SystemTime};
 
 use engine::config::Config;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
 
+use super::manage::{Asked, Edit, Edited, Kept};
 use super::takeover::take_over;
 use super::threads::Thread;
+use crate::manage::Refusal;
 
 /// How often the file is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// How many changes may wait until those before them are made.
+const WAITING: usize = 16;
 
 /// Reads a configuration: complete and checked, or all that is wrong with it, for people to read.
 type Read = dyn Fn() -> Result<Config, String> + Send + Sync;
@@ -26,6 +33,14 @@ pub(crate) struct Origin {
     pub(crate) file: Option<PathBuf>,
 }
 
+/// All that the configuration comes from.
+#[derive(Default)]
+pub(super) struct Sources {
+    pub(super) origin: Option<Origin>,
+    /// Where changes are kept, where anybody may manage.
+    pub(super) kept: Option<Kept>,
+}
+
 /// A part of the configuration that counts only from a restart on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Restart {
@@ -33,6 +48,7 @@ pub(crate) enum Restart {
     Limits,
     StateFolder,
     Audit,
+    Management,
 }
 
 impl Restart {
@@ -48,6 +64,8 @@ impl Restart {
         note(Self::Limits, old.limits != new.limits);
         note(Self::StateFolder, old.state_folder != new.state_folder);
         note(Self::Audit, old.audit != new.audit);
+        note(Self::Management, old.management != new.management);
+        new.management.clone_from(&old.management);
         new.listen.clone_from(&old.listen);
         new.limits.clone_from(&old.limits);
         new.state_folder.clone_from(&old.state_folder);
@@ -64,24 +82,32 @@ impl fmt::Display for Restart {
             Self::Limits => "limits",
             Self::StateFolder => "stateFolder",
             Self::Audit => "audit",
+            Self::Management => "management",
         })
     }
 }
 
-/// Begins to look, until the gateway stops.
-pub(super) fn start(thread: Arc<Thread>, origin: Option<Origin>) {
+/// Begins to look and to listen, until the gateway stops.
+pub(super) fn start(thread: Arc<Thread>, sources: Sources) {
     // Without a handler the signal would end the process.
     let told = signal(SignalKind::hangup());
+    let (edits, asked) = mpsc::channel(WAITING);
+    let gateway = &thread.now().gateway;
+    let stop = gateway.stop.clone();
+    if sources.kept.is_some() {
+        // It is set once: there is one who changes things.
+        let _ = gateway.edits.set(edits);
+    }
     tokio::spawn(async move {
-        let stop = thread.now().gateway.stop.clone();
         tokio::select! {
-            () = look(&thread, origin, told.ok()) => {}
+            () = look(&thread, sources, told.ok(), asked) => {}
             () = stop.stopped() => {}
         }
     });
 }
 
-async fn look(thread: &Thread, origin: Option<Origin>, mut told: Option<Signal>) {
+async fn look(thread: &Thread, sources: Sources, mut told: Option<Signal>, mut asked: mpsc::Receiver<Asked>) {
+    let Sources { origin, kept } = sources;
     let file = origin.as_ref().and_then(|origin| origin.file.clone());
     let mut seen = stamp(file.as_deref()).await;
     // What was last seen to differ: it is read when it stays so, as whoever writes it may not be done yet.
@@ -89,6 +115,11 @@ async fn look(thread: &Thread, origin: Option<Origin>, mut told: Option<Signal>)
     loop {
         let is_told = tokio::select! {
             () = hear(&mut told) => true,
+            Some(asked) = asked.recv() => {
+                // Whoever asked may have left.
+                let _ = asked.reply.send(change(thread, kept.as_ref(), asked.edit).await);
+                continue;
+            }
             () = tokio::time::sleep(LOOK_EVERY), if file.is_some() => false,
         };
         let now = stamp(file.as_deref()).await;
@@ -102,7 +133,24 @@ async fn look(thread: &Thread, origin: Option<Origin>, mut told: Option<Signal>)
     }
 }
 
-/// Reads the configuration again, and puts it in force.
+/// Makes a change that a manager asks for: it is kept, then in force.
+async fn change(thread: &Thread, kept: Option<&Kept>, edit: Edit) -> Result<Edited, Refusal> {
+    let before = thread.now().gateway.standing.clone();
+    let (id, standing) = edit(&before)?;
+    if let Some(kept) = kept {
+        kept.keep(standing.changes().text()?).await?;
+    }
+    if let Err(why) = take_over(thread, standing) {
+        if let Some(kept) = kept {
+            kept.keep(before.changes().text()?).await?;
+        }
+        return Err(Refusal::new(400, "INVALID_CONFIG", why));
+    }
+    tracing::info!("servers and profiles were changed by a manager");
+    Ok(Edited { id, standing: thread.now().gateway.standing.clone() })
+}
+
+/// Reads the configuration again, and puts it in force under what was changed.
 async fn again(thread: &Thread, origin: Option<&Origin>) {
     let Some(origin) = origin else {
         tracing::info!("told to read the configuration again, but it comes from no file");
@@ -112,7 +160,7 @@ async fn again(thread: &Thread, origin: Option<&Origin>) {
     // Files may be slow, and a big one is much to read.
     let read = tokio::task::spawn_blocking(move || read()).await;
     let outcome = match read {
-        Ok(read) => read.and_then(|config| take_over(thread, config)),
+        Ok(read) => read.and_then(|config| put_in_force(thread, config)),
         Err(e) => Err(e.to_string()),
     };
     match outcome {
@@ -129,6 +177,26 @@ async fn again(thread: &Thread, origin: Option<&Origin>) {
     }
 }
 
+/// What of a configuration counts only after a restart is as it was.
+fn put_in_force(thread: &Thread, mut config: Config) -> Result<Vec<Restart>, String> {
+    let now = thread.now();
+    let before = now.gateway.standing.clone();
+    let waiting = Restart::keep(before.base(), &mut config);
+    if !now.gateway.loopback && opens(before.base(), &config) {
+        return Err(OPENS.to_owned());
+    }
+    take_over(thread, before.over(config).map_err(|refusal| refusal.message)?)?;
+    Ok(waiting)
+}
+
+/// Would nobody be asked any more where everybody is asked now? The addresses stay as they are, whatever the file says of
+/// them by now.
+fn opens(old: &Config, new: &Config) -> bool {
+    old.asks_everybody() && !new.asks_everybody()
+}
+
+const OPENS: &str = "other machines reach this address, and callers would no longer be asked who they are; restart to do that";
+
 async fn hear(told: &mut Option<Signal>) {
     match told {
         Some(signal) => drop(signal.recv().await),
@@ -144,4 +212,38 @@ async fn stamp(file: Option<&Path>) -> Option<(SystemTime, u64)> {
         Some((found.modified().ok()?, found.len()))
     });
     looked.await.ok().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::config::{Lookup, load};
+
+    use super::*;
+
+    fn config(text: &str) -> Config {
+        let nothing = Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
+        load(text, "test", &nothing).unwrap_or_else(|faults| panic!("{faults}")).config
+    }
+
+    #[test]
+    fn what_cannot_change_stays_as_it_was_and_is_named() {
+        let old = config("listen: 127.0.0.1:1\nmcpServers: {}\n");
+        let text = "listen: 127.0.0.1:2\nlimits: { batch: 7 }\naudit: true\nstateFolder: /x\nmanagement: true\n\
+                    mcpServers: { a: { native: demo } }\n";
+        let mut new = config(text);
+        let waiting = Restart::keep(&old, &mut new);
+        let names: Vec<String> = waiting.iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["listen", "limits", "stateFolder", "audit", "management"]);
+        assert_eq!(Restart::keep(&old, &mut new), []);
+        assert!(new.mcp_servers.contains_key("a"));
+    }
+
+    #[test]
+    fn whoever_asks_goes_on_asking() {
+        let (asks, not) = (config("auth: { keys: true }\nmcpServers: {}\n"), config("mcpServers: {}\n"));
+        let partly =
+            config("auth: { keys: true }\nmcpServers: {}\nendpoints: [ { path: /x, auth: none } ]\n");
+        assert!(opens(&asks, &not) && opens(&asks, &partly));
+        assert!(!opens(&not, &asks) && !opens(&not, &not) && !opens(&partly, &not) && !opens(&asks, &asks));
+    }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::audit::{AuditOptions, AuditSink};
 use crate::auth::{Authenticator, KeyBook, StoredKeys};
+use crate::manage::{Changes, Standing};
 use engine::config::{Auth, Config};
 use proto::era::{newest_handshake, newest_stateless};
 use store::audit::Log;
@@ -20,7 +21,8 @@ use transport::net::{
 use super::farewell::Farewell;
 use super::http::Service;
 use super::lasting::Outside;
-use super::reload::{self, Origin};
+use super::manage::Kept;
+use super::reload::{self, Origin, Sources};
 use super::threads::Thread;
 use super::upstream::{Kind, Upstream};
 use super::{Gateway, Shard, partings, stdio, withdrawn};
@@ -58,6 +60,7 @@ pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
     let stop = Stop::new();
     let door = door(&config.auth, folder.as_deref())?;
     let audit = audit(&config, folder.as_deref())?;
+    let (standing, kept) = standing(config.clone(), folder.as_deref())?;
     let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let shards = runtime::shards(kind, threads);
     let listeners: Vec<Listeners> =
@@ -66,11 +69,11 @@ pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
     let loopback = addrs.iter().all(|addr| addr.ip().is_loopback());
     let (audit_sink, addresses, lets_all_in) = (audit.clone(), addrs.clone(), false);
     let outside = Outside { audit: audit_sink, stop: stop.clone(), folder, addresses, loopback, lets_all_in };
-    let gateway = Arc::new(Gateway::new(config.clone(), door, outside)?);
+    let gateway = Arc::new(Gateway::new(standing, door, outside)?);
     let listeners = Arc::new(listeners);
     let cap = ConnectionCap::new(config.limits.connections);
     let trust = Trust::default();
-    let (ready, origin) = (Mutex::new(Some(ready)), Mutex::new(origin));
+    let (ready, sources) = (Mutex::new(Some(ready)), Mutex::new(Some(Sources { origin, kept })));
     let farewell = Farewell::new(shards, config.limits.drain_timeout);
     let outcome = runtime::run(kind, threads, &stop, |shard| {
         let thread = Thread::new(Client::new(client_limits(&config), trust.clone()), &gateway);
@@ -78,13 +81,13 @@ pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
         let (cap, stop) = (cap.clone(), shard.stop.clone());
         let limits = server_limits(&config);
         let ready = if shard.index == 0 { ready.lock().ok().and_then(|mut r| r.take()) } else { None };
-        let origin = if shard.index == 0 { origin.lock().ok().and_then(|mut o| o.take()) } else { None };
+        let sources = if shard.index == 0 { sources.lock().ok().and_then(|mut s| s.take()) } else { None };
         let addrs = addrs.clone();
         let (farewell, busy) = (farewell.clone(), farewell.busy());
         async move {
             let first = shard.index == 0;
             if first {
-                look_after(&thread, stop.clone(), origin);
+                look_after(&thread, stop.clone(), sources.unwrap_or_default());
             }
             let mut running = tokio::task::JoinSet::new();
             for socket in sockets {
@@ -124,18 +127,19 @@ pub(crate) fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
         loopback: true,
         lets_all_in: true,
     };
-    let gateway = Arc::new(Gateway::new(config.clone(), door, outside)?);
+    let standing = Standing::new(config.clone(), Changes::default()).map_err(|refusal| refusal.message)?;
+    let gateway = Arc::new(Gateway::new(standing, door, outside)?);
     let names = || gateway.snapshot.profiles.iter().map(|p| &*p.slug).collect::<Vec<_>>().join(", ");
     let profile = gateway
         .snapshot
         .profile_named(profile)
         .ok_or_else(|| format!("there is no profile {profile:?}; the configuration has: {}", names()))?;
-    let origin = Mutex::new(origin);
+    let sources = Mutex::new(Some(Sources { origin, kept: None }));
     let outcome = runtime::run(RuntimeKind::PerCore, 1, &stop, |shard| {
         let thread = Thread::new(Client::new(client_limits(&config), Trust::default()), &gateway);
-        let origin = origin.lock().ok().and_then(|mut origin| origin.take());
+        let sources = sources.lock().ok().and_then(|mut sources| sources.take());
         async move {
-            look_after(&thread, shard.stop.clone(), origin);
+            look_after(&thread, shard.stop.clone(), sources.unwrap_or_default());
             let own = thread.now();
             let outcome = stdio::serve(&own, profile).await;
             shard.stop.stop();
@@ -148,12 +152,12 @@ pub(crate) fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
 }
 
 /// Begins what one thread does for all.
-fn look_after(thread: &Arc<Thread>, stop: Stop, origin: Option<Origin>) {
+fn look_after(thread: &Arc<Thread>, stop: Stop, sources: Sources) {
     let own = thread.now();
     until_signal(stop);
     warm(&own, &own.gateway.upstreams.all());
     sweep(thread.clone());
-    reload::start(thread.clone(), origin);
+    reload::start(thread.clone(), sources);
     withdrawn::watch(thread.clone());
 }
 
@@ -175,6 +179,20 @@ pub(crate) fn may_open_files(connections: usize) {
         }
         Err(error) => tracing::warn!(%error, "the limit of open files cannot be raised"),
     }
+}
+
+/// The configuration with what was changed while it was served before, and where that is kept.
+fn standing(config: Config, folder: Option<&Path>) -> Result<(Standing, Option<Kept>), BoxError> {
+    if config.management.is_none() {
+        return Ok((Standing::new(config, Changes::default()).map_err(|refusal| refusal.message)?, None));
+    }
+    let folder = folder.ok_or("nobody says where changes are kept; set stateFolder in the configuration")?;
+    let (kept, changes) = Kept::open(folder)?;
+    let standing = Standing::new(config, changes).map_err(|refusal| {
+        let folder = folder.display();
+        format!("what was changed while serving does not fit any more: {refusal}; mend it, or move changes.db in {folder} away")
+    });
+    Ok((standing?, Some(kept)))
 }
 
 /// Who is let in.
@@ -264,6 +282,9 @@ fn sweep(thread: Arc<Thread>) {
 }
 
 fn tick(shard: &Shard) {
+    if let Some(rates) = &shard.gateway.manage_rates {
+        rates.sweep();
+    }
     shard.gateway.tidying.tick();
     shard.gateway.parked.sweep();
     shard.gateway.homes.sweep();

@@ -23,7 +23,6 @@ use super::call::Mail;
 use super::identity::Identity;
 use super::link::{Asker, OpenLink};
 use super::link_cell::LinkCell;
-use super::pump::tell_changed;
 use super::requests::{request, tell_level};
 use super::streams::Streams;
 use super::subscriptions::Subscribed;
@@ -74,7 +73,7 @@ pub(crate) struct Session {
     /// The client's name and version, as it wrote them.
     pub(crate) client_info: Option<Bytes>,
     can_be_asked: bool,
-    view: ArcSwapOption<ViewCell>,
+    pub(super) view: ArcSwapOption<ViewCell>,
     pub(super) links: Mutex<HashMap<UpstreamId, Arc<Used>>>,
     /// Raised while `links` is locked, and never lowered.
     ended: AtomicBool,
@@ -141,30 +140,6 @@ impl Session {
     /// The session's view, once it was found.
     pub(crate) fn view(&self) -> Option<Arc<ViewCell>> {
         self.view.load_full()
-    }
-
-    /// Sees what the rules of now let its client see, and tells the client what that changes.
-    pub(crate) fn follow(self: &Arc<Self>, shard: &Shard) {
-        let snapshot = &shard.gateway.snapshot;
-        let Some(old) = self.view().filter(|old| old.regime < snapshot.regime) else { return };
-        let (class, link) = (self.identity.class(snapshot), |upstream: &Arc<Upstream>| self.cell(upstream));
-        let new = shard.gateway.views.get_now(shard, self.profile, &self.kind, &class, link);
-        self.view.store(Some(new.clone()));
-        let view = new.view();
-        self.subscriptions.lock().retain(|uri, _| view.resource_owner(uri).is_some());
-        for notice in new.differs(&old) {
-            tell_changed(self, notice);
-        }
-    }
-
-    /// The link to an upstream, which this session then uses no more.
-    pub(super) fn leave(&self, upstream: UpstreamId) -> Option<Arc<LinkCell>> {
-        self.links.lock().remove(&upstream).map(|used| used.cell.clone())
-    }
-
-    /// The link to an upstream, where there is one.
-    pub(super) fn known_cell(&self, upstream: UpstreamId) -> Option<Arc<LinkCell>> {
-        self.links.lock().get(&upstream).map(|used| used.cell.clone())
     }
 
     /// To whom the ids of its tasks are bound: nobody else's session knows what they stand for.

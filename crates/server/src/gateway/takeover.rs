@@ -3,39 +3,42 @@
 
 use std::sync::Arc;
 
-use engine::config::Config;
-
-use super::reload::Restart;
+use super::pump::tell_changed;
+use super::session::Session;
 use super::threads::Thread;
+use super::upstream::Upstream;
+use super::views::ViewCell;
 use super::{Gateway, Shard, VERSION, leaving, new_rates, run};
+use crate::manage::Standing;
 
-/// Puts a configuration in force for all threads; what of it counts only after a restart. One at a time.
+/// Puts a configuration in force for all threads. One at a time.
 ///
 /// # Errors
 /// Why it cannot be: nothing has changed then.
-pub(super) fn take_over(thread: &Thread, mut config: Config) -> Result<Vec<Restart>, String> {
+pub(super) fn take_over(thread: &Thread, standing: Standing) -> Result<(), String> {
     let before = thread.now();
     let old = &before.gateway;
-    let waiting = Restart::keep(&old.config, &mut config);
-    let snapshot = old.snapshot.followed_by(&old.config, &config, VERSION).map_err(|e| e.to_string())?;
+    let (config, known) = (standing.config(), old.standing.config());
+    let snapshot = old.snapshot.followed_by(known, config, VERSION).map_err(|e| e.to_string())?;
     let snapshot = Arc::new(snapshot);
     let new = old.upstreams.missing(&snapshot)?;
-    let door = if config.auth == old.config.auth || old.lets_all_in {
+    let door = if config.auth == known.auth || old.lets_all_in {
         old.door.clone()
     } else {
         run::door(&config.auth, old.folder.as_deref()).map_err(|e| e.to_string())?
     };
-    let is_counted_as_before = config.rate_limits == old.config.rate_limits;
-    let rates = if is_counted_as_before { old.rates.clone() } else { Arc::new(new_rates(&config)?) };
+    let is_counted_as_before = config.rate_limits == known.rate_limits;
+    let rates =
+        if is_counted_as_before { old.rates.clone() } else { Arc::new(new_rates(&config.rate_limits)?) };
     // From here on nothing can fail.
     old.upstreams.add(new.clone());
     old.current.store(snapshot.clone());
-    let gateway = Arc::new(Gateway::over(old.lasting.clone(), (config, snapshot), door, rates));
+    let gateway = Arc::new(Gateway::over(old.lasting.clone(), (standing, snapshot), door, rates));
     gateway.threads.give(&gateway);
     let now = thread.now();
     follow(&now, old);
     run::warm(&now, &new);
-    Ok(waiting)
+    Ok(())
 }
 
 /// Brings what outlives a configuration in line with it.
@@ -59,6 +62,31 @@ fn follow(shard: &Shard, old: &Gateway) {
     for upstream in gateway.upstreams.all().iter() {
         if gateway.snapshot.upstream(upstream.spec.id).is_none() && !upstream.leaving.is_stopped() {
             leaving::end_upstream(shard, upstream);
+        }
+    }
+}
+
+impl Session {
+    /// Does [`Session::follow`] where other rules are in force than those under which its view was made.
+    pub(crate) fn keep_up(self: &Arc<Self>, shard: &Shard) {
+        let regime = shard.gateway.snapshot.regime;
+        if self.view.load().as_ref().is_some_and(|view| view.regime < regime) {
+            self.follow(shard);
+        }
+    }
+
+    /// Sees what the rules of now let its client see, and tells the client what that changes.
+    pub(crate) fn follow(self: &Arc<Self>, shard: &Shard) {
+        let snapshot = &shard.gateway.snapshot;
+        let is_over = |old: &Arc<ViewCell>| old.regime < snapshot.regime || old.retired.is_stopped();
+        let Some(old) = self.view().filter(is_over) else { return };
+        let (class, link) = (self.identity.class(snapshot), |upstream: &Arc<Upstream>| self.cell(upstream));
+        let new = shard.gateway.views.get_now(shard, self.profile, &self.kind, &class, link);
+        self.view.store(Some(new.clone()));
+        let view = new.view();
+        self.subscriptions.lock().retain(|uri, _| view.resource_owner(uri).is_some());
+        for notice in new.differs(&old) {
+            tell_changed(self, notice);
         }
     }
 }

@@ -7,4 +7,5 @@ mod written;
 
 pub use model::{AccessRule, AnnotationHint, Effect, When, Who};
 pub use path::ValuePath;
-pub(super) use read::{Names, read};
+pub(super) use read::{Names, read, read_who};
+pub(super) use written::Who as WrittenWho;

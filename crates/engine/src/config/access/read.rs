@@ -82,7 +82,7 @@ fn refuse_tools(reader: &mut Reader<'_>, fields: &mut Fields<'_>) {
     }
 }
 
-fn read_who(reader: &mut Reader<'_>, node: &Rc<Node>) -> Who {
+pub(in crate::config) fn read_who(reader: &mut Reader<'_>, node: &Rc<Node>) -> Who {
     pieces::refuse_empty(reader, node);
     let Some(mut fields) =
         reader.fields(node, "a mapping with `key`, `user`, `scope`, `claim`, `ip` or `scheme`")

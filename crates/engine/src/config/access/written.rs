@@ -36,7 +36,7 @@ struct Rule {
 #[derive(JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "only its schema is used")]
-struct Who {
+pub(in crate::config) struct Who {
     /// API keys, by prefix or name (patterns).
     key: Option<OneOrMany<Glob>>,
     /// Users, by name (patterns).

@@ -4,4 +4,4 @@ mod model;
 mod read;
 
 pub use model::{RateLimit, RateMethods, RatePer};
-pub(super) use read::read;
+pub(super) use read::{read, read_rate};

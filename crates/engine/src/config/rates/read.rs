@@ -64,7 +64,7 @@ fn read_limit(reader: &mut Reader<'_>, node: &Node, known: &Known<'_>) -> Option
     Some(RateLimit { enabled, per, methods, profiles, tools, count, period, burst, trust_forwarded_for })
 }
 
-fn read_rate(reader: &mut Reader<'_>, node: &Node) -> Option<(u32, Duration)> {
+pub(in crate::config) fn read_rate(reader: &mut Reader<'_>, node: &Node) -> Option<(u32, Duration)> {
     let what = "a rate such as 60/1m or 10/s";
     let text = reader.text(node, what)?;
     let Some((count, period)) = units::parse_rate(text.expose()) else {

@@ -90,7 +90,7 @@ pub(super) fn find(
     // another token: what it sees was decided then.
     let snapshot = &shard.gateway.snapshot;
     if let Some(session) = &session {
-        session.follow(shard);
+        session.keep_up(shard);
     }
     let is_here = |session: &Arc<Session>| {
         session.identity.is_alike(&entry.identity, snapshot)

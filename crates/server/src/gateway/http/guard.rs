@@ -87,7 +87,7 @@ pub(super) fn allow_origin(headers: &mut HeaderMap, origin: HeaderValue) {
 pub(super) fn preflight() -> Response<Body> {
     let mut response = answer::empty(StatusCode::NO_CONTENT);
     let headers = response.headers_mut();
-    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, DELETE"));
+    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, PUT, DELETE"));
     // A wildcard does not cover Authorization; Mcp-Param-* have names that cannot be listed.
     headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("*, Authorization"));
     headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));

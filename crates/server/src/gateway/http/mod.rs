@@ -8,6 +8,7 @@ mod dialect;
 mod get;
 mod guard;
 mod limited;
+mod manage;
 mod media;
 mod post;
 mod sse;
@@ -77,6 +78,10 @@ impl Arrival {
         let bare = path.strip_suffix('/').unwrap_or(path);
         let is_sse = place.is_none() && matches!(bare, sse::STREAM | sse::MESSAGES);
         if place.is_none() && !is_sse {
+            let management = shard.gateway.standing.config().management.as_ref();
+            if let Some(management) = management.filter(|_| path.starts_with(manage::ROOT)) {
+                return Box::pin(manage::respond(self, management, request, peer)).await;
+            }
             return match (path.strip_prefix("/mcp/"), shard.gateway.snapshot.stranger()) {
                 (Some(slug), Some(row)) => dialect::stranger(shard, row, slug.to_owned(), request).await,
                 _ => self.other(path),
@@ -150,10 +155,10 @@ impl Arrival {
         let gateway = &self.shard.gateway;
         match path {
             "/health" => answer::text(StatusCode::OK, "ok\n"),
-            "/ready" if gateway.stop.is_stopped() => {
+            "/ready" | "/health/ready" if gateway.stop.is_stopped() => {
                 answer::text(StatusCode::SERVICE_UNAVAILABLE, "stopping\n")
             }
-            "/ready" => answer::text(StatusCode::OK, "ready\n"),
+            "/ready" | "/health/ready" => answer::text(StatusCode::OK, "ready\n"),
             "/" => answer::text(StatusCode::OK, &self.front_page()),
             _ => {
                 let paths = gateway.snapshot.paths().join(", ");
