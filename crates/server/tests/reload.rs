@@ -125,6 +125,13 @@ async fn a_changed_server_gets_another_child() {
     place.to(&[("pipe", &other)], "").await;
     list_has(&session, "pipe__ok", true).await;
     assert_eq!(text(&session.call("pipe__ok", &json!({"text": "y"})).await), "y");
+    // Clients of each era have their own lists.
+    let look = async {
+        while modern.call("pipe__ok", &json!({"text": "z"})).await["error"].is_object() {
+            tokio::task::yield_now().await;
+        }
+    };
+    soon("the other lists", look).await;
     assert_eq!(text(&modern.call("pipe__ok", &json!({"text": "z"})).await), "z");
     until("the old child's end", || old.iter().all(|child| !is_running(*child))).await;
     assert!(!place.children().is_empty());

@@ -5,6 +5,16 @@ use serde_json::json;
 use crate::place::Place;
 use crate::support::*;
 
+/// Asks until a session's list has a tool: clients of each era have theirs.
+async fn sees(session: &Legacy, tool: &str) {
+    let look = async {
+        while !tool_names(&session.ask("tools/list", &json!({})).await).iter().any(|name| name == tool) {
+            tokio::task::yield_now().await;
+        }
+    };
+    soon(tool, look).await;
+}
+
 fn children(place: &Place) -> Vec<u32> {
     let mut children = children_of(place.gateway.pid());
     children.sort_unstable();
@@ -29,6 +39,7 @@ async fn a_server_is_added_used_changed_and_removed() {
     assert_eq!(made["source"], "api");
     // Nobody chose the default profile's servers, so it has this one, too; also in sessions that are open.
     place.shows("/mcp", "my-odd-server__ok", true).await;
+    sees(&session, "my-odd-server__ok").await;
     let said = session.call("my-odd-server__ok", &json!({"text": "x"})).await;
     assert_eq!(text(&said), "x");
     let children = children(&place);
@@ -48,6 +59,7 @@ async fn a_server_is_added_used_changed_and_removed() {
     assert_eq!(status["status"], "disconnected");
     place.make("PUT", "/api/mcp-servers/my-odd-server", &json!({"isActive": true})).await;
     place.shows("/mcp", "my-odd-server__ok", true).await;
+    sees(&session, "my-odd-server__ok").await;
     assert_eq!(text(&session.call("my-odd-server__ok", &json!({"text": "z"})).await), "z");
     let children = self::children(&place);
     assert!(!children.is_empty());
