@@ -8,6 +8,7 @@ use rustix::process::Signal;
 use serde_json::json;
 use support::*;
 use testkit::fixture::{Eras, Running};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 const IN_FORCE: &str = "was read again and is in force";
 const REFUSED: &str = "the old one stays in force";
@@ -215,6 +216,67 @@ async fn rules_count_at_once_also_in_sessions_that_are_open() {
     assert_eq!(session.post(&token, &list).await.status, 404, "it was another's session");
     place.to(&[], "").await;
     assert_eq!(tool_names(&session.ask("tools/list", &json!({})).await), before);
+}
+
+/// A client's event stream at a profile with a dialect, and where its messages go.
+async fn events_at(http: Http, path: &str) -> (Reply, String) {
+    let mut stream = http.get(path, &[("Accept", "text/event-stream")]).await;
+    assert!(stream.status == 200 && stream.is_stream(), "{path}: {}", stream.status);
+    let first = stream.event().await.expect("an event");
+    let place = first.split_once("data: ").expect("the endpoint first").1.to_owned();
+    (stream, place)
+}
+
+/// Reads a stream to its end.
+async fn ends(mut stream: Reply) {
+    soon("the end of a stream", async { while stream.event().await.is_some() {} }).await;
+}
+
+#[tokio::test]
+async fn event_streams_of_dialects_end_with_what_they_were_opened_under() {
+    let two = "two: { servers: [good], dialect: gateway }";
+    let both = format!("profiles: {{ one: {{ servers: [good], dialect: gateway }}, {two} }}\n");
+    let last = format!("profiles: {{ {two} }}\n");
+    let mut place = Changing::new(&[], &both).await;
+    let http = place.http();
+    let (gone, (mut stays, messages)) =
+        (events_at(http, "/mcp/one").await.0, events_at(http, "/mcp/two").await);
+    place.to(&[], &last).await;
+    ends(gone).await;
+    // That of a profile that is there goes on.
+    http.post(&messages, &[], &request("still", "ping", &json!({})).to_string()).await;
+    let answered = async { while !stays.event().await.expect("an answer").contains("still") {} };
+    soon("an answer on the stream", answered).await;
+    let stricter = format!("{last}access: [ {{ deny: 'good__echo' }} ]\n");
+    place.to(&[], &stricter).await;
+    ends(stays).await;
+    let open = events_at(http, "/mcp/two").await.0;
+    place.to(&[], &format!("{stricter}auth: {{ bearer: 'a-token-that-nobody-guesses' }}\n")).await;
+    ends(open).await;
+    assert_eq!(http.get("/mcp/two", &[("Accept", "text/event-stream")]).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_request_that_comes_slowly_keeps_no_stream_under_rules_of_before() {
+    let mut place = Changing::new(&[], "").await;
+    let http = place.http();
+    let method = "subscriptions/listen";
+    let filter = json!({"notifications": {"toolsListChanged": true}, "_meta": meta(&json!({}))});
+    let body = request("slow", method, &filter).to_string();
+    let headers = [("MCP-Protocol-Version", MODERN), ("Mcp-Method", method), ("Expect", "100-continue")];
+    let mut slow = http.raw(http.head("POST", "/mcp", &headers, body.len()).as_bytes()).await;
+    // It asks for the body: by then it has been seen who sends it.
+    let mut said = Vec::new();
+    let asked = async {
+        while !said.ends_with(b"\r\n\r\n") {
+            assert_ne!(slow.read_buf(&mut said).await.expect("more"), 0, "it was hung up");
+        }
+    };
+    soon("the wish for the body", asked).await;
+    assert!(said.starts_with(b"HTTP/1.1 100"), "{}", String::from_utf8_lossy(&said));
+    place.to(&[], "access: [ { deny: 'good__echo' } ]\n").await;
+    slow.write_all(body.as_bytes()).await.expect("room to write");
+    ends(Reply::read(slow).await).await;
 }
 
 #[tokio::test]

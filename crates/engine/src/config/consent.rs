@@ -13,7 +13,7 @@ use super::suggest;
 use super::text::Text;
 
 /// The keys below `oauth` of a server that mean something here.
-const KEYS: &[&str] = &["clientId", "clientSecret", "scopes"];
+const KEYS: &[&str] = &["clientId", "clientSecret", "issuer", "scopes"];
 
 /// Who Dragoman is to the authorization server of a server over HTTP, where it cannot register itself.
 #[derive(Debug, Clone, PartialEq, Default, JsonSchema)]
@@ -22,9 +22,12 @@ pub struct OAuthClient {
     /// The name under which Dragoman was registered there. Dragoman registers itself when left out.
     #[schemars(with = "Option<String>")]
     pub client_id: Option<Text>,
-    /// The secret that goes with the name, if it has one.
+    /// The secret that goes with the name, if it has one. It needs `issuer`.
     #[schemars(with = "Option<String>")]
     pub client_secret: Option<Text>,
+    /// The authorization server that knows the client: its issuer, a URL. Users are sent to no other one, and no other one
+    /// is shown the secret. Whichever the server names when left out.
+    pub issuer: Option<String>,
     /// What users are asked to allow; what the server itself asks for when left out.
     #[schemars(with = "Option<written::OneOrMany<String>>")]
     pub scopes: Vec<String>,
@@ -32,18 +35,25 @@ pub struct OAuthClient {
 
 /// `oauth` of a server over HTTP, as clients write it.
 pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry) -> Option<OAuthClient> {
-    let mut fields = reader.fields(&entry.value, "a mapping with `clientId`, `clientSecret`, `scopes`")?;
+    let mut fields =
+        reader.fields(&entry.value, "a mapping with `clientId`, `clientSecret`, `issuer`, `scopes`")?;
     let client_id = fields.take("clientId").map(|entry| {
         reader.within("clientId", |reader| {
             let text = reader.text(&entry.value, "the client's name as a text")?;
             reader.sound(&entry.value.at, written_word(&text)).map(|()| text)
         })
     });
+    let issuer = fields.take("issuer").map(|entry| reader.within("issuer", |reader| site(reader, entry)));
     let client_secret = fields.take("clientSecret").map(|secret| {
         reader.within("clientSecret", |reader| {
             if client_id.is_none() {
                 let mend = "add `clientId`, the name that it was given for";
                 reader.fault(&secret.key_at, "a secret without a name", mend);
+            }
+            if issuer.is_none() {
+                let message = "a secret that would be shown to whichever authorization server is named";
+                let mend = "add `issuer`, the URL of the authorization server that knows the client";
+                reader.fault(&secret.key_at, message, mend);
             }
             let text = reader.secret_text(&secret.value, "the client's secret as a text")?;
             reader.sound(&secret.value.at, written_word(&text)).map(|()| text)
@@ -56,6 +66,7 @@ pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry) -> Option<OAuthClient
     Some(OAuthClient {
         client_id: client_id.flatten(),
         client_secret: client_secret.flatten(),
+        issuer: issuer.flatten(),
         scopes: scopes.unwrap_or_default(),
     })
 }
@@ -85,6 +96,11 @@ fn written_word(text: &Text) -> Result<(), Flaw> {
 
 /// `publicUrl`: where browsers find this gateway.
 pub(super) fn public_url(reader: &mut Reader<'_>, entry: &Entry) -> Option<String> {
+    site(reader, entry)
+}
+
+/// An address below which there is more: through TLS, or on this machine; without the slash at its end.
+fn site(reader: &mut Reader<'_>, entry: &Entry) -> Option<String> {
     let text = reader.text(&entry.value, "a URL")?;
     reader.sound_text(&entry.value.at, &text, check::site_url(&text).and_then(|()| safe_url(&text)))?;
     Some(text.expose().trim_end_matches('/').to_owned())

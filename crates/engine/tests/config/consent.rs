@@ -8,7 +8,7 @@ use crate::{faults_in_short, loaded, notes_in_short, same};
 fn what_is_said_of_consent_is_read() {
     let text = "
 mcpServers:
-  all: { url: 'https://h/mcp', oauth: { clientId: 'by hand', clientSecret: '${SECRET}', scopes: [read, 'a:b'] } }
+  all: { url: 'https://h/mcp', oauth: { clientId: 'by hand', clientSecret: '${SECRET}', issuer: 'https://id.example.com/', scopes: [read, 'a:b'] } }
   some: { type: sse, url: 'http://localhost/sse', oauth: { scopes: read } }
   none: { url: 'https://h/mcp' }
 publicUrl: 'https://gate.example.com/dragoman/'
@@ -21,6 +21,7 @@ publicUrl: 'https://gate.example.com/dragoman/'
     let all = oauth("all").expect("a client");
     assert_eq!(all.client_id.as_ref().map(Text::expose), Some("by hand"));
     assert!(all.client_secret.as_ref().is_some_and(Text::hides));
+    assert_eq!(all.issuer.as_deref(), Some("https://id.example.com"));
     assert_eq!(all.scopes, ["read", "a:b"]);
     assert_eq!(oauth("some").expect("scopes").scopes, ["read"]);
     assert_eq!(oauth("none"), None);
@@ -32,7 +33,7 @@ const FAULTS: &[(&str, &[&str])] = &[
     (
         "mcpServers: { a: { url: 'https://h/mcp', oauth: [] } }\n",
         &[
-            "1:49 mcpServers.a.oauth [[]] expected a mapping with `clientId`, `clientSecret`, `scopes`, found a list => write a mapping with `clientId`, `clientSecret`, `scopes`",
+            "1:49 mcpServers.a.oauth [[]] expected a mapping with `clientId`, `clientSecret`, `issuer`, `scopes`, found a list => write a mapping with `clientId`, `clientSecret`, `issuer`, `scopes`",
         ],
     ),
     (
@@ -46,7 +47,20 @@ const FAULTS: &[(&str, &[&str])] = &[
         "mcpServers: { a: { url: 'https://h/mcp', oauth: { clientSecret: x, clientid: y, other: 1 } } }\n",
         &[
             "1:51 mcpServers.a.oauth.clientSecret [clientSecret] a secret without a name => add `clientId`, the name that it was given for",
+            "1:51 mcpServers.a.oauth.clientSecret [clientSecret] a secret that would be shown to whichever authorization server is named => add `issuer`, the URL of the authorization server that knows the client",
             "1:68 mcpServers.a.oauth.clientid [clientid] unknown key `clientid` => did you mean `clientId`?",
+        ],
+    ),
+    (
+        "mcpServers: { a: { url: 'https://h/mcp', oauth: { clientId: x, clientSecret: y } } }\n",
+        &[
+            "1:64 mcpServers.a.oauth.clientSecret [clientSecret] a secret that would be shown to whichever authorization server is named => add `issuer`, the URL of the authorization server that knows the client",
+        ],
+    ),
+    (
+        "mcpServers: { a: { url: 'https://h/mcp', oauth: { issuer: 'http://id.example.com' } } }\n",
+        &[
+            "1:59 mcpServers.a.oauth.issuer ['http://id.example.com'] over http anybody on the way could answer for this address => write https://",
         ],
     ),
     (

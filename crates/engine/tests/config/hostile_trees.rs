@@ -23,7 +23,7 @@ const MAPPINGS: &[(&str, &[&str])] = &[
     ("mcpServers/a", &["native", "site", "phases", "sources", "disabled", "command", "url", "timeout"]),
     ("mcpServers/a/site", &["url", "username", "password", "headers", "basic", "privateFiles", "nonsense"]),
     ("mcpServers/a/sources", &["wikipedia", "snl", "other"]),
-    ("mcpServers/a/oauth", &["clientId", "clientSecret", "scopes", "clientIds", "callbackPort"]),
+    ("mcpServers/a/oauth", &["clientId", "clientSecret", "issuer", "scopes", "clientIds", "callbackPort"]),
     ("profiles/p", &["servers", "names", "dialect", "title", "tools"]),
     ("endpoints/[]", &["path", "profile", "dialect", "transport", "message", "auth"]),
     ("dialects/d", &["base", "variant", "pingSeconds", "serverName", "unknownTool", "nonsense"]),

@@ -76,7 +76,7 @@ fn good_guards() -> Vec<Value> {
             }, "unless": { "ip": "::1" }, "when": { "arguments": { "/a": "x*" }, "annotations": { "readOnlyHint": true } } },
         ] }),
         json!({ "publicUrl": "https://gate.example.com", "mcpServers": {
-            "a": { "url": "https://h/mcp", "oauth": { "clientId": "c", "clientSecret": "s", "scopes": ["a", "b"], "callbackPort": 1 } },
+            "a": { "url": "https://h/mcp", "oauth": { "clientId": "c", "clientSecret": "s", "issuer": "https://id", "scopes": ["a", "b"], "callbackPort": 1 } },
             "b": { "url": "https://h/mcp", "oauth": { "scopes": "a" } },
         } }),
         json!({ "rateLimits": [

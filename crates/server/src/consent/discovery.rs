@@ -20,7 +20,7 @@ pub(super) struct Found {
     pub(super) scopes: Vec<String>,
 }
 
-/// Looks for the authorization server of the server at `url`.
+/// Looks for the authorization server of the server at `url`: `issuer` and no other, where that is said.
 ///
 /// # Errors
 /// Says why there is none, for a person.
@@ -28,6 +28,7 @@ pub(super) async fn discover(
     outside: &Outside,
     url: &Uri,
     challenge: &Challenge,
+    issuer: Option<&str>,
     way: Way,
 ) -> Result<Found, String> {
     let protected = match protected(outside, url, challenge, way).await? {
@@ -43,8 +44,10 @@ pub(super) async fn discover(
             scopes: Vec::new(),
         },
     };
-    let mut why = String::new();
-    for issuer in &protected.issuers {
+    let mut why = issuer.map_or_else(String::new, |issuer| {
+        format!("it names another authorization server than {issuer}, which the configuration does (`oauth.issuer`)")
+    });
+    for issuer in protected.issuers.iter().filter(|named| issuer.is_none_or(|own| is_same(own, named))) {
         match service(outside, issuer, way).await {
             Ok(service) => {
                 return Ok(Found { service, resource: protected.resource, scopes: protected.scopes });
@@ -53,6 +56,11 @@ pub(super) async fn discover(
         }
     }
     Err(why)
+}
+
+/// Whether two issuers are the same one. A slash at the end is what libraries add to URLs.
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    one.trim_end_matches('/') == other.trim_end_matches('/')
 }
 
 /// The metadata of the server as a resource; `None` where it has none.
@@ -85,7 +93,7 @@ async fn service(outside: &Outside, issuer: &str, way: Way) -> Result<Service, S
     let (mut why, mut is_there) = (String::new(), false);
     for place in service_places(&url) {
         let reason = match fetch(outside, &place, way).await {
-            Ok(body) => match read_service(&body, issuer, way.inside) {
+            Ok(body) => match read_service(&body, issuer, way.within) {
                 Ok(service) => return Ok(service),
                 Err(reason) => {
                     is_there = true;

@@ -2,6 +2,7 @@
 //! asking. One thing at a time; whoever waits meanwhile gets what the first one got.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use engine::config::OAuthClient;
@@ -14,8 +15,9 @@ use transport::up::{Credential, Refusal};
 use super::asked::{Asked, Wanted};
 use super::challenge::Challenge;
 use super::client::Registered;
+use super::discovery::is_same;
 use super::metadata::{Service, canonical};
-use super::outside::{Way, is_inside};
+use super::outside::{Way, within};
 use super::tokens::{self, NoTokens, Parties, Tokens};
 use super::{Around, Fault, Page};
 
@@ -25,6 +27,8 @@ const EXCHANGE: Duration = Duration::from_secs(15);
 const AGAIN: u64 = 30;
 /// How long tokens are quite new.
 const QUITE_NEW: Duration = Duration::from_secs(10);
+/// Why nothing is come by any more for a server that has left.
+const OTHERWISE: &str = "its server is configured otherwise by now";
 /// How many pages of one server may be open.
 const PAGES: usize = 4;
 
@@ -37,7 +41,10 @@ pub(crate) struct Grant {
     /// What links to the server show.
     credential: Arc<Credential>,
     pub(super) known: Mutex<Known>,
-    busy: tokio::sync::Mutex<()>,
+    /// Held while tokens are come by. Grants to servers of one name keep them in one place, and share it.
+    busy: Arc<tokio::sync::Mutex<()>>,
+    /// Whether its server is configured otherwise by now, or not at all: its tokens are another grant's.
+    has_left: AtomicBool,
 }
 
 /// What is known of it now.
@@ -77,8 +84,25 @@ impl Grant {
             around,
             credential: Arc::default(),
             known: Mutex::default(),
-            busy: tokio::sync::Mutex::default(),
+            busy: Arc::default(),
+            has_left: AtomicBool::new(false),
         }
+    }
+
+    /// The same in the place of another one to a server of this name.
+    pub(super) fn in_place_of(mut self, other: &Self) -> Self {
+        self.busy = other.busy.clone();
+        self
+    }
+
+    /// Its server is no longer configured as it was: what runs may end with the token that there is. What is kept is for
+    /// the grant that comes after it.
+    pub(crate) fn leave(&self) {
+        self.has_left.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn has_left(&self) -> bool {
+        self.has_left.load(Ordering::SeqCst)
     }
 
     /// What links to the server show: the cell, which is exchanged as tokens come and go.
@@ -130,7 +154,7 @@ impl Grant {
     /// that is what was `refused`, or nothing.
     pub(super) async fn adopt(&self, refused: Option<&HeaderValue>) -> bool {
         let held: Option<Held> = self.around.kept.get(&self.place()).await;
-        let held = held.filter(|held| held.url == canonical(&self.url));
+        let held = held.filter(|held| held.url == canonical(&self.url) && self.trusts(&held.service));
         let Some((held, header)) =
             held.and_then(|held| Some((held.tokens.header()?, held))).map(|(h, held)| (held, h))
         else {
@@ -144,6 +168,11 @@ impl Grant {
         true
     }
 
+    /// Whether this is the authorization server that the configuration names, where it names one.
+    fn trusts(&self, service: &Service) -> bool {
+        self.config.issuer.as_ref().is_none_or(|issuer| is_same(issuer, &service.issuer))
+    }
+
     fn take(&self, held: Held, header: HeaderValue) {
         let mut known = self.known.lock();
         known.held = Some(held);
@@ -152,13 +181,25 @@ impl Grant {
         self.credential.set(Some(header));
     }
 
-    /// Keeps new tokens, and uses them from now on.
-    async fn keep(&self, held: Held) -> Result<(), String> {
+    /// Keeps new tokens, and uses them from now on. `before` are those that were given for them.
+    async fn keep(&self, held: Held, before: Option<&Held>) -> Result<(), String> {
         let header = held.tokens.header().ok_or("its token does not fit into a header")?;
-        self.around.kept.put(&self.place(), &held).await;
+        if self.has_left() && before.is_none() {
+            return Err(OTHERWISE.to_owned());
+        }
+        if !self.has_left() || self.is_kept(before).await {
+            self.around.kept.put(&self.place(), &held).await;
+        }
         self.take(held, header);
         self.known.lock().taken = Some(Instant::now());
         Ok(())
+    }
+
+    /// Whether these are what is kept: then they are worth nothing any more, and what came of them may replace them.
+    async fn is_kept(&self, held: Option<&Held>) -> bool {
+        let kept: Option<Held> = self.around.kept.get(&self.place()).await;
+        let access = |held: &Held| held.tokens.header();
+        kept.zip(held).is_some_and(|(kept, held)| access(&kept) == access(held))
     }
 
     /// Forgets the tokens.
@@ -168,7 +209,7 @@ impl Grant {
             self.credential.set(None);
             known.held.take().is_some()
         };
-        if had {
+        if had && !self.has_left() {
             self.around.kept.remove(&self.place()).await;
         }
         had
@@ -181,6 +222,9 @@ impl Grant {
     }
 
     async fn exchange_refresh_token(&self) -> Result<(), Fault> {
+        if self.has_left() {
+            return Err(Fault::RefreshFailed { why: OTHERWISE.to_owned(), for_good: false });
+        }
         let held = self.known.lock().held.clone();
         let Some((held, refresh)) = held.and_then(|held| Some((held.clone(), held.tokens.refresh?))) else {
             return Err(Fault::NoRefreshToken);
@@ -191,13 +235,13 @@ impl Grant {
             resource: &held.resource,
             scopes: &held.tokens.scopes,
         };
-        let way = Way { inside: is_inside(&self.url).await, until: Instant::now() + EXCHANGE };
+        let way = Way { within: within(&self.url).await, until: Instant::now() + EXCHANGE };
         let asked =
             tokens::ask(&self.around.outside, parties, tokens::Grant::Refresh(&refresh), way, unix()).await;
         match asked {
             Ok(tokens) => {
                 tracing::info!(server = %self.server, "the consent to it was renewed");
-                let kept = self.keep(Held { tokens, ..held }).await;
+                let kept = self.keep(Held { tokens, ..held.clone() }, Some(&held)).await;
                 kept.map_err(|why| Fault::RefreshFailed { why, for_good: true })
             }
             // Another process may have been quicker, and the token be good for once.
@@ -221,7 +265,7 @@ impl Grant {
         let known = self.known.lock();
         let tokens = known.held.as_ref().map(|held| &held.tokens);
         let due = tokens.is_some_and(|t| t.refresh.is_some() && t.renew.is_some_and(|renew| renew <= now));
-        due && self.busy.try_lock().is_ok()
+        due && !self.has_left() && self.busy.try_lock().is_ok()
     }
 
     /// Exchanges the token before its end, unless somebody did so meanwhile. One that cannot be exchanged is used as long
@@ -246,7 +290,7 @@ impl Grant {
     pub(crate) fn page(&self) -> Option<Page> {
         let now = Instant::now();
         let mut known = self.known.lock();
-        let wanted = known.wanted.clone()?;
+        let wanted = known.wanted.clone().filter(|_| !self.has_left())?;
         known.asked.retain(|asked| !asked.is_over(now));
         let page = |asked: &Asked| Page { url: asked.url.clone(), name: asked.name.clone() };
         if let Some(asked) = known.asked.iter().rev().find(|asked| asked.serves(&wanted, now)) {
@@ -262,6 +306,9 @@ impl Grant {
 
     /// The request that a browser names, which is over by that.
     pub(super) fn named(&self, state: &str) -> Option<Asked> {
+        if self.has_left() {
+            return None;
+        }
         let now = Instant::now();
         let mut known = self.known.lock();
         known.asked.retain(|asked| !asked.is_over(now));
@@ -274,7 +321,7 @@ impl Grant {
         let _turn = self.busy.lock().await;
         let Wanted { service, client, resource, scopes } = &asked.wanted;
         let parties = Parties { service, client, resource, scopes };
-        let way = Way { inside: is_inside(&self.url).await, until: Instant::now() + EXCHANGE };
+        let way = Way { within: within(&self.url).await, until: Instant::now() + EXCHANGE };
         let grant = tokens::Grant::Code { code, verifier: &asked.verifier };
         let asked_for = tokens::ask(&self.around.outside, parties, grant, way, unix()).await;
         let tokens = asked_for.map_err(|why| match why {
@@ -283,7 +330,7 @@ impl Grant {
         let (url, resource) = (canonical(&self.url), resource.clone());
         let (service, client) = ((**service).clone(), (**client).clone());
         let held = Held { url, resource, service, client, tokens };
-        self.keep(held).await.map_err(Fault::NotExchanged)
+        self.keep(held, None).await.map_err(Fault::NotExchanged)
     }
 
     /// What is held now.

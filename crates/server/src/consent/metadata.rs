@@ -5,7 +5,7 @@ use http::Uri;
 use serde::{Deserialize, Serialize};
 
 use super::challenge::scopes;
-use super::outside::may_ask;
+use super::outside::{Within, may_ask};
 
 /// The most servers of one resource that are tried.
 const MOST_SERVERS: usize = 3;
@@ -120,7 +120,7 @@ pub(super) fn service_places(issuer: &Uri) -> Vec<String> {
 ///
 /// # Errors
 /// Says what is wrong with them: they may be another issuer's, or too weak to be used.
-pub(super) fn read_service(body: &[u8], issuer: &str, inside: bool) -> Result<Service, String> {
+pub(super) fn read_service(body: &[u8], issuer: &str, within: Within) -> Result<Service, String> {
     #[derive(Deserialize)]
     struct Written {
         issuer: String,
@@ -151,7 +151,7 @@ pub(super) fn read_service(body: &[u8], issuer: &str, inside: bool) -> Result<Se
         .into_iter()
         .chain(&written.registration_endpoint)
     {
-        if !url.parse().is_ok_and(|url| may_ask(&url, inside)) || url.contains('#') {
+        if !url.parse().is_ok_and(|url| may_ask(&url, within)) || url.contains('#') {
             return Err("one of its addresses is not an https URL that may be used here".to_owned());
         }
     }
@@ -232,12 +232,12 @@ mod tests {
 
     #[test]
     fn metadata_of_an_authorization_server() {
-        let read = |value: &Value, issuer| read_service(value.to_string().as_bytes(), issuer, false);
+        let read = |value: &Value, issuer| read_service(value.to_string().as_bytes(), issuer, Within::Public);
         for issuer in ["https://id.example/t", "https://id.example/t/"] {
             assert!(read(&service(), issuer).is_ok(), "{issuer}");
         }
         assert!(read(&service(), "https://id.example").unwrap_err().contains("another issuer"));
-        assert!(read_service(b"<html>", "https://id.example/t", false).is_err());
+        assert!(read_service(b"<html>", "https://id.example/t", Within::Public).is_err());
         for (member, value, why) in [
             ("code_challenge_methods_supported", json!(["plain"]), "PKCE"),
             ("code_challenge_methods_supported", json!([]), "PKCE"),

@@ -151,9 +151,14 @@ impl Consents {
 
     /// Enters a server at `url`.
     pub(crate) fn enter(&self, server: &Arc<str>, url: Uri, config: OAuthClient) -> Arc<Grant> {
-        let grant = Arc::new(Grant::new(server, url, config, self.around.clone()));
+        let mut grant = Grant::new(server, url, config, self.around.clone());
         let mut grants = self.grants.lock();
         grants.retain(|known| known.strong_count() > 0);
+        let mut newest = grants.iter().rev().filter_map(Weak::upgrade);
+        if let Some(before) = newest.find(|known| known.server == *server) {
+            grant = grant.in_place_of(&before);
+        }
+        let grant = Arc::new(grant);
         grants.push(Arc::downgrade(&grant));
         grant
     }

@@ -33,11 +33,22 @@ pub(super) struct Answer {
     pub(super) body: Bytes,
 }
 
+/// What a server may name: nothing that is nearer to us than it is itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Within {
+    /// The public network alone.
+    Public,
+    /// Private networks, too, through TLS.
+    Private,
+    /// This machine, too.
+    Machine,
+}
+
 /// How others may be asked.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Way {
-    /// Whether addresses of private networks may be asked.
-    pub(super) inside: bool,
+    /// Where they may be.
+    pub(super) within: Within,
     /// The end of all waiting.
     pub(super) until: Instant,
 }
@@ -95,13 +106,13 @@ impl Outside {
 
     async fn send(&self, mut request: Request<Bytes>, way: Way) -> Result<(Answer, HeaderMap), String> {
         let url = request.uri();
-        if !may_ask(url, way.inside) {
+        if !may_ask(url, way.within) {
             return Err(format!("{url} is not asked: it must be an https URL on the public network"));
         }
         let host = url.authority().map(ToString::to_string).unwrap_or_default();
         let agent = HeaderValue::from_static(concat!("dragoman/", env!("CARGO_PKG_VERSION")));
         request.headers_mut().insert(USER_AGENT, agent);
-        let client = if way.inside { &self.any } else { &self.public };
+        let client = if way.within == Within::Public { &self.public } else { &self.any };
         let late = |_| format!("{host} has not answered in time");
         let answer = timeout_at(way.until, client.request(request)).await.map_err(late)?;
         let (head, body) = answer.map_err(|error| error.to_string())?.into_parts();
@@ -111,8 +122,8 @@ impl Outside {
 }
 
 /// Whether this address may be asked: through TLS, or on this machine where the server is there, too.
-pub(super) fn may_ask(url: &Uri, inside: bool) -> bool {
-    is_safe(url) && (inside || !is_local(url))
+pub(super) fn may_ask(url: &Uri, within: Within) -> bool {
+    is_safe(url) && (within == Within::Machine || !is_local(url))
 }
 
 /// Where an answer sends us (RFC 9110, 10.2.2): an absolute URL, or a path of the same server.
@@ -127,18 +138,28 @@ fn moved(from: &Uri, location: Option<&HeaderValue>) -> Option<Uri> {
     }
 }
 
-/// Whether the server at this address is outside of the public network, so that those behind it may be, too. Its address is
-/// the configuration's word.
-pub(super) async fn is_inside(url: &Uri) -> bool {
-    let Some(host) = url.host() else { return false };
+/// Where the server at this address is, so that those that it names may be there, too. Only what the configuration itself
+/// calls this machine is here: what a name stands for is the word of whoever owns the name.
+pub(super) async fn within(url: &Uri) -> Within {
+    let Some(host) = url.host() else { return Within::Public };
+    if is_local(url) {
+        return Within::Machine;
+    }
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
     if let Ok(address) = bare.parse::<IpAddr>() {
-        return !is_public(address);
+        return of_addresses([address]);
     }
     let port = url.port_u16().unwrap_or(443);
     let found = tokio::time::timeout(LOOK_UP, tokio::net::lookup_host((bare, port))).await;
-    let Ok(Ok(mut found)) = found else { return false };
-    found.any(|address| !is_public(address.ip()))
+    let Ok(Ok(found)) = found else { return Within::Public };
+    of_addresses(found.map(|address| address.ip()))
+}
+
+/// Where a name is that stands for these addresses: in a private network only by all of them.
+fn of_addresses(addresses: impl IntoIterator<Item = IpAddr>) -> Within {
+    let mut addresses = addresses.into_iter().peekable();
+    let is_private = addresses.peek().is_some() && addresses.all(|address| !is_public(address));
+    if is_private { Within::Private } else { Within::Public }
 }
 
 #[cfg(test)]
@@ -147,13 +168,16 @@ mod tests {
 
     #[test]
     fn only_safe_addresses_are_asked() {
-        let may = |url: &str, inside| may_ask(&url.parse().unwrap(), inside);
-        assert!(may("https://id.example.com/token", false) && may("https://10.0.0.1/token", true));
+        let may = |url: &str, within| may_ask(&url.parse().unwrap(), within);
+        assert!(may("https://id.example.com/token", Within::Public));
+        assert!(may("https://10.0.0.1/token", Within::Private));
         for url in ["http://127.0.0.1:9/x", "http://localhost/x", "https://[::1]/x", "https://127.0.0.1/x"] {
-            assert!(may(url, true) && !may(url, false), "{url}");
+            assert!(may(url, Within::Machine), "{url}");
+            // Who is in a private network, or says so by what its name stands for, names nothing on this machine.
+            assert!(!may(url, Within::Private) && !may(url, Within::Public), "{url}");
         }
         for url in ["http://id.example.com/x", "ftp://127.0.0.1/x", "https://a@id.example.com/x", "/token"] {
-            assert!(!may(url, true), "{url}");
+            assert!(!may(url, Within::Machine), "{url}");
         }
     }
 
@@ -171,15 +195,26 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_is_inside() {
-        for (url, inside) in [
-            ("http://127.0.0.1:1/mcp", true),
-            ("https://[fd00::1]/mcp", true),
-            ("https://localhost/mcp", true),
-            ("https://1.1.1.1/mcp", false),
-            ("https://no-such-name.invalid/mcp", false),
+    async fn who_is_where() {
+        for (url, place) in [
+            ("http://127.0.0.1:1/mcp", Within::Machine),
+            ("https://localhost/mcp", Within::Machine),
+            ("https://[fd00::1]/mcp", Within::Private),
+            ("https://10.0.0.1/mcp", Within::Private),
+            ("https://1.1.1.1/mcp", Within::Public),
+            ("https://no-such-name.invalid/mcp", Within::Public),
         ] {
-            assert_eq!(is_inside(&url.parse().unwrap()).await, inside, "{url}");
+            assert_eq!(within(&url.parse().unwrap()).await, place, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_in_a_private_network_by_all_its_addresses() {
+        let place = |addresses: &[&str]| of_addresses(addresses.iter().map(|text| text.parse().unwrap()));
+        assert_eq!(place(&["10.0.0.1", "fd00::1"]), Within::Private);
+        assert_eq!(place(&["127.0.0.1"]), Within::Private, "a name, which is not this machine by that");
+        for mixed in [&["1.1.1.1", "10.0.0.1"][..], &["127.0.0.1", "1.1.1.1"], &["1.1.1.1"], &[]] {
+            assert_eq!(place(mixed), Within::Public, "{mixed:?}");
         }
     }
 }

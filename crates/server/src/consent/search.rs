@@ -11,7 +11,7 @@ use super::client::{Registered, register};
 use super::discovery::discover;
 use super::grant::{Grant, unix};
 use super::metadata::Service;
-use super::outside::{Way, is_inside};
+use super::outside::{Way, within};
 use crate::auth::is_safe;
 
 /// How long the search for an authorization server may take. A client's first request waits for it.
@@ -34,7 +34,7 @@ impl Grant {
                     && (why.is_some() || known.wanted.as_ref().is_some_and(serves))
             })
         };
-        if is_known {
+        if is_known || self.has_left() {
             return;
         }
         let found = self.search(challenge).await;
@@ -63,8 +63,9 @@ impl Grant {
         let redirect = self.around.redirect().ok_or(
             "a browser has to come back here: run `dragoman serve` with this configuration and ask there first",
         )?;
-        let way = Way { inside: is_inside(&self.url).await, until: Instant::now() + SEARCH };
-        let found = discover(&self.around.outside, &self.url, challenge, way).await?;
+        let issuer = self.config.issuer.as_deref();
+        let way = Way { within: within(&self.url).await, until: Instant::now() + SEARCH };
+        let found = discover(&self.around.outside, &self.url, challenge, issuer, way).await?;
         let client = self.client(&found.service, &redirect, way).await?;
         let (held, before) = {
             let known = self.known.lock();

@@ -104,3 +104,61 @@ async fn a_consent_is_begun_looked_at_renewed_and_taken_back() {
     assert_eq!(fresh.credential().get(), None);
     assert!(!consents.status("tickets").await.unwrap().given);
 }
+
+#[tokio::test]
+async fn a_grant_whose_server_is_configured_otherwise_leaves_what_is_kept_to_the_next() {
+    let url = server().await;
+    let consents = Consents::new(None, Duration::from_secs(5));
+    consents.serve_at(Some("http://127.0.0.1:1".to_owned()));
+    let name: Arc<str> = "tickets".into();
+    let enter = |config| consents.enter(&name, format!("{url}/mcp").parse().unwrap(), config);
+    let state = |page: &Page| {
+        let query = page.url.split_once('?').unwrap().1;
+        form::pairs(query).into_iter().find(|(name, _)| name == "state").unwrap().1
+    };
+    let old = enter(OAuthClient::default());
+    let first = state(&consents.start("tickets").await.unwrap());
+    assert_eq!(consents.finish(&format!("code=c&state={first}")).await, Ok(name.clone()));
+    let shown = old.credential().get();
+    assert!(shown.is_some());
+    old.known.lock().held.as_mut().unwrap().tokens.renew = Some(0);
+    assert!(old.is_due(grant::unix()));
+    // A page that is open when it leaves is for nobody any more.
+    let second = state(&consents.start("tickets").await.unwrap());
+
+    let new = enter(OAuthClient { scopes: vec!["read".to_owned()], ..OAuthClient::default() });
+    old.leave();
+    assert!(!old.is_due(grant::unix()));
+    assert!(matches!(old.renew().await, Err(Fault::RefreshFailed { for_good: false, .. })));
+    assert_eq!(consents.finish(&format!("code=c&state={second}")).await, Err((Fault::UnknownState, None)));
+    assert_eq!(old.credential().get(), shown, "what runs may end with it");
+    assert!(old.drop_tokens().await);
+    // The other one has what was kept, and alone exchanges it.
+    assert!(consents.status("tickets").await.unwrap().given);
+    assert_eq!(new.credential().get(), shown);
+    assert_eq!(consents.refresh("tickets").await, Ok(()));
+    assert_ne!(new.credential().get(), shown);
+}
+
+#[tokio::test]
+async fn what_another_authorization_server_gave_is_nothing_to_the_one_of_the_configuration() {
+    let url = server().await;
+    let consents = Consents::new(None, Duration::from_secs(5));
+    consents.serve_at(Some("http://127.0.0.1:1".to_owned()));
+    let name: Arc<str> = "tickets".into();
+    let enter = |issuer: &str| {
+        let config = OAuthClient { issuer: Some(issuer.to_owned()), ..OAuthClient::default() };
+        consents.enter(&name, format!("{url}/mcp").parse().unwrap(), config)
+    };
+    let _own = enter(&url);
+    let page = consents.start("tickets").await.unwrap();
+    let query = page.url.split_once('?').unwrap().1;
+    let state = form::pairs(query).into_iter().find(|(name, _)| name == "state").unwrap().1;
+    assert_eq!(consents.finish(&format!("code=c&state={state}")).await, Ok(name.clone()));
+    let _other = enter("https://id.example.com");
+    assert!(!consents.status("tickets").await.unwrap().given);
+    let Err(Fault::NobodyAsked(why)) = consents.start("tickets").await else { panic!("somebody was asked") };
+    assert!(why.contains("oauth.issuer"), "{why}");
+    let _again = enter(&url);
+    assert!(consents.status("tickets").await.unwrap().given);
+}

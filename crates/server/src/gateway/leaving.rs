@@ -26,6 +26,9 @@ const GOODBYE: Duration = Duration::from_secs(10);
 pub(super) fn end_upstream(shard: &Shard, upstream: &Arc<Upstream>) {
     tracing::info!(server = %upstream.name(), "it is no longer configured: calls in flight may finish");
     upstream.leaving.stop();
+    if let Some(grant) = &upstream.grant {
+        grant.leave();
+    }
     let (shard, upstream) = (shard.clone(), upstream.clone());
     tokio::spawn(async move {
         let is_needed = || cells(&shard, &upstream).iter().any(|cell| cell.is_needed());

@@ -56,9 +56,11 @@ fn follow(shard: &Shard, old: &Gateway) {
         // Whoever listens shows once more who it is.
         gateway.sessions.hang_up();
     }
-    gateway.sessions.end_doors(|door| {
-        door.regime == gateway.snapshot.regime && gateway.snapshot.profiles[door.profile].is_there
-    });
+    let fits = |regime: u64, profile: usize| {
+        regime == gateway.snapshot.regime && gateway.snapshot.profiles[profile].is_there
+    };
+    gateway.sessions.end_doors(|door| fits(door.regime, door.profile));
+    gateway.dialect_sessions.end_streams(fits);
     for upstream in gateway.upstreams.all().iter() {
         if gateway.snapshot.upstream(upstream.spec.id).is_none() && !upstream.leaving.is_stopped() {
             leaving::end_upstream(shard, upstream);

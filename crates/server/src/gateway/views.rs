@@ -323,6 +323,9 @@ impl Views {
         if let Some(cell) = cells.get(&key) {
             return cell.clone();
         }
+        // A request whose body came slowly may ask under rules of before: those who followed the change do not meet this
+        // view, so nobody may go on seeing it.
+        let is_over = snapshot.regime < shard.gateway.current.load().regime;
         if cells.len() >= MAX_VIEWS {
             self.recent.store(None);
             cells.retain(|_, cell| Arc::strong_count(cell) > 1);
@@ -343,7 +346,11 @@ impl Views {
             revision: watch::Sender::new(Revision::default()),
             retired: Stop::new(),
         });
-        cells.insert(key, cell.clone());
+        if is_over {
+            cell.retired.stop();
+        } else {
+            cells.insert(key, cell.clone());
+        }
         cell
     }
 

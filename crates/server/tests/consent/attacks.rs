@@ -203,6 +203,22 @@ async fn a_token_is_shown_to_the_server_that_it_is_for_and_to_no_other() {
 }
 
 #[tokio::test]
+async fn a_secret_of_the_configuration_is_for_one_authorization_server_alone() {
+    let curious = Puppet::start(|_, _| Said::Status(200, "application/json", "{}".to_owned())).await;
+    let resource = json!({"authorization_servers": [curious.url().replace("/mcp", "")]});
+    let locked = Locked::start(Habits { resource, ..Habits::default() }).await;
+    let url = locked.puppet.url();
+    let issuer = url.replace("/mcp", "");
+    let client = format!("clientId: by-hand, clientSecret: 'se-cret-1234', issuer: '{issuer}'");
+    let text = format!("mcpServers: {{ locked: {{ url: '{url}', oauth: {{ {client} }} }} }}\n");
+    let gateway = Gateway::start(&text).await;
+    let answer = Legacy::open(gateway.http()).await.call("locked__ok", &json!({})).await;
+    assert!(error_message(&answer).contains("oauth.issuer"), "{answer}");
+    assert_eq!(answer["error"]["data"].get("authorizationUrl"), None, "{answer}");
+    assert!(curious.received().is_empty(), "{:?}", curious.received());
+}
+
+#[tokio::test]
 async fn a_server_that_refuses_every_token_is_not_asked_for_ever() {
     let locked = Locked::start(Habits { no_refresh: true, ..Habits::default() }).await;
     let gateway = gateway(&locked, "").await;

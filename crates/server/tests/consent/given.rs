@@ -96,8 +96,10 @@ async fn a_client_that_was_registered_by_hand() {
     let service = json!({"registration_endpoint": null, "token_endpoint_auth_methods_supported": ["client_secret_basic"]});
     let locked = Locked::start(Habits { service, ..Habits::default() }).await;
     let url = locked.puppet.url();
+    let issuer = url.replace("/mcp", "/");
+    let client = format!("clientId: by-hand, clientSecret: 'se-cret', issuer: '{issuer}', scopes: [a, b]");
     let text = format!(
-        "mcpServers: {{ locked: {{ url: '{url}', oauth: {{ clientId: by-hand, clientSecret: 'se-cret', scopes: [a, b] }} }} }}\n\
+        "mcpServers: {{ locked: {{ url: '{url}', oauth: {{ {client} }} }} }}\n\
          publicUrl: 'http://localhost:1/gate'\n"
     );
     let gateway = Gateway::start(&text).await;

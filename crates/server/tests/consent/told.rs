@@ -53,10 +53,10 @@ async fn nothing_secret_is_written_anywhere() {
     let locked = Locked::start(Habits { answers: Some(loud), ..Habits::default() }).await;
     let state = State::new("told");
     let url = locked.puppet.url();
-    let text = format!(
-        "mcpServers: {{ locked: {{ url: '{url}', oauth: {{ clientId: by-hand, clientSecret: 'se-cret-1234' }} }} }}\n{}\n",
-        state.line()
-    );
+    let issuer = url.replace("/mcp", "");
+    let client = format!("clientId: by-hand, clientSecret: 'se-cret-1234', issuer: '{issuer}'");
+    let text =
+        format!("mcpServers: {{ locked: {{ url: '{url}', oauth: {{ {client} }} }} }}\n{}\n", state.line());
     let env = [("DRAGOMAN_LOG", "trace")];
     let gateway = Gateway::start_with(&Start { config: &text, env: &env, ..Start::default() }).await;
     let client = Legacy::open(gateway.http()).await;

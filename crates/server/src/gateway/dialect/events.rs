@@ -8,7 +8,7 @@ use engine::Condition;
 use engine::dialect::{Dialect, endpoint_event, error_event, opening, ping_event};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
-use transport::net::{Body, BodySender};
+use transport::net::{Body, BodySender, Stop};
 
 use super::serve::Front;
 use super::sessions::{Session, Stream};
@@ -34,15 +34,27 @@ pub(crate) fn open(shard: &Shard, front: &Front, identity: &Identity, messages: 
     let idle =
         (row.events.session_seconds > 0).then(|| Duration::from_secs(row.events.session_seconds.into()));
     let holding = Holding::new(shard, &identity.principal);
-    let stream = Stream { events, held: holding.held.clone(), subscriptions: Subscriptions::default() };
+    let (regime, ends) = (shard.gateway.snapshot.regime, Stop::new());
+    let stream = Stream {
+        events,
+        held: holding.held.clone(),
+        subscriptions: Subscriptions::default(),
+        regime,
+        ends: ends.clone(),
+    };
     let session = Session::new(identity.principal.clone(), front.profile, Some(stream), idle);
     let session = shard.gateway.dialect_sessions.add(&id, session)?;
+    // Another configuration may have taken over before it was there to be ended.
+    let now = shard.gateway.current.load();
+    if regime != now.regime || !now.profiles[front.profile].is_there {
+        ends.stop();
+    }
     let (sender, body) = Body::channel(ON_THE_WAY);
     let profile = &shard.gateway.snapshot.profiles[front.profile].slug;
     let first = [opening(&row), endpoint_event(&row, messages, &id, profile)].concat();
     // The first piece always finds room.
     let _ = sender.try_send(Bytes::from(first));
-    let opened = Opened { shard: shard.clone(), id: id.into(), holding };
+    let opened = Opened { shard: shard.clone(), id: id.into(), holding, ends };
     tokio::spawn(serve(opened, row, session, queue, sender));
     Some(body)
 }
@@ -52,6 +64,7 @@ struct Opened {
     shard: Shard,
     id: Box<str>,
     holding: Holding,
+    ends: Stop,
 }
 
 impl Drop for Opened {
@@ -83,6 +96,7 @@ async fn serve(
                 return;
             }
             () = opened.holding.held.withdrawn() => return,
+            () = opened.ends.stopped() => return,
             () = sender.gone() => return,
         };
         let Some(piece) = piece else { return };

@@ -11,6 +11,7 @@ use engine::access::Principal;
 use parking_lot::Mutex;
 use proto::rpc::Frame;
 use tokio::sync::{mpsc, oneshot};
+use transport::net::Stop;
 
 use super::subscribed::Subscriptions;
 use crate::gateway::withdrawn::Held;
@@ -23,6 +24,10 @@ pub(crate) struct Stream {
     pub(crate) held: Arc<Held>,
     /// What else it is told.
     pub(crate) subscriptions: Subscriptions,
+    /// Under which rules it was opened.
+    pub(crate) regime: u64,
+    /// Raised when what is configured by now is not for it.
+    pub(crate) ends: Stop,
 }
 
 /// One client.
@@ -144,6 +149,18 @@ impl Sessions {
             }
             session
         })
+    }
+
+    /// Asks the clients of event streams that do not fit what is configured to come again: `fits` is told a stream's regime
+    /// and its profile.
+    pub(crate) fn end_streams(&self, fits: impl Fn(u64, usize) -> bool) {
+        for session in self.open.lock().values() {
+            if let Some(stream) =
+                session.stream.as_ref().filter(|stream| !fits(stream.regime, session.profile))
+            {
+                stream.ends.stop();
+            }
+        }
     }
 
     pub(crate) fn remove(&self, id: &str) -> bool {
