@@ -17,9 +17,13 @@ struct Stage {
 
 impl Stage {
     async fn new() -> Self {
+        Self::with(LIMITS).await
+    }
+
+    async fn with(limits: &str) -> Self {
         let net = OddHttp::start(&["--modern"]).await;
         let pipe = odd_stdio(&["--modern"]);
-        let scene = Scene::new(&[("pipe", &pipe), ("net", &net.config())], LIMITS).await;
+        let scene = Scene::new(&[("pipe", &pipe), ("net", &net.config())], limits).await;
         let clients = (Legacy::open(scene.http()).await, Modern::new(scene.http()));
         Self { scene, clients, _net: net }
     }
@@ -114,6 +118,17 @@ async fn silence() {
     for server in ["pipe", "net"] {
         stage.fails(server, "silent", &json!({}), &["did not answer \"tools/call\" within 2 s"]).await;
     }
+}
+
+/// After 15 s a client is given a stream to wait on. The call's deadline, which comes later, counts there as well.
+#[tokio::test]
+async fn silence_beyond_the_first_word() {
+    let stage = Stage::with("limits: { callIdleTimeout: 16s, connectTimeout: 5s }\n").await;
+    let why = ["did not answer"];
+    tokio::join!(
+        stage.fails("pipe", "silent", &json!({}), &why),
+        stage.fails("net", "silent", &json!({}), &why)
+    );
 }
 
 #[tokio::test]

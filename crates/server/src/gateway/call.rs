@@ -57,7 +57,7 @@ pub(crate) struct Call {
     pub(super) over: bool,
     /// Whether the client takes an answer while it is still coming.
     pub(super) takes_long: bool,
-    /// When the call is polled again at the latest, if nothing has happened by then; until it is first sent.
+    /// When the call is polled again at the latest, if nothing has happened by then; it counts for what is sent at once.
     pub(super) attended_until: Option<Instant>,
     /// What its request carries for the site behind an embedded server.
     pub(super) carried: Option<Arc<Carried>>,
@@ -101,14 +101,15 @@ impl Call {
     /// other things without breaking off what the call does.
     pub(crate) fn run(mut self: Box<Self>) -> Running {
         Box::pin(async move {
-            let progress = self.step().await;
+            let attended = self.attended_until.take();
+            let progress = self.step(attended).await;
             (self, progress)
         })
     }
 
-    async fn step(&mut self) -> Progress {
+    async fn step(&mut self, mut attended: Option<Instant>) -> Progress {
         loop {
-            if let Some(progress) = self.perform().await {
+            if let Some(progress) = self.perform(attended.take()).await {
                 return progress;
             }
             if self.over {
@@ -137,11 +138,11 @@ impl Call {
     }
 
     /// Does what the exchange wants done, until there is something for the client.
-    async fn perform(&mut self) -> Option<Progress> {
+    async fn perform(&mut self, mut attended: Option<Instant>) -> Option<Progress> {
         while let Some(step) = self.exchange.poll() {
             match step {
                 Step::Send(outbound) => {
-                    if let Some(passing) = self.send(outbound).await {
+                    if let Some(passing) = self.send(outbound, attended.take()).await {
                         return Some(passing);
                     }
                 }
@@ -248,14 +249,13 @@ impl Call {
         self.exchange.feed(event, &**gateway, binding, Instant::now());
     }
 
-    async fn send(&mut self, outbound: Outbound) -> Option<Progress> {
+    async fn send(&mut self, outbound: Outbound, attended: Option<Instant>) -> Option<Progress> {
         let key = self.exchange.token().map(|token| token.key);
         if let (Some(link), Some(old)) = (&self.link, std::mem::replace(&mut self.progress, key)) {
             link.forget_progress(old);
         }
-        let deadline = self.exchange.deadline();
-        let late = Late::attended(deadline, self.attended_until.take());
-        let settles = !outbound.era.disconnect_cancels;
+        let (deadline, settles) = (self.exchange.deadline(), !outbound.era.disconnect_cancels);
+        let late = Late::attended(deadline, attended);
         let happened = {
             let Self { shard, upstream, caller, link, cancelled, exchange, lease, mail, carried, .. } = self;
             let carried = carried.as_deref();
