@@ -124,11 +124,8 @@ async fn silence() {
 #[tokio::test]
 async fn silence_beyond_the_first_word() {
     let stage = Stage::with("limits: { callIdleTimeout: 16s, connectTimeout: 5s }\n").await;
-    let why = ["did not answer"];
-    tokio::join!(
-        stage.fails("pipe", "silent", &json!({}), &why),
-        stage.fails("net", "silent", &json!({}), &why)
-    );
+    let (nothing, why) = (json!({}), ["did not answer"]);
+    tokio::join!(stage.fails("pipe", "silent", &nothing, &why), stage.fails("net", "silent", &nothing, &why));
 }
 
 #[tokio::test]
