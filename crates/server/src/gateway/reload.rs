@@ -136,7 +136,10 @@ async fn look(thread: &Thread, sources: Sources, mut told: Option<Signal>, mut a
 /// Makes a change that a manager asks for: it is kept, then in force.
 async fn change(thread: &Thread, kept: Option<&Kept>, edit: Edit) -> Result<Edited, Refusal> {
     let before = thread.now().gateway.standing.clone();
-    let (id, standing) = edit(&before)?;
+    let old = before.clone();
+    // It may read files, and lays much over much.
+    let made = tokio::task::spawn_blocking(move || edit(&old)).await;
+    let (id, standing) = made.map_err(|e| Refusal::internal(e.to_string()))??;
     if let Some(kept) = kept {
         kept.keep(standing.changes().text()?).await?;
     }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 use super::Refusal;
+use super::server_form::says_link;
 use super::tools::Setting;
 
 /// The most servers and the most profiles that can be kept.
@@ -18,7 +19,7 @@ const LONGEST: usize = 4 << 20;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Changes {
-    /// Servers as a configuration has them; `null` for one that was removed.
+    /// Servers as a configuration has them, or what is said over those of the file; `null` for one that was removed.
     #[serde(default)]
     pub(super) servers: BTreeMap<String, Option<Map<String, Value>>>,
     /// Profiles; `null` for one that was removed.
@@ -126,6 +127,8 @@ impl Changes {
         let mut written = Map::new();
         for (name, change) in &self.servers {
             match change {
+                // It only said more about a server of the file, which is gone.
+                Some(server) if !says_link(server) && !config.mcp_servers.contains_key(name) => {}
                 Some(server) => drop(written.insert(name.clone(), literal(&Value::Object(server.clone())))),
                 None => drop(config.mcp_servers.shift_remove(name)),
             }

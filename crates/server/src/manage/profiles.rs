@@ -98,8 +98,14 @@ pub(crate) fn change_profile(
         return Err(Refusal::slug_exists(&new));
     }
     refuse_named(&standing.base, slug)?;
+    // What the file says of it otherwise, such as who may call what, would not come along.
+    if standing.base.profiles.contains_key(slug) {
+        return Err(Refusal::profile_in_use(format!(
+            "the configuration file writes the profile {slug:?}, and its rules there go by this slug; change it there"
+        )));
+    }
     let then = standing.changed(|changes| {
-        forget(standing, changes, slug);
+        changes.profiles.remove(slug);
         changes.profiles.insert(new.clone(), Some(change));
     })?;
     Ok((new, then))

@@ -19,11 +19,64 @@ const KEY_HEADER: (&str, &str) = ("Authorization", "Bearer");
 
 type Object = Map<String, Value>;
 
-/// A server as a configuration has it, from what was sent. `known` is what was sent before: values that are hidden there stay
-/// as they were.
-pub(super) fn written(body: &Value, known: Option<&Object>) -> Result<Object, Refusal> {
+/// A server before it is changed.
+pub(super) struct Before<'b> {
+    /// As it is shown.
+    pub(super) shown: &'b Value,
+    /// What was written here of it. Without a link it says more about a server of the file.
+    pub(super) entry: Option<&'b Object>,
+    /// How it is reached.
+    pub(super) link: &'b Link,
+}
+
+/// Does it say how the server is reached?
+pub(super) fn says_link(entry: &Object) -> bool {
+    ["url", "command", "native"].iter().any(|key| entry.contains_key(*key))
+}
+
+/// A server as a configuration has it, from what was sent. What is not sent, or sent as it was shown before, stays as it was.
+pub(super) fn written(body: &Value, before: Option<&Before<'_>>) -> Result<Object, Refusal> {
     let Some(sent) = body.as_object() else { return Err(Refusal::request("send a JSON object")) };
-    let kind = match sent.get("type") {
+    // What was shown, with what it hides: nothing of it is written anew.
+    let as_shown =
+        |key: &str, before: &Before<'_>| sent.get(key).is_none_or(|sent| *sent == before.shown[key]);
+    let kept = before.and_then(|before| before.entry);
+    let mut server = match before {
+        Some(before) if as_shown("type", before) && as_shown("config", before) => {
+            kept.cloned().unwrap_or_default()
+        }
+        before => {
+            let mut server = linked(sent, before)?;
+            for key in ["description", "disabled"] {
+                if let Some(value) = kept.and_then(|kept| kept.get(key)) {
+                    server.insert(key.to_owned(), value.clone());
+                }
+            }
+            server
+        }
+    };
+    if let Some(key) = sent.get("apiKey").filter(|key| !key.is_null()) {
+        add_key(&mut server, key)?;
+    }
+    if !before.is_some_and(|before| as_shown("description", before)) {
+        match text(sent, "description")? {
+            Some(description) => drop(server.insert("description".to_owned(), description.into())),
+            None => drop(server.remove("description")),
+        }
+    }
+    match sent.get("isActive") {
+        None | Some(Value::Null) => {}
+        // Also where the file says otherwise.
+        Some(Value::Bool(active)) => drop(server.insert("disabled".to_owned(), (!active).into())),
+        Some(_) => return Err(Refusal::config("`isActive` is true or false")),
+    }
+    Ok(server)
+}
+
+/// How a server is reached, from what was sent.
+fn linked(sent: &Object, before: Option<&Before<'_>>) -> Result<Object, Refusal> {
+    let shown = before.map(|before| &before.shown["type"]);
+    let kind = match sent.get("type").or(shown) {
         Some(Value::String(kind)) => kind.as_str(),
         Some(_) | None => return Err(Refusal::kind(format!("`type` is one of {KINDS}"))),
     };
@@ -33,25 +86,42 @@ pub(super) fn written(body: &Value, known: Option<&Object>) -> Result<Object, Re
         Some(_) => return Err(Refusal::config("`config` is an object")),
         None => &none,
     };
-    let mut server = match kind {
-        "remote_http" => remote(config, "http", known)?,
-        "remote_sse" => remote(config, "sse", known)?,
-        "external" => external(config, known)?,
-        "builtin" | "custom" => builtin(config)?,
-        other => return Err(Refusal::kind(format!("{other:?} is no type of a server; there are {KINDS}"))),
+    match kind {
+        "remote_http" => remote(config, "http", before),
+        "remote_sse" => remote(config, "sse", before),
+        "external" => external(config, before),
+        "builtin" | "custom" => builtin(config),
+        other => Err(Refusal::kind(format!("{other:?} is no type of a server; there are {KINDS}"))),
+    }
+}
+
+/// What a text stands for that may be what was shown in the place of another one: the one at this place, or the only one.
+fn revealed(text: &str, key: &str, known: &[Text], at: usize, may: bool) -> Result<String, Refusal> {
+    let hidden: Vec<&Text> = known.iter().filter(|one| one.hides() && one.shown() == text).collect();
+    let own = known.get(at).filter(|own| own.shown() == text);
+    let meant = match (hidden.as_slice(), own) {
+        ([], _) => return Ok(text.to_owned()),
+        (_, Some(own)) => Some(own),
+        ([one], None) => Some(*one),
+        _ => None,
     };
-    if let Some(key) = sent.get("apiKey").filter(|key| !key.is_null()) {
-        add_key(&mut server, key)?;
-    }
-    if let Some(description) = text(sent, "description")? {
-        server.insert("description".to_owned(), description.into());
-    }
-    match sent.get("isActive") {
-        None | Some(Value::Null | Value::Bool(true)) => {}
-        Some(Value::Bool(false)) => drop(server.insert("disabled".to_owned(), true.into())),
-        Some(_) => return Err(Refusal::config("`isActive` is true or false")),
-    }
-    Ok(server)
+    meant.filter(|_| may).map(|meant| meant.expose().to_owned()).ok_or_else(|| {
+        Refusal::config(format!(
+            "write {text:?} in `config.{key}` in full: what it stands for is not known here"
+        ))
+    })
+}
+
+/// Scheme, host and port: whom headers are meant for.
+fn origin(url: &str) -> Option<(String, String, Option<u16>)> {
+    let url: http::Uri = url.parse().ok()?;
+    let (scheme, host) = (url.scheme_str()?.to_ascii_lowercase(), url.host()?.to_ascii_lowercase());
+    let usual = match scheme.as_str() {
+        "http" => Some(80),
+        "https" => Some(443),
+        _ => None,
+    };
+    Some((scheme, host, url.port_u16().or(usual)))
 }
 
 fn text<'v>(object: &'v Object, key: &str) -> Result<Option<&'v str>, Refusal> {
@@ -73,14 +143,22 @@ fn only(config: &Object, keys: &[&str]) -> Result<(), Refusal> {
     }
 }
 
-fn remote(config: &Object, transport: &str, known: Option<&Object>) -> Result<Object, Refusal> {
+fn remote(config: &Object, transport: &str, before: Option<&Before<'_>>) -> Result<Object, Refusal> {
     only(config, &["url", "headers", "sseEndpoint", "postEndpoint"])?;
     let Some(url) = text(config, "url")? else { return Err(Refusal::config("`config.url` is missing")) };
+    let known =
+        before.and_then(|before| if let Link::Http(link) = before.link { Some(&link.url) } else { None });
+    let url = revealed(url, "url", known.map(std::slice::from_ref).unwrap_or_default(), 0, true)?;
+    if url.ends_with(&format!("?{HIDDEN}")) {
+        return Err(Refusal::config("write the query of `config.url` in full: it is not known for this URL"));
+    }
     let mut server = Object::new();
     server.insert("type".to_owned(), transport.into());
-    let url = if transport == "sse" { stream(url, text(config, "sseEndpoint")?) } else { url.to_owned() };
+    let url = if transport == "sse" { stream(&url, text(config, "sseEndpoint")?) } else { url };
+    let is_same =
+        known.is_some_and(|known| origin(known.expose()).is_some_and(|known| Some(known) == origin(&url)));
     server.insert("url".to_owned(), url.into());
-    if let Some(headers) = secrets(config, "headers", known, true)? {
+    if let Some(headers) = secrets(config, "headers", before.filter(|_| is_same), "this URL's origin")? {
         server.insert("headers".to_owned(), headers.into());
     }
     Ok(server)
@@ -99,43 +177,55 @@ fn stream(url: &str, path: Option<&str>) -> String {
     }
 }
 
-fn external(config: &Object, known: Option<&Object>) -> Result<Object, Refusal> {
+fn external(config: &Object, before: Option<&Before<'_>>) -> Result<Object, Refusal> {
     only(config, &["command", "args", "cwd", "env"])?;
     let mut server = Object::new();
     let command = text(config, "command")?.filter(|command| !command.is_empty());
     let Some(command) = command else { return Err(Refusal::config("`config.command` is missing")) };
+    let known = before.and_then(|before| if let Link::Stdio(link) = before.link { Some(link) } else { None });
+    let own = known.map(|known| std::slice::from_ref(&known.command)).unwrap_or_default();
+    let command = revealed(command, "command", own, 0, true)?;
+    let is_same = known.is_some_and(|known| known.command.expose() == command);
     server.insert("command".to_owned(), command.into());
+    let none = || Refusal::config("`config.args` is a list of texts");
     match config.get("args") {
         None | Some(Value::Null) => {}
-        Some(args @ Value::Array(items)) if items.iter().all(Value::is_string) => {
-            server.insert("args".to_owned(), args.clone());
+        Some(Value::Array(items)) => {
+            let own = known.map(|known| &known.args[..]).unwrap_or_default();
+            let one = |(at, item): (usize, &Value)| {
+                revealed(item.as_str().ok_or_else(none)?, "args", own, at, is_same).map(Value::from)
+            };
+            let args = items.iter().enumerate().map(one).collect::<Result<Vec<Value>, Refusal>>()?;
+            server.insert("args".to_owned(), args.into());
         }
-        Some(_) => return Err(Refusal::config("`config.args` is a list of texts")),
+        Some(_) => return Err(none()),
     }
     if let Some(cwd) = text(config, "cwd")? {
-        server.insert("cwd".to_owned(), cwd.into());
+        let own = known.map(|known| known.cwd.as_slice()).unwrap_or_default();
+        server.insert("cwd".to_owned(), revealed(cwd, "cwd", own, 0, is_same)?.into());
     }
-    if let Some(env) = secrets(config, "env", known, false)? {
+    if let Some(env) = secrets(config, "env", before.filter(|_| is_same), "this command")? {
         server.insert("env".to_owned(), env.into());
     }
     Ok(server)
 }
 
 /// Values by name of which none is ever told. Left out, they stay as they were; so does each that is written as hidden.
+/// `before` is the server that they were given to, if this still is `whose` they are: nobody else gets them.
 fn secrets(
     config: &Object,
     key: &str,
-    known: Option<&Object>,
-    any_case: bool,
+    before: Option<&Before<'_>>,
+    whose: &str,
 ) -> Result<Option<Object>, Refusal> {
-    let before = known.and_then(|known| known.get(key)).and_then(Value::as_object);
+    let before = before.and_then(|before| before.entry?.get(key)?.as_object());
     let sent = match config.get(key) {
         None => return Ok(before.cloned()),
         Some(Value::Null) => return Ok(None),
         Some(Value::Object(sent)) => sent,
         Some(_) => return Err(Refusal::config(format!("`config.{key}` is an object of texts"))),
     };
-    let same = |a: &str, b: &str| if any_case { a.eq_ignore_ascii_case(b) } else { a == b };
+    let same = |a: &str, b: &str| if key == "headers" { a.eq_ignore_ascii_case(b) } else { a == b };
     let mut all = Object::new();
     for (name, value) in sent {
         let value = match value {
@@ -143,7 +233,7 @@ fn secrets(
                 let known = before.and_then(|before| before.iter().find(|(known, _)| same(known, name)));
                 known.map(|(_, value)| value.clone()).ok_or_else(|| {
                     Refusal::config(format!(
-                        "write the value of {name:?} in `config.{key}`: it is not kept here"
+                        "write the value of {name:?} in `config.{key}`: none is kept here for {whose}"
                     ))
                 })?
             }
@@ -169,6 +259,11 @@ pub(super) fn add_key(server: &mut Object, key: &Value) -> Result<(), Refusal> {
     let none = || Refusal::config("an API key is {\"key\", \"headerName\", \"prefix\"}");
     let sent = key.as_object().ok_or_else(none)?;
     let value = text(sent, "key")?.filter(|key| !key.is_empty()).ok_or_else(none)?;
+    if !says_link(server) {
+        let message =
+            "this server is written in the configuration file; write its key there, or the server anew here";
+        return Err(Refusal::config(message));
+    }
     if !server.contains_key("url") {
         return Err(Refusal::config("only remote servers take an API key"));
     }

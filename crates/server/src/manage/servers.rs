@@ -4,7 +4,7 @@ use engine::config::DEFAULT_PROFILE;
 use serde_json::{Map, Value, json};
 
 use super::changes::{Standing, has_all};
-use super::server_form::{add_key, shown, written};
+use super::server_form::{Before, add_key, says_link, shown, written};
 use super::{Refusal, names};
 
 /// All servers.
@@ -19,11 +19,11 @@ pub(crate) fn server(standing: &Standing, id: &str) -> Result<Value, Refusal> {
 }
 
 fn one(standing: &Standing, id: &str) -> Option<Value> {
-    let is_kept = kept(standing, id).is_some();
+    let is_kept = kept(standing, id).is_some_and(says_link);
     standing.config.mcp_servers.get(id).map(|server| shown(id, server, is_kept))
 }
 
-/// A server that was written here, as it was.
+/// What was written here of a server, as it was.
 fn kept<'s>(standing: &'s Standing, id: &str) -> Option<&'s Map<String, Value>> {
     standing.changes.servers.get(id)?.as_ref()
 }
@@ -38,32 +38,18 @@ pub(crate) fn add_server(standing: &Standing, body: &Value) -> Result<(String, S
     Ok((id, then))
 }
 
-/// Puts another server in a server's place. What is hidden stays as it was where it is not written anew.
+/// Puts another server in a server's place. What is not sent, or as it is shown, stays as it was.
 pub(crate) fn change_server(standing: &Standing, id: &str, body: &Value) -> Result<Standing, Refusal> {
-    let Some(before) = one(standing, id) else { return Err(Refusal::no_server(id)) };
-    let Some(sent) = body.as_object() else { return Err(Refusal::request("send a JSON object")) };
-    let mut whole = sent.clone();
-    // What is not said stays, too.
-    for key in ["type", "config", "description", "isActive"] {
-        if !whole.contains_key(key)
-            && let Some(value) = before.get(key)
-        {
-            whole.insert(key.to_owned(), value.clone());
-        }
-    }
-    let server = written(&Value::Object(whole), kept(standing, id))?;
+    let shown = server(standing, id)?;
+    let link = &standing.config.mcp_servers[id].link;
+    let server = written(body, Some(&Before { shown: &shown, entry: kept(standing, id), link }))?;
     standing.changed(|changes| drop(changes.servers.insert(id.to_owned(), Some(server))))
 }
 
 /// Gives a server an API key.
 pub(crate) fn set_api_key(standing: &Standing, id: &str, key: &Value) -> Result<Standing, Refusal> {
     server(standing, id)?;
-    let Some(known) = kept(standing, id) else {
-        let message =
-            "this server is written in the configuration file; write its key there, or the server anew here";
-        return Err(Refusal::config(message));
-    };
-    let mut server = known.clone();
+    let mut server = kept(standing, id).cloned().unwrap_or_default();
     add_key(&mut server, key)?;
     standing.changed(|changes| drop(changes.servers.insert(id.to_owned(), Some(server))))
 }

@@ -79,10 +79,144 @@ fn secrets_go_in_and_do_not_come_out() {
         _ => None,
     };
     assert_eq!(env(&then).as_deref(), Some("new-secret"));
-    let then = change_server(&then, "a", &json!({"config": {"command": "b"}})).unwrap();
+    let then = change_server(&then, "a", &json!({"config": {"command": "a", "args": ["x"]}})).unwrap();
     assert_eq!(env(&then).as_deref(), Some("new-secret"), "left out, it stays");
-    let then = change_server(&then, "a", &json!({"config": {"command": "b", "env": null}})).unwrap();
+    let other = json!({"config": {"command": "b", "env": {"KEY": "***"}}});
+    assert_eq!(code(change_server(&then, "a", &other)), "INVALID_CONFIG", "another program does not get it");
+    let then = change_server(&then, "a", &json!({"config": {"command": "b"}})).unwrap();
     assert_eq!(env(&then), None);
+}
+
+#[test]
+fn headers_are_for_one_origin() {
+    let headers = json!({"X-Key": "secret-key"});
+    let far = json!({"name": "far", "type": "remote_http", "config": {"url": "https://h.example/mcp", "headers": headers}});
+    let (_, before) = add_server(&standing(TWO), &far).unwrap();
+    let sent = |standing: &Standing| match &standing.config().mcp_servers["far"].link {
+        Link::Http(link) => link.headers.get("x-key").map(|text| text.expose().to_owned()),
+        _ => None,
+    };
+    for url in ["https://h.example/other", "https://H.example:443/mcp"] {
+        for config in [json!({"url": url}), json!({"url": url, "headers": {"x-key": "***"}})] {
+            let then = change_server(&before, "far", &json!({"config": config})).unwrap();
+            assert_eq!(sent(&then).as_deref(), Some("secret-key"), "{url}");
+        }
+    }
+    for url in [
+        "https://evil.example/mcp",
+        "http://h.example/mcp",
+        "https://h.example:444/mcp",
+        "https://h.example.evil.example/mcp",
+    ] {
+        for kind in ["remote_http", "remote_sse"] {
+            let hidden =
+                json!({"type": kind, "config": {"url": url, "headers": {"x-key": "***", "x-other": "y"}}});
+            let refused = change_server(&before, "far", &hidden).unwrap_err();
+            assert_eq!(refused.code, "INVALID_CONFIG");
+            assert!(refused.message.contains("x-key"), "{refused}");
+            let then = change_server(&before, "far", &json!({"type": kind, "config": {"url": url}})).unwrap();
+            assert_eq!(sent(&then), None, "{url}");
+        }
+    }
+}
+
+/// A file that hides parts of what is shown.
+fn hiding() -> Standing {
+    let text = "mcpServers:
+  far: { url: 'https://h.example/mcp?key=abcdef', headers: { X-Key: secret-key } }
+  run: { command: run, args: ['--token=${TOKEN}', plain], cwd: '/home/${TOKEN}', env: { A: b }, disabled: true }
+";
+    let lookup = Lookup {
+        env: &|name| (name == "TOKEN").then(|| "the-token".to_owned()),
+        file: &|_| Err("no files".to_owned()),
+    };
+    let config = load(text, "test", &lookup).unwrap_or_else(|faults| panic!("{faults}")).config;
+    Standing::new(config, Changes::default()).unwrap()
+}
+
+#[test]
+fn what_is_not_sent_stays_as_it_is_though_it_is_not_shown() {
+    let before = hiding();
+    for id in ["far", "run"] {
+        let shown = server(&before, id).unwrap();
+        assert!(!shown.to_string().contains("the-token") && !shown.to_string().contains("abcdef"), "{shown}");
+        let old = &before.config().mcp_servers[id];
+        for change in [
+            json!({"description": "new"}),
+            json!({"description": "new", "type": shown["type"], "config": shown["config"]}),
+        ] {
+            let then = change_server(&before, id, &change).unwrap();
+            let new = &then.config().mcp_servers[id];
+            assert_eq!((&new.link, new.disabled), (&old.link, old.disabled), "{change}");
+            assert_eq!(new.description.as_ref().map(engine::config::Text::expose), Some("new"));
+            assert_eq!(server(&then, id).unwrap()["source"], "file");
+            assert_eq!(code(set_api_key(&then, id, &json!({"key": "k"}))), "INVALID_CONFIG");
+            assert!(!then.changes().text().unwrap().contains("the-token"));
+            // The file goes on counting, also without the server.
+            assert!(!then.over(config(TWO)).unwrap().config().mcp_servers.contains_key(id));
+        }
+    }
+    // The same of a server that was written here.
+    let url = "https://h.example/mcp?key=abcdef";
+    let own = json!({"name": "own", "type": "remote_http", "description": "old", "config": {"url": url}});
+    let (_, then) = add_server(&before, &own).unwrap();
+    let then = change_server(&then, "own", &json!({"isActive": false})).unwrap();
+    let Link::Http(link) = &then.config().mcp_servers["own"].link else { panic!("no URL") };
+    assert_eq!(link.url.expose(), url);
+    let shown = server(&then, "own").unwrap();
+    assert_eq!((&shown["description"], &shown["isActive"]), (&json!("old"), &json!(false)));
+}
+
+#[test]
+fn what_is_sent_as_it_is_shown_stands_for_what_it_hides() {
+    let before = hiding();
+    let shown = server(&before, "run").unwrap()["config"].clone();
+    let (token, cwd) = (&shown["args"][0], &shown["cwd"]);
+    let config = json!({"command": "run", "args": ["more", token], "cwd": cwd});
+    let then = change_server(&before, "run", &json!({"config": config})).unwrap();
+    let Link::Stdio(link) = &then.config().mcp_servers["run"].link else { panic!("no command") };
+    let args: Vec<&str> = link.args.iter().map(engine::config::Text::expose).collect();
+    assert_eq!(args, ["more", "--token=the-token"]);
+    assert_eq!(link.cwd.as_ref().map(engine::config::Text::expose), Some("/home/the-token"));
+    for config in [json!({"command": "evil", "args": [token]}), json!({"command": "evil", "cwd": cwd})] {
+        assert_eq!(code(change_server(&before, "run", &json!({"config": config}))), "INVALID_CONFIG");
+    }
+    let url = server(&before, "far").unwrap()["config"]["url"].clone();
+    let change = json!({"config": {"url": url, "headers": {"X-Other": "y"}}});
+    let then = change_server(&before, "far", &change).unwrap();
+    let Link::Http(link) = &then.config().mcp_servers["far"].link else { panic!("no URL") };
+    assert_eq!(link.url.expose(), "https://h.example/mcp?key=abcdef");
+    let other = json!({"config": {"url": "https://evil.example/mcp?***"}});
+    assert_eq!(code(change_server(&before, "far", &other)), "INVALID_CONFIG");
+}
+
+#[test]
+fn what_the_file_switches_off_can_be_switched_on() {
+    let before = hiding();
+    let is_on = |standing: &Standing| !standing.config().mcp_servers["run"].disabled;
+    assert!(!is_on(&before));
+    let then = change_server(&before, "run", &json!({"isActive": true})).unwrap();
+    assert!(is_on(&then));
+    let then = change_server(&then, "run", &json!({"description": "on"})).unwrap();
+    assert!(is_on(&then), "it stays so");
+    assert!(!is_on(&change_server(&then, "run", &json!({"isActive": false})).unwrap()));
+    let anew = json!({"isActive": true, "config": {"command": "run", "args": ["x"]}});
+    assert!(is_on(&change_server(&before, "run", &anew).unwrap()));
+}
+
+#[test]
+fn rules_of_the_file_do_not_go_with_a_new_slug() {
+    let text = format!("{TWO}profiles: {{ one: {{ servers: [b], tools: {{ deny: ['*'] }} }} }}\n");
+    let before = standing(&text);
+    let refused = change_profile(&before, "one", &json!({"slug": "two"})).unwrap_err();
+    assert_eq!((refused.status, refused.code), (409, "PROFILE_IN_USE"));
+    // Nor after it was changed here.
+    let (_, then) = change_profile(&before, "one", &json!({"name": "One"})).unwrap();
+    assert_eq!(code(change_profile(&then, "one", &json!({"slug": "two"}))), "PROFILE_IN_USE");
+    let (_, then) = add_profile(&then, &json!({"slug": "own", "servers": ["a"]})).unwrap();
+    let (slug, then) = change_profile(&then, "own", &json!({"slug": "two"})).unwrap();
+    assert_eq!((&*slug, then.config().profiles.contains_key("own")), ("two", false));
+    assert_eq!(then.config().profiles["one"].tools, before.config().profiles["one"].tools);
 }
 
 #[test]

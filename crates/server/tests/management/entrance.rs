@@ -70,6 +70,52 @@ async fn a_key_for_some_profiles_manages_none() {
 }
 
 #[tokio::test]
+async fn pages_of_others_manage_nothing() {
+    let rest = "management: { rate: 10000/1m }\nallowedOrigins: ['https://app.example.com']\n";
+    let token = format!("{rest}auth: {{ bearer: '{TOKEN}' }}\n");
+    for rest in [rest, &*token] {
+        let place = Place::with(rest).await;
+        let http = place.gateway.http().showing(&format!("Bearer {TOKEN}"));
+        let port = http.address.port();
+        let add = json!({"name": "evil", "type": "external", "config": {"command": "evil"}}).to_string();
+        let own = format!("http://{}", http.address);
+        let (local, other) = (format!("localhost:{port}"), format!("http://localhost:{}", port ^ 1));
+        for foreign in [
+            &[("Origin", "http://localhost:5173")][..],
+            &[("Origin", &other)],
+            &[("Origin", "http://127.0.0.1")],
+            &[("Origin", "https://app.example.com")],
+            &[("Origin", &own), ("Host", &local)],
+            &[("Origin", &own), ("Sec-Fetch-Site", "same-site")],
+            &[("Sec-Fetch-Site", "cross-site")],
+            &[("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Site", "cross-site")],
+        ] {
+            for method in ["OPTIONS", "POST", "GET"] {
+                let mut reply = http.send(method, "/api/mcp-servers", foreign, add.as_bytes()).await;
+                assert_eq!(reply.status, 403, "{method} {foreign:?}");
+                assert_eq!(reply.header("access-control-allow-headers"), "", "{method} {foreign:?}");
+                let why = reply.json().await["error"]["message"].as_str().expect("a text").to_owned();
+                assert!(why.contains("web pages of another origin"), "{why}");
+            }
+        }
+        let page = format!("http://{local}");
+        for near in [
+            &[][..],
+            &[("Origin", own.as_str()), ("Sec-Fetch-Site", "same-origin")],
+            &[("Origin", page.as_str()), ("Host", local.as_str())],
+            &[("Sec-Fetch-Site", "none")],
+        ] {
+            let mut reply = http.send("GET", "/api/mcp-servers", near, b"").await;
+            assert_eq!(reply.status, 200, "{near:?}");
+            assert_eq!(reply.json().await["servers"].as_array().map(Vec::len), Some(1), "nothing was added");
+        }
+        // What is not managing is for them as it was.
+        let other = http.send("OPTIONS", "/mcp", &[("Origin", "http://localhost:5173")], b"").await;
+        assert_eq!(other.status, 204);
+    }
+}
+
+#[tokio::test]
 async fn one_address_asks_so_often() {
     let place = Place::with("management: { rate: 3/1h }\n").await;
     for left in ["2", "1", "0"] {

@@ -43,6 +43,10 @@ async fn slugs_and_profiles() {
     }
     refused(&place, "DELETE", "/api/profiles/default", &Value::Null, 409, "PROFILE_IN_USE").await;
     refused(&place, "DELETE", "/api/profiles/fixed", &Value::Null, 409, "PROFILE_IN_USE").await;
+    for slug in ["default", "fixed", "free"] {
+        let path = format!("/api/profiles/{slug}");
+        refused(&place, "PUT", &path, &json!({"slug": "another"}), 409, "PROFILE_IN_USE").await;
+    }
     place.make("DELETE", "/api/profiles/free", &Value::Null).await;
 }
 

@@ -9,8 +9,8 @@ use std::time::Duration;
 use engine::access::Asker;
 use engine::config::Management;
 use engine::rate::Verdict;
-use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
-use http::{Method, Request, Response, StatusCode};
+use http::header::{HOST, HeaderMap, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{Method, Request, Response, StatusCode, Uri};
 use serde_json::{Value, json};
 use transport::net::{Body, Incoming};
 
@@ -30,6 +30,9 @@ pub(super) async fn respond(
     request: Request<Incoming>,
     peer: SocketAddr,
 ) -> Response<Body> {
+    if let Some(why) = foreign(request.headers(), request.uri()) {
+        return refused(&Refusal::new(403, "FORBIDDEN", why));
+    }
     if *request.method() == Method::OPTIONS {
         return guard::preflight();
     }
@@ -52,6 +55,31 @@ pub(super) async fn respond(
         limited::tell(response.headers_mut(), &verdict);
     }
     response
+}
+
+/// Why a request does not count as one of this server's own pages or of a program, if it does not: pages of others, even of
+/// those who may use the MCP endpoints, would start programs in the name of whoever looks at them.
+fn foreign(headers: &HeaderMap, uri: &Uri) -> Option<&'static str> {
+    let host = headers.get(HOST).map(HeaderValue::as_bytes);
+    let host = host.or_else(|| uri.authority().map(|authority| authority.as_str().as_bytes()));
+    let is_own = |origin: &HeaderValue| {
+        let authority =
+            origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, rest)| rest);
+        authority.zip(host).is_some_and(|(authority, host)| authority.as_bytes().eq_ignore_ascii_case(host))
+    };
+    if !headers.get_all(ORIGIN).iter().all(is_own) {
+        return Some(
+            "web pages of another origin may not manage this server, whatever `allowedOrigins` says: their `Origin` is not \
+             this request's `Host`",
+        );
+    }
+    let is_near = |site: &HeaderValue| matches!(site.as_bytes(), b"same-origin" | b"none");
+    if !headers.get_all("sec-fetch-site").iter().all(is_near) {
+        return Some(
+            "web pages of another origin may not manage this server: `Sec-Fetch-Site` is neither `same-origin` nor `none`",
+        );
+    }
+    None
 }
 
 /// Lets in who may manage: whoever may do that can start programs.
