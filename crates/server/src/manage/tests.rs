@@ -124,7 +124,7 @@ fn headers_are_for_one_origin() {
 fn hiding() -> Standing {
     let text = "mcpServers:
   far: { url: 'https://h.example/mcp?key=abcdef', headers: { X-Key: secret-key } }
-  run: { command: run, args: ['--token=${TOKEN}', plain], cwd: '/home/${TOKEN}', env: { A: b }, disabled: true }
+  run: { command: run, args: ['--token=${TOKEN}', plain], cwd: '/srv/${TOKEN}', env: { A: b }, disabled: true }
 ";
     let lookup = Lookup {
         env: &|name| (name == "TOKEN").then(|| "the-token".to_owned()),
@@ -177,7 +177,7 @@ fn what_is_sent_as_it_is_shown_stands_for_what_it_hides() {
     let Link::Stdio(link) = &then.config().mcp_servers["run"].link else { panic!("no command") };
     let args: Vec<&str> = link.args.iter().map(engine::config::Text::expose).collect();
     assert_eq!(args, ["more", "--token=the-token"]);
-    assert_eq!(link.cwd.as_ref().map(engine::config::Text::expose), Some("/home/the-token"));
+    assert_eq!(link.cwd.as_ref().map(engine::config::Text::expose), Some("/srv/the-token"));
     for config in [json!({"command": "evil", "args": [token]}), json!({"command": "evil", "cwd": cwd})] {
         assert_eq!(code(change_server(&before, "run", &json!({"config": config}))), "INVALID_CONFIG");
     }
