@@ -7,7 +7,8 @@ use proto::era::{CacheHint, Era, ServerHello, V2025_11_25, V2026_07_28};
 use proto::rpc::{Frame, FrameLimits, Id};
 
 use super::*;
-use crate::config::{Naming, Profile};
+use crate::access::{Asker, Guard, Principal, Rules};
+use crate::config::{Lookup, Naming, Profile, load};
 
 mod mixed;
 mod settings;
@@ -174,6 +175,30 @@ fn tools_with_bad_header_annotations_are_left_out() {
 }
 
 #[test]
+fn an_absent_upstream_is_not_named_to_those_who_may_not_use_it() {
+    let config = "access: [{ deny: '*', servers: [gone] }]\nmcpServers: { gone: { command: x } }\n";
+    let lookup = Lookup { env: &|_| None, file: &|_| Err(String::new()) };
+    let loaded = load(config, "test", &lookup).unwrap();
+    let rules = Arc::new(Rules::compile(&loaded.config.access));
+    let class = rules.class(&Asker { principal: &Principal::anyone(), address: None });
+    let guard = Guard { rules, class, profile: "default".into() };
+    let profile = Profile::default();
+    let spec = ViewSpec {
+        era: &V2025_11_25,
+        profile: &profile,
+        server_info: "{}",
+        schema_bytes: 4096,
+        guard: Some(&guard),
+        separate: false,
+    };
+    let gone = Absence { reason: "connection refused".to_owned(), retry: true };
+    let view = View::build(spec, vec![upstream(1, "gone", Err(gone))]);
+    for name in ["gone__y", "other"] {
+        assert_eq!(view.absence_behind(ListKind::Tools, name), None, "{name}");
+    }
+}
+
+#[test]
 fn an_absent_upstream_is_named_and_disturbs_nobody() {
     let gone = Absence { reason: "connection refused".to_owned(), retry: true };
     let here = offer(&V2025_11_25, [r#"{"name":"x"}"#, "", "", ""]);
@@ -183,8 +208,8 @@ fn an_absent_upstream_is_named_and_disturbs_nobody() {
         vec![upstream(1, "here", Ok(here)), upstream(2, "gone", Err(gone.clone()))],
     );
     assert!(view.tool("here__x").is_some());
-    assert_eq!(view.absence_behind("gone__y"), Some(("gone", &gone)));
-    assert_eq!(view.absence_behind("other"), None);
+    assert_eq!(view.absence_behind(ListKind::Tools, "gone__y"), Some(("gone", &gone)));
+    assert_eq!(view.absence_behind(ListKind::Tools, "other"), None);
 }
 
 #[test]

@@ -331,9 +331,14 @@ impl View {
         &self.notes
     }
 
-    /// Why a name may be missing: the absent upstream whose prefix it carries, or the only absent ones.
-    pub fn absence_behind(&self, name: &str) -> Option<(&str, &Absence)> {
-        let mut absent = self.upstreams.iter().filter_map(|u| Some((&*u.name, u.offer.as_ref().err()?)));
+    /// Why a name may be missing: the absent upstream whose prefix it carries, or the only absent ones. Of servers whose
+    /// things the clients may not use under this name nothing is said.
+    pub fn absence_behind(&self, kind: ListKind, name: &str) -> Option<(&str, &Absence)> {
+        let may = |server: &str| {
+            self.guard.as_ref().is_none_or(|guard| guard.admits(&guard.target(server, kind, name)))
+        };
+        let all = self.upstreams.iter().filter_map(|u| Some((&*u.name, u.offer.as_ref().err()?)));
+        let mut absent = all.filter(|(server, _)| may(server));
         let prefix = |server: &str| name.strip_prefix(server).is_some_and(|rest| rest.starts_with(SEPARATOR));
         let owner = absent.clone().find(|(server, _)| prefix(server));
         owner.or_else(|| absent.next().filter(|_| !self.is_served()))

@@ -14,7 +14,7 @@ use super::mend::{mend, mends};
 use super::row::Dialect;
 use super::trouble::Trouble;
 use super::words::ArgumentsMissing;
-use crate::catalogue::View;
+use crate::catalogue::{ListKind, View};
 use crate::fault::{Condition, consent_message};
 
 /// A call as it goes on.
@@ -99,7 +99,8 @@ fn parsed(text: Bytes) -> Result<Frame, Stop> {
 
 /// Why there is no such thing: nobody has it, or who has it is not there.
 fn absent(facts: Facts<'_>, view: &View, condition: Condition, name: &str) -> Trouble {
-    match view.absence_behind(name) {
+    let kind = if condition == Condition::UnknownTool { ListKind::Tools } else { ListKind::Prompts };
+    match view.absence_behind(kind, name) {
         None => Trouble::new(condition, format!("there is no {name:?} here")).about(name),
         Some((server, absence)) => {
             let consent = facts.consents.iter().find(|(wanting, _)| wanting == server);

@@ -226,12 +226,12 @@ fn resource<'v>(frame: &Frame, view: &'v View, method: Method) -> Result<Route<'
 }
 
 fn missing(what: &str, name: &str, view: &View) -> Fault {
-    let Some((server, absence)) = view.absence_behind(name) else {
+    let (condition, kind) = match what {
+        "tool" => (Condition::UnknownTool, ListKind::Tools),
+        _ => (Condition::UnknownPrompt, ListKind::Prompts),
+    };
+    let Some((server, absence)) = view.absence_behind(kind, name) else {
         let message = format!("unknown {what} {name:?}; {what}s/list names what there is");
-        let (condition, kind) = match what {
-            "tool" => (Condition::UnknownTool, ListKind::Tools),
-            _ => (Condition::UnknownPrompt, ListKind::Prompts),
-        };
         let fault = Fault::client(code::INVALID_PARAMS, message).about(condition, name);
         return fault.hiding(view.hides(kind, name));
     };
