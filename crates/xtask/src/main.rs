@@ -1,4 +1,4 @@
-//! The repository's own commands: `cargo xtask tidy | test | conformance | peers | auth | bench`.
+//! The repository's own commands: `cargo xtask tidy | test | conformance | peers | auth | sites | bench`.
 //!
 //! Knows the repository and how to run its tools; knows nothing of the product's code.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command for the terminal speaks on it")]
@@ -11,6 +11,7 @@ mod conformance;
 mod peers;
 mod root;
 mod run;
+mod sites;
 mod stage;
 mod tally;
 mod test;
@@ -26,6 +27,7 @@ cargo xtask COMMAND
   bench                what a call costs, beside nginx (--help for more)
   peers                real SDKs, clients and servers of others through Dragoman
   auth                 a real identity provider, and clients with its tokens
+  sites                real WordPress sites, and what the tools do there
 ";
 
 fn main() -> ExitCode {
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         "bench" => bench::run(rest),
         "conformance" => conformance::run(rest),
         "peers" => peers::run(rest),
+        "sites" => sites::run(rest),
         "test" => test::run(rest),
         "tidy" => tidy::run(),
         "help" | "--help" | "-h" => {

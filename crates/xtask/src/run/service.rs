@@ -19,6 +19,8 @@ pub(crate) struct Service {
     child: Child,
     what: String,
     words: Arc<Mutex<Vec<String>>>,
+    /// Whether its children are told to end by us, since it does not tell them.
+    leaves_children: bool,
 }
 
 impl Service {
@@ -40,7 +42,7 @@ impl Service {
         if let Some(out) = child.stderr.take() {
             follow(out, said, Arc::clone(&words));
         }
-        let service = Self { child, what, words };
+        let service = Self { child, what, words, leaves_children: false };
         let until = Instant::now() + READY_WITHIN.min(log.left());
         loop {
             match lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
@@ -59,6 +61,12 @@ impl Service {
         }
     }
 
+    /// The same of a program that would leave its children behind.
+    pub(crate) fn with_children(mut self) -> Self {
+        self.leaves_children = true;
+        self
+    }
+
     /// Writes what the program has said so far into a log.
     pub(crate) fn tell(&self, log: &Log) {
         log.note(&format!("--- said by `{}`:", self.what));
@@ -75,7 +83,11 @@ impl Drop for Service {
         if matches!(self.child.try_wait(), Ok(Some(_))) {
             return;
         }
-        tree::terminate(pid);
+        if self.leaves_children {
+            tree::terminate_all(pid);
+        } else {
+            tree::terminate(pid);
+        }
         let (ended, end) = mpsc::channel::<()>();
         let watchdog = thread::spawn(move || {
             if end.recv_timeout(ENDS_WITHIN).is_err_and(|cause| cause == RecvTimeoutError::Timeout) {

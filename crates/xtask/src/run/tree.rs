@@ -13,6 +13,11 @@ pub(super) fn terminate(pid: u32) {
     signal("-TERM", &[pid]);
 }
 
+/// Asks a process and its descendants to end.
+pub(super) fn terminate_all(pid: u32) {
+    signal("-TERM", &with_descendants(pid));
+}
+
 fn signal(name: &str, pids: &[u32]) {
     let pids = pids.iter().map(ToString::to_string);
     // A process that ended by itself meanwhile is no fault.

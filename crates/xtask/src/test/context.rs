@@ -2,7 +2,7 @@
 
 use crate::root::Programs;
 use crate::run::Log;
-use crate::tools::Tools;
+use crate::tools::{Tools, wordpress};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -20,7 +20,12 @@ pub(super) struct Context {
 impl Context {
     /// Installs the tools; those who wait in [`Context::tools`] go on.
     pub(super) fn install(&self) -> bool {
-        let installed = Log::create("install", INSTALL_WITHIN).and_then(|log| Tools::install(&log));
+        let installed = Log::create("install", INSTALL_WITHIN).and_then(|log| {
+            let tools = Tools::install(&log);
+            // Whoever needs it asks again, and hears what is wrong.
+            let _ = wordpress(&log);
+            tools
+        });
         if let Err(why) = &installed {
             println!("FAIL  install: {why}");
         }

@@ -4,16 +4,19 @@ use crate::run::Log;
 use std::process::{Command, Stdio};
 
 /// What a package gives, and how to see that it is there.
-const PACKAGES: &[(&str, &[&str])] = &[
+pub(super) type Package = (&'static str, &'static [&'static str]);
+
+/// What the peers need.
+pub(super) const FOR_PEERS: &[Package] = &[
     ("python3", &["python3", "--version"]),
     ("python3-venv", &["python3", "-c", "import ensurepip, venv"]),
     ("valgrind", &["valgrind", "--version"]),
 ];
 
 /// Installs what is missing; asks apt only then.
-pub(super) fn debian_packages(log: &Log) -> Result<(), String> {
+pub(super) fn install(packages: &[Package], log: &Log) -> Result<(), String> {
     let missing: Vec<&str> =
-        PACKAGES.iter().filter(|(_, probe)| !answers(probe)).map(|(name, _)| *name).collect();
+        packages.iter().filter(|(_, probe)| !answers(probe)).map(|(name, _)| *name).collect();
     if missing.is_empty() {
         return Ok(());
     }
@@ -21,10 +24,13 @@ pub(super) fn debian_packages(log: &Log) -> Result<(), String> {
     if !answers(&["sh", "-c", "test \"$(id -u)\" = 0 && command -v apt-get"]) {
         return Err(format!("missing: {}. As root: {install}", missing.join(", ")));
     }
-    log.run(Command::new("apt-get").args(["-q", "update"]))?;
+    // Another one may be at it.
+    let patient = ["-q", "-o", "DPkg::Lock::Timeout=300"];
+    log.run(Command::new("apt-get").args(patient).arg("update"))?;
     log.run(
         Command::new("apt-get")
-            .args(["-q", "-y", "--no-install-recommends", "install"])
+            .args(patient)
+            .args(["-y", "--no-install-recommends", "install"])
             .args(&missing)
             .env("DEBIAN_FRONTEND", "noninteractive"),
     )

@@ -1,6 +1,6 @@
 //! Everything that runs against real peers need, in one go.
 
-use super::apt::debian_packages;
+use super::apt;
 use super::node::Node;
 use super::python::{ENVIRONMENTS, python};
 use crate::run::Log;
@@ -13,6 +13,8 @@ pub(crate) struct Tools {
     pub(crate) node: Node,
     /// The same Node with the scripts and packages of `tests/auth`.
     pub(crate) auth: Node,
+    /// The same as the first with the scripts of `tests/sites`.
+    pub(crate) sites: Node,
     /// The Python interpreter of each environment, by its name.
     pythons: Vec<(&'static str, PathBuf)>,
 }
@@ -20,11 +22,12 @@ pub(crate) struct Tools {
 impl Tools {
     /// Installs what is missing.
     pub(crate) fn install(log: &Log) -> Result<Self, String> {
-        debian_packages(log)?;
+        apt::install(apt::FOR_PEERS, log)?;
         let node = Node::install(log)?;
         let auth = node.with("auth", log)?;
+        let sites = node.scripts_of("sites");
         let pythons = ENVIRONMENTS.into_iter().map(|name| Ok((name, python(name, log)?)));
-        Ok(Self { node, auth, pythons: pythons.collect::<Result<_, String>>()? })
+        Ok(Self { node, auth, sites, pythons: pythons.collect::<Result<_, String>>()? })
     }
 
     /// The interpreter of one environment; programs of its packages stand beside it.

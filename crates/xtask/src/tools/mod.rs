@@ -8,7 +8,9 @@ mod install;
 mod node;
 mod python;
 mod stamp;
+mod wordpress;
 
 pub(crate) use gungraun::gungraun_runner;
 pub(crate) use install::Tools;
 pub(crate) use node::Node;
+pub(crate) use wordpress::wordpress;

@@ -46,6 +46,11 @@ impl Node {
         Ok(Self { program: self.program.clone(), scripts, folder })
     }
 
+    /// The same with the scripts of `tests/NAME`.
+    pub(crate) fn scripts_of(&self, scripts: &'static str) -> Self {
+        Self { scripts, ..self.clone() }
+    }
+
     /// A command that runs a script.
     pub(crate) fn script(&self, name: &str) -> Result<Command, String> {
         let mut command = Command::new(&self.program);

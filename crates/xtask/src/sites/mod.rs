@@ -1,0 +1,145 @@
+//! `cargo xtask sites`: real WordPress sites, Dragoman in front of them, and what its WordPress tools do there.
+//!
+//! All sites share one WordPress and one database server; each has its own database, folder, people and port. All of it is
+//! below one temporary folder, and gone when the last value here is dropped.
+//!
+//! | file | concern |
+//! |---|---|
+//! | `database` | the database server |
+//! | `site` | one site: made, filled, served |
+
+mod database;
+mod site;
+
+use crate::conformance::build;
+use crate::peers::cases;
+use crate::root::Programs;
+use crate::run::Log;
+use crate::stage::{Gateway, Serving, configured};
+use crate::tally::Tally;
+use crate::tools::{Tools, wordpress};
+use database::Database;
+use serde_json::{Value, json};
+use site::Site;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::time::Duration;
+
+const DEADLINE: Duration = Duration::from_mins(10);
+const USAGE: &str = "\
+cargo xtask sites [--profile CARGO-PROFILE] [SCRIPT ...]
+
+  --profile  which cargo profile the programs are built with (dev)
+  SCRIPT     only these: tools, account
+";
+
+/// The sites, by name.
+const NAMES: [&str; 2] = ["north", "south"];
+/// What runs, in this order.
+const SCRIPTS: [&str; 2] = ["tools", "account"];
+
+/// Runs what the arguments ask for and prints each case; true when nothing failed.
+pub(crate) fn run(args: &[String]) -> Result<bool, String> {
+    let (mut profile, mut only) = ("dev", Vec::new());
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match arg.as_str() {
+            "--help" => {
+                print!("{USAGE}");
+                return Ok(true);
+            }
+            "--profile" => profile = args.next().ok_or(USAGE)?,
+            script if SCRIPTS.contains(&script) => only.push(script),
+            other => return Err(format!("no `{other}`\n\n{USAGE}")),
+        }
+    }
+    let log = Log::create("sites", DEADLINE)?;
+    let programs = build(profile, &log)?;
+    let tools = Tools::install(&log)?;
+    let tally = with_sites(&tools, &programs, &only, &log)?;
+    let judged = |line: &&str| ["ok ", "not ok "].iter().any(|word| line.starts_with(word));
+    log.text().lines().filter(judged).for_each(|line| println!("{line}"));
+    println!("{} passed, {} failed (log: {})", tally.passed, tally.failed, log.path().display());
+    Ok(tally.good())
+}
+
+/// Brings the sites up, starts the gateways in front of them, and runs all scripts, or some.
+pub(crate) fn with_sites(
+    tools: &Tools,
+    programs: &Programs,
+    only: &[&str],
+    log: &Log,
+) -> Result<Tally, String> {
+    let folder = Folder::new()?;
+    let wordpress = wordpress(log)?;
+    let database = Database::start(&folder.0, log)?;
+    let sites = NAMES.map(|name| Site::start(name, &wordpress, &folder.0, &database, log));
+    let sites: Vec<Site> = sites.into_iter().collect::<Result<_, _>>()?;
+    let gateways = gateways(&sites, programs, log)?;
+    let world = json!({
+        "sites": sites.iter().map(|site| &site.told).collect::<Vec<_>>(),
+        "gateways": gateways.iter().map(|(name, gateway)| ((*name).to_owned(), json!(gateway.url))).collect::<Value>(),
+    });
+    let file = folder.0.join("world.json");
+    fs::write(&file, world.to_string()).map_err(|error| format!("{}: {error}", file.display()))?;
+    let mut tally = Tally::default();
+    for script in SCRIPTS.into_iter().filter(|script| only.is_empty() || only.contains(script)) {
+        let mut command = tools.sites.script(&format!("{script}.mjs"))?;
+        let (good, said) = log.status(command.arg(&file))?;
+        tally += cases(&said, good);
+    }
+    if tally.failed > 0 {
+        for (_, gateway) in &gateways {
+            gateway.tell(log);
+        }
+        for site in &sites {
+            site.tell(log);
+        }
+    }
+    Ok(tally)
+}
+
+/// The preset whose requests name their site, as it is and with files from this machine; and the one of a single site.
+fn gateways(sites: &[Site], programs: &Programs, log: &Log) -> Result<Vec<(&'static str, Gateway)>, String> {
+    let preset = |name: &str| vec!["--preset".to_owned(), name.to_owned()];
+    let files =
+        json!({ "mcpServers": { "wordpress": { "native": "wordpress", "site": { "privateFiles": true } } } });
+    let mut with_files = preset("wordpress");
+    with_files.extend(configured("sites-files", &files)?);
+    let first = sites.first().map(|site| site.url.clone()).unwrap_or_default();
+    let told = [
+        ("wordpress", preset("wordpress"), Vec::new()),
+        ("files", with_files, Vec::new()),
+        ("buddyboss", preset("buddyboss"), vec![("WORDPRESS_URL", first)]),
+    ];
+    let start = |(name, args, env)| {
+        Gateway::start_as(programs, Serving { args, env }, log).map(|gateway| (name, gateway))
+    };
+    told.into_iter().map(start).collect()
+}
+
+/// A folder for all that belongs to one run; gone when dropped. Paths of sockets are short, so it is not below the target
+/// folder.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Result<Self, String> {
+        let path = std::env::temp_dir().join(format!("dragoman-sites-{}", process::id()));
+        fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A folder for one part of it.
+fn below(folder: &Path, name: &str) -> Result<PathBuf, String> {
+    let path = folder.join(name);
+    fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(path)
+}

@@ -1,0 +1,124 @@
+//! One site: its database and folder are made, filled with people and content, and served on a free port.
+
+use super::below;
+use super::database::Database;
+use crate::root;
+use crate::run::{Log, Service};
+use serde_json::Value;
+use std::net::TcpListener;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Requests that it answers at the same time.
+const WORKERS: &str = "4";
+/// A free port may be taken by another program before it listens there.
+const ATTEMPTS: usize = 3;
+/// Nothing is mailed, and what is wrong goes to the log alone.
+const SETTINGS: &[&str] = &[
+    "sendmail_path=/bin/true",
+    "display_errors=0",
+    "log_errors=1",
+    "memory_limit=256M",
+    "upload_max_filesize=64M",
+    "post_max_size=70M",
+    "opcache.enable_cli=1",
+    "opcache.memory_consumption=128",
+    "opcache.max_accelerated_files=10000",
+];
+
+/// A running site; ended when dropped.
+pub(super) struct Site {
+    /// Its address.
+    pub(super) url: String,
+    /// What its set-up said: its people, their passwords, what is in it.
+    pub(super) told: Value,
+    service: Service,
+}
+
+impl Site {
+    pub(super) fn start(
+        name: &str,
+        wordpress: &Path,
+        folder: &Path,
+        database: &Database,
+        log: &Log,
+    ) -> Result<Self, String> {
+        let folder = below(folder, name)?;
+        let content = below(&folder, "content")?;
+        below(&content, "uploads")?;
+        below(&content, "plugins")?;
+        let themes = content.join("themes");
+        symlink(wordpress.join("wp-content/themes"), &themes)
+            .map_err(|error| format!("{}: {error}", themes.display()))?;
+        let mut why = String::new();
+        for _ in 0..ATTEMPTS {
+            let address = free_address()?;
+            let place = Place { name, wordpress, folder: &folder, socket: &database.socket, address };
+            match place.serve(log) {
+                Ok(service) => {
+                    place.set_up("install", log)?;
+                    let told = place.set_up("fill", log)?;
+                    let line = told.lines().last().unwrap_or_default();
+                    let told = serde_json::from_str(line)
+                        .map_err(|error| format!("the set-up of the site {name} said `{line}`: {error}"))?;
+                    return Ok(Self { url: place.url(), told, service });
+                }
+                Err(error) => why = error,
+            }
+        }
+        Err(why)
+    }
+
+    pub(super) fn tell(&self, log: &Log) {
+        self.service.tell(log);
+    }
+}
+
+/// Where a site is.
+struct Place<'a> {
+    name: &'a str,
+    wordpress: &'a Path,
+    folder: &'a Path,
+    socket: &'a PathBuf,
+    address: String,
+}
+
+impl Place<'_> {
+    fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    fn php(&self) -> Command {
+        let mut command = Command::new("php");
+        command.args(SETTINGS.iter().flat_map(|setting| ["-d", setting]));
+        command
+            .env("SITE_URL", self.url())
+            .env("SITE_FOLDER", self.folder)
+            .env("SITE_SOCKET", self.socket)
+            .env("SITE_DATABASE", self.name);
+        command
+    }
+
+    /// Serves it by PHP's own web server.
+    fn serve(&self, log: &Log) -> Result<Service, String> {
+        let mut command = self.php();
+        command.arg("-S").arg(&self.address).arg("-t").arg(self.wordpress).arg(script("router.php"));
+        command.env("PHP_CLI_SERVER_WORKERS", WORKERS);
+        let ready = |line: &str| (line.contains(&self.address) && line.contains("started")).then(String::new);
+        Ok(Service::start(&mut command, log, ready)?.0.with_children())
+    }
+
+    fn set_up(&self, what: &str, log: &Log) -> Result<String, String> {
+        log.run(self.php().arg(script("setup.php")).arg(self.wordpress).args([self.name, what]))
+    }
+}
+
+fn script(name: &str) -> PathBuf {
+    root::checkout().join("tests/sites/php").join(name)
+}
+
+fn free_address() -> Result<String, String> {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(|error| format!("no free port: {error}"))?;
+    listener.local_addr().map(|address| address.to_string()).map_err(|error| format!("no free port: {error}"))
+}

@@ -1,0 +1,63 @@
+//! A WordPress to be served from a folder: Debian's own package, unpacked and not installed, with what it needs to run.
+
+use super::apt;
+use super::stamp;
+use crate::root;
+use crate::run::Log;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What it runs on, and how to see that it is there.
+const RUNS_ON: &[apt::Package] = &[
+    ("php-cli", &["php", "--version"]),
+    ("php-mysql", &["php", "-r", "exit((int) !extension_loaded('mysqli'));"]),
+    ("php-gd", &["php", "-r", "exit((int) !extension_loaded('gd'));"]),
+    ("mariadb-server-core", &["mariadbd", "--version"]),
+];
+/// Packages that it is made of, without a web server and a database that run on their own. Of themes any will do.
+const MADE_OF: &[&str] = &["wordpress", "php-getid3"];
+const THEME: &str = "wordpress-theme-";
+
+/// Installs what it runs on and unpacks it below `target/tools`, if needed; its folder. Its settings are those of
+/// `tests/sites/php/wp-config.php`.
+pub(crate) fn wordpress(log: &Log) -> Result<PathBuf, String> {
+    apt::install(RUNS_ON, log)?;
+    let folder = root::tools().join("wordpress");
+    let tree = folder.join("tree/usr/share/wordpress");
+    stamp::once(&folder, &MADE_OF.join(" "), || unpack(&folder, &tree, log))?;
+    let settings = root::checkout().join("tests/sites/php/wp-config.php");
+    let ours = tree.join("wp-config.php");
+    // The same as before as a rule; then another run may be reading it.
+    let same = fs::read(&ours).ok() == fs::read(&settings).ok();
+    if !same {
+        fs::copy(&settings, &ours).map_err(|error| format!("{}: {error}", ours.display()))?;
+    }
+    Ok(tree)
+}
+
+fn unpack(folder: &Path, tree: &Path, log: &Log) -> Result<(), String> {
+    let said = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let (packages, to) = (folder.join("packages"), folder.join("tree"));
+    for folder in [&packages, &to] {
+        if folder.exists() {
+            fs::remove_dir_all(folder).map_err(said)?;
+        }
+        fs::create_dir_all(folder).map_err(said)?;
+    }
+    let depends = log.run(Command::new("apt-cache").args(["depends", "wordpress"]))?;
+    let themes = depends.split_whitespace().filter(|word| word.starts_with(THEME)).take(1);
+    let mut download = Command::new("apt-get");
+    // As another user it could not write here.
+    download.args(["-q", "-o", "APT::Sandbox::User=root", "download"]).args(MADE_OF).args(themes);
+    log.run(download.current_dir(&packages))?;
+    for entry in fs::read_dir(&packages).map_err(said)? {
+        let package = entry.map_err(said)?.path();
+        log.run(Command::new("dpkg-deb").arg("--extract").arg(package).arg(&to))?;
+    }
+    fs::remove_dir_all(&packages).map_err(said)?;
+    if !tree.join("wp-load.php").exists() {
+        return Err(format!("the package wordpress has no {}/wp-load.php", tree.display()));
+    }
+    Ok(())
+}

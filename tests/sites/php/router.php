@@ -1,0 +1,19 @@
+<?php
+// What PHP's own web server asks for each request: uploads are of this site, all else is WordPress's.
+$path = rawurldecode( (string) parse_url( $_SERVER['REQUEST_URI'], PHP_URL_PATH ) );
+if ( 0 === strpos( $path, '/wp-content/uploads/' ) ) {
+	$folder = realpath( getenv( 'SITE_FOLDER' ) . '/content/uploads' );
+	$file   = realpath( getenv( 'SITE_FOLDER' ) . '/content' . substr( $path, strlen( '/wp-content' ) ) );
+	if ( ! $file || 0 !== strpos( $file, "$folder/" ) || ! is_file( $file ) ) {
+		http_response_code( 404 );
+		return true;
+	}
+	header( 'Content-Type: ' . mime_content_type( $file ) );
+	readfile( $file );
+	return true;
+}
+$_SERVER['SCRIPT_NAME']     = '/index.php';
+$_SERVER['PHP_SELF']        = '/index.php';
+$_SERVER['SCRIPT_FILENAME'] = $_SERVER['DOCUMENT_ROOT'] . '/index.php';
+chdir( $_SERVER['DOCUMENT_ROOT'] );
+require $_SERVER['DOCUMENT_ROOT'] . '/index.php';
