@@ -53,6 +53,8 @@ pub enum Condition {
     BadCredentials,
     /// Whoever asks may not.
     Forbidden,
+    /// Whoever knows the credential cannot be asked now.
+    AuthUnavailable,
     /// Too many requests in too short a time.
     RateLimited,
     /// The session was not begun with `initialize`.

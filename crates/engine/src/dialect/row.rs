@@ -254,6 +254,8 @@ columns! {
         bad_credentials: Say = "badCredentials", Say::new(code::REFUSED, "Authentication failed").status(401);
         /// Whoever asks may not.
         forbidden: Say = "forbidden", Say::new(code::REFUSED, "Forbidden: {message}").status(403);
+        /// Whoever knows the credential cannot be asked now.
+        auth_unavailable: Say = "authUnavailable", Say::new(code::INTERNAL_ERROR, "Credentials cannot be checked now").status(503);
         /// Too many requests.
         rate_limited: Say = "rateLimited", Say::new(code::REFUSED, "Rate limit exceeded").status(429);
         /// The session was not begun.

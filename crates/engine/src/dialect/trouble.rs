@@ -168,6 +168,7 @@ impl Errors {
             Condition::NoCredentials => &self.no_credentials,
             Condition::BadCredentials => &self.bad_credentials,
             Condition::Forbidden => &self.forbidden,
+            Condition::AuthUnavailable => &self.auth_unavailable,
             Condition::RateLimited => &self.rate_limited,
             Condition::NotInitialized => &self.not_initialized,
             Condition::PlatformMissing => &self.platform_missing,

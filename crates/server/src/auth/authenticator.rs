@@ -380,7 +380,7 @@ impl Ways {
                 self.challenges.value(Wrong::Scope(&self.required)),
                 None,
             ),
-            Refused::Unavailable(why, retry) => (Condition::UpstreamDown, why, None, Some(retry)),
+            Refused::Unavailable(why, retry) => (Condition::AuthUnavailable, why, None, Some(retry)),
         };
         Denied { condition, message, challenge, retry_after }
     }

@@ -9,7 +9,7 @@ use http::StatusCode;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Denied {
     /// What kind of refusal: [`Condition::NoCredentials`], [`Condition::BadCredentials`], [`Condition::Forbidden`], or
-    /// [`Condition::UpstreamDown`] when whoever knows the credential cannot be asked.
+    /// [`Condition::AuthUnavailable`] when whoever knows the credential cannot be asked.
     pub(crate) condition: Condition,
     /// For a person; holds nothing of what the client showed.
     pub(crate) message: String,

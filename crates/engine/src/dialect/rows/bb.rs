@@ -118,6 +118,7 @@ fn errors() -> Errors {
         no_credentials: error(-32603, "Authentication required", 401),
         bad_credentials: error(-32603, "Authentication failed", 401),
         forbidden: error(-32603, "Forbidden", 403),
+        auth_unavailable: error(-32603, "Internal error", 503).data(r#"{"error":"{detail}"}"#),
         rate_limited: error(-32603, "Rate limit exceeded", 429),
         not_initialized: error(-32003, "Server not initialized", 400)
             .data(r#"{"method":"{method}","hint":"call initialize first"}"#),

@@ -86,6 +86,9 @@ fn errors() -> Errors {
         no_credentials: refused("Authentication required.", 401),
         bad_credentials: refused("Authentication required.", 401),
         forbidden: refused("Insufficient permissions.", 403),
+        auth_unavailable: Say::new(-32000, "Credentials cannot be checked now.")
+            .status(503)
+            .body(r#"{"code":"rest_unavailable","message":"{text}","data":{"status":503}}"#),
         rate_limited: Say::new(-32000, "Too many requests. Try again in {seconds} seconds.")
             .status(429)
             .body(r#"{"code":"bbmcp_rate_limit_exceeded","message":"{text}","data":{"status":429}}"#),

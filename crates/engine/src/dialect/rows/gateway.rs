@@ -94,6 +94,7 @@ fn errors() -> Errors {
         no_credentials: Say::new(-32003, "Authorization error: {detail}").status(401),
         bad_credentials: Say::new(-32003, "Authorization error: {detail}").status(401),
         forbidden: Say::new(-32003, "Authorization error: {detail}").status(403),
+        auth_unavailable: Say::new(-32000, "Server error: {detail}").status(503),
         rate_limited: Say::new(-32000, "Rate limit exceeded").status(429),
         not_initialized: Say::new(-32000, "Server error: {detail}"),
         platform_missing: Say::new(-32000, "Server error: {detail}"),

@@ -84,6 +84,7 @@ fn errors() -> Errors {
         no_credentials: Say::new(-32001, "Authentication required").status(401),
         bad_credentials: Say::new(-32001, "Authentication required").status(401),
         forbidden: Say::new(-32001, "Authentication required").status(403),
+        auth_unavailable: Say::new(-32603, "Internal error").status(503),
         rate_limited: Say::new(-32002, "Rate limit exceeded").status(429),
         not_initialized: Say::new(-32600, "Invalid Request"),
         platform_missing: failed("Error: {message}"),

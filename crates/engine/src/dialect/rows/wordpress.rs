@@ -109,6 +109,7 @@ fn errors() -> Errors {
         no_credentials: Say::new(-32001, "No credentials provided"),
         bad_credentials: Say::new(-32002, "Invalid credentials"),
         forbidden: Say::new(-32002, "Invalid credentials").status(403),
+        auth_unavailable: Say::new(-32603, "Internal error").status(503),
         rate_limited: Say::new(-32603, "Rate limit exceeded").status(429),
         not_initialized: Say::new(-32600, "Invalid request: {detail}"),
         platform_missing: site(),

@@ -21,7 +21,7 @@ fn rows() -> Vec<Dialect> {
     rows
 }
 
-const CONDITIONS: [Condition; 20] = [
+const CONDITIONS: [Condition; 21] = [
     Condition::ParseError,
     Condition::InvalidRequest,
     Condition::UnknownMethod,
@@ -38,6 +38,7 @@ const CONDITIONS: [Condition; 20] = [
     Condition::NoCredentials,
     Condition::BadCredentials,
     Condition::Forbidden,
+    Condition::AuthUnavailable,
     Condition::RateLimited,
     Condition::NotInitialized,
     Condition::PlatformMissing,

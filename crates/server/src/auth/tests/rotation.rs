@@ -109,7 +109,7 @@ async fn an_issuer_that_is_away_is_no_fault_of_the_token() {
     let (world, authenticator) = place();
     world.gone(KEYS);
     let denied = authenticator.identify_at(&bearer(&token("rsa", "a")), at(0)).await.unwrap_err();
-    assert_eq!((denied.condition, denied.status().as_u16()), (Condition::UpstreamDown, 503));
+    assert_eq!((denied.condition, denied.status().as_u16()), (Condition::AuthUnavailable, 503));
     assert!(denied.message.contains("nobody is at https://id.example.com/tenant/jwks"), "{}", denied.message);
     assert!(denied.retry_after.is_some() && denied.challenge.is_none());
     for (status, body) in
@@ -118,7 +118,7 @@ async fn an_issuer_that_is_away_is_no_fault_of_the_token() {
         let (world, authenticator) = place();
         world.page(KEYS, status, body);
         let denied = authenticator.identify_at(&bearer(&token("rsa", "a")), at(0)).await.unwrap_err();
-        assert_eq!(denied.condition, Condition::UpstreamDown, "{status} {body}");
+        assert_eq!(denied.condition, Condition::AuthUnavailable, "{status} {body}");
     }
 }
 
@@ -132,7 +132,7 @@ async fn known_keys_serve_while_their_issuer_is_away_but_not_for_ever() {
         assert!(identified.is_ok(), "after {second} seconds: {identified:?}");
     }
     let denied = authenticator.identify_at(&bearer(&token("rsa", "c")), at(3600)).await.unwrap_err();
-    assert_eq!(denied.condition, Condition::UpstreamDown);
+    assert_eq!(denied.condition, Condition::AuthUnavailable);
     world.page(KEYS, 200, key_set(&all_keys()));
     assert!(authenticator.identify_at(&bearer(&token("rsa", "c")), at(3650)).await.is_ok());
 }

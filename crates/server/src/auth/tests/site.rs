@@ -76,7 +76,7 @@ async fn the_capability_must_be_there_and_true() {
 #[tokio::test]
 async fn the_sites_answer_is_not_mistaken() {
     let bad = Condition::BadCredentials;
-    let down = Condition::UpstreamDown;
+    let down = Condition::AuthUnavailable;
     let not_logged_in =
         "{\"code\":\"rest_not_logged_in\",\"message\":\"You are not logged in.\",\"data\":{\"status\":401}}";
     for (status, body, condition) in [
@@ -124,7 +124,7 @@ async fn its_word_holds_for_a_while_and_a_refusal_for_a_moment() {
     world.page(ME, 401, "");
     assert!(ask(33).await.is_err(), "who was removed there is out after a while");
     world.gone(ME);
-    assert_eq!(ask(40).await.unwrap_err().condition, Condition::UpstreamDown);
+    assert_eq!(ask(40).await.unwrap_err().condition, Condition::AuthUnavailable);
     world.page(ME, 200, user(&json!({ "manage_options": true })));
     assert!(ask(40).await.is_ok(), "a site that was away is asked again at once");
 }

@@ -74,7 +74,7 @@ async fn a_broken_store_is_no_fault_of_the_key() {
     let key = book.add("laptop", |_| {});
     *book.broken.lock() = Some("the disk is full".to_owned());
     let denied = authenticator.identify_at(&bearer(&key), at(0)).await.unwrap_err();
-    assert_eq!((denied.condition, denied.status().as_u16()), (Condition::UpstreamDown, 503));
+    assert_eq!((denied.condition, denied.status().as_u16()), (Condition::AuthUnavailable, 503));
     assert_eq!(denied.message, "API keys cannot be looked up at the moment", "its reason is for the log");
     *book.broken.lock() = None;
     assert!(authenticator.identify_at(&bearer(&key), at(0)).await.is_ok());

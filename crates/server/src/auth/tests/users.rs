@@ -90,7 +90,7 @@ async fn many_at_once_are_checked_a_few_at_a_time_and_a_flood_is_sent_away() {
         let denied = attempt.await.unwrap().unwrap_err();
         match denied.condition {
             Condition::BadCredentials => wrong += 1,
-            Condition::UpstreamDown => {
+            Condition::AuthUnavailable => {
                 assert_eq!((denied.status().as_u16(), denied.retry_after.is_some()), (503, true));
                 busy += 1;
             }
