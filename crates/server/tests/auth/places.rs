@@ -41,6 +41,70 @@ async fn every_way_into_a_conversation_asks() {
     assert!(stream.status == 200 && stream.is_stream());
 }
 
+/// What a refusal tells: status, headers but the time, body.
+async fn told(mut reply: Reply) -> (u16, Vec<(String, String)>, String) {
+    let mut headers: Vec<_> = reply.headers.clone().into_iter().filter(|(name, _)| name != "date").collect();
+    headers.sort();
+    (reply.status, headers, reply.text().await)
+}
+
+#[tokio::test]
+async fn nobody_finds_out_which_profiles_there_are() {
+    for dialect in ["", "dialect: gateway\n"] {
+        let state = State::new();
+        let key = state.new_key(&["one", "--profile", "other"]).await;
+        let limits = "rateLimits: [ { per: ip, methods: all, rate: 1000/1m } ]\n";
+        let config =
+            format!("{}{dialect}{limits}{}", config("{ bearer: the-one-token, keys: true }"), state.line());
+        let gateway = Gateway::start(&config).await;
+        let http = gateway.http();
+        let ping = request(1, "ping", &json!({})).to_string();
+        let limited = bearer(&key);
+        for shown in [None, Some("Bearer other"), Some(limited.as_str())] {
+            for method in ["POST", "GET", "DELETE", "OPTIONS"] {
+                let headers: Vec<_> = shown.map(|value| ("Authorization", value)).into_iter().collect();
+                let there = told(http.send(method, "/mcp/default", &headers, ping.as_bytes()).await).await;
+                let gone = told(http.send(method, "/mcp/defaule", &headers, ping.as_bytes()).await).await;
+                assert_eq!((there.0, &there.1), (gone.0, &gone.1), "{dialect}{method} {shown:?}");
+                assert_eq!(there.2, gone.2.replace("defaule", "default"), "{dialect}{method} {shown:?}");
+                let expected = match (method, shown) {
+                    ("OPTIONS", _) => 204,
+                    (_, Some(value)) if value == limited => 403,
+                    _ => 401,
+                };
+                assert_eq!(there.0, expected, "{dialect}{method} {shown:?}");
+            }
+        }
+        for path in ["/", "/nothing"] {
+            let page = http.get(path, &[]).await.text().await;
+            assert!(page.contains("/mcp") && !page.contains("/mcp/"), "{page}");
+        }
+        // Whoever is let in is told that it is not there.
+        let mut reply = http.post("/mcp/defaule", &[GOOD], &ping).await;
+        let (status, text) = (reply.status, reply.text().await);
+        let expected = if dialect.is_empty() { 404 } else { 200 };
+        assert!(status == expected && text.contains("defaule"), "{status} {text}");
+    }
+}
+
+#[tokio::test]
+async fn who_asks_for_a_profile_that_is_not_there_is_counted() {
+    for dialect in ["", "dialect: gateway\n"] {
+        let limits = "rateLimits: [ { per: ip, methods: all, rate: 3/1h } ]\n";
+        let gateway =
+            Gateway::start(&format!("mcpServers: {{ demo: {{ native: demo }} }}\n{dialect}{limits}")).await;
+        let ping = request(1, "ping", &json!({})).to_string();
+        for at in 0..3 {
+            let path = format!("/mcp/not-there-{at}");
+            assert_ne!(gateway.http().post(&path, &[], &ping).await.status, 429, "{path}");
+        }
+        let refused = gateway.http().post("/mcp/not-there", &[], &ping).await;
+        assert_eq!(refused.status, 429, "{dialect}");
+        assert!(!refused.header("retry-after").is_empty());
+        assert_eq!(gateway.http().post("/mcp/default", &[], &ping).await.status, 429, "{dialect}");
+    }
+}
+
 #[tokio::test]
 async fn what_is_not_asked() {
     let gateway = gateway("{ bearer: the-one-token }").await;

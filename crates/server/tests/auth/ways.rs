@@ -61,7 +61,8 @@ async fn keys_of_the_command_line() {
     let (one, other) = (state.new_key(&["one"]).await, state.new_key(&["other"]).await);
     assert_eq!(status(gateway.http(), &bearer(&one)).await, 200);
     assert_eq!(status(gateway.http(), &bearer(&other)).await, 200);
-    assert_eq!(status(gateway.http(), &bearer(&format!("{}A", &one[..one.len() - 1]))).await, 401);
+    let end = if one.ends_with('A') { 'B' } else { 'A' };
+    assert_eq!(status(gateway.http(), &bearer(&format!("{}{end}", &one[..one.len() - 1]))).await, 401);
     let list = state.key(&["list", "--json"]).await;
     assert!(list.contains("one") && !list.contains(&one[12..]), "{list}");
     state.key(&["revoke", "one"]).await;

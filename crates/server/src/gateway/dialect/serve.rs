@@ -44,12 +44,33 @@ pub(crate) fn refuse(row: &Dialect, trouble: &Trouble) -> Reply {
     engine::dialect::refuse(row, None, trouble)
 }
 
-/// The reply to a message that goes nowhere, with its id where it is a request.
-pub(crate) fn refuse_message(shard: &Shard, row: &Dialect, text: &Bytes, trouble: &Trouble) -> Reply {
-    match read(row, text, shard.gateway.frame_limits()) {
-        Reading::Ask(ask) => finish(row, &ask, Outcome::Trouble(trouble.clone())),
-        _ => refuse(row, trouble),
+/// The reply to a request that goes nowhere, with the id of its message where there is one. It is counted as any other.
+pub(crate) fn refuse_message(
+    shard: &Shard,
+    row: &Dialect,
+    (identity, headers): (&Identity, &HeaderMap),
+    text: Option<&Bytes>,
+    trouble: &Trouble,
+) -> Reply {
+    let ask = match text.map(|text| read(row, text, shard.gateway.frame_limits())) {
+        Some(Reading::Ask(ask)) => Some(ask),
+        _ => None,
+    };
+    let verdict = shard.gateway.rates.check(identity, headers, NO_PROFILE, ask.as_ref().map(Ask::frame));
+    let too_soon = verdict.as_ref().filter(|verdict| !verdict.allowed).map(too_soon);
+    let mut reply = engine::dialect::refuse(row, ask.as_ref(), too_soon.as_ref().unwrap_or(trouble));
+    if let Some(verdict) = verdict.filter(|verdict| verdict.allowed) {
+        reply.headers.extend(rate_headers(row, rate(&verdict)));
     }
+    reply
+}
+
+/// By what requests are counted that go nowhere: all alike, whatever profile they name.
+pub(crate) const NO_PROFILE: &str = "";
+
+/// The trouble of whom a limit does not let through.
+fn too_soon(verdict: &Verdict) -> Trouble {
+    Trouble { rate: Some(rate(verdict)), ..Trouble::new(Condition::RateLimited, "too many requests") }
 }
 
 /// Takes a message, or an array of them.
@@ -115,10 +136,7 @@ impl Asking<'_> {
         let Some(verdict) = verdict else { return self.taken(reading).await };
         let row = &self.front.row;
         if !verdict.allowed {
-            let trouble = Trouble {
-                rate: Some(rate(&verdict)),
-                ..Trouble::new(Condition::RateLimited, "too many requests")
-            };
+            let trouble = too_soon(&verdict);
             if let Some(mut record) =
                 frame.and_then(|frame| Record::begin(self.shard, self.identity, self.front.profile, frame))
             {

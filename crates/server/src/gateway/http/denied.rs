@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use engine::Condition;
-use engine::dialect::Trouble;
-use engine::places::Place;
+use engine::access::Principal;
+use engine::dialect::{Dialect, Trouble};
 use http::Response;
 use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use transport::net::Body;
@@ -15,9 +15,9 @@ use crate::auth::Denied;
 use crate::gateway::Shard;
 use crate::gateway::dialect::refuse;
 
-/// The response to somebody who is not let in.
-pub(super) fn denied(place: Option<&Place>, denied: &Denied) -> Response<Body> {
-    let mut response = match place.and_then(|place| place.dialect.as_ref()) {
+/// The response to somebody who is not let in, as the dialect says it, if there is one.
+pub(super) fn denied(row: Option<&Dialect>, denied: &Denied) -> Response<Body> {
+    let mut response = match row {
         Some(row) => {
             let challenge = denied.challenge.clone();
             dialect::said(refuse(
@@ -40,7 +40,12 @@ pub(super) fn denied(place: Option<&Place>, denied: &Denied) -> Response<Body> {
 /// The refusal of a principal whose credential is good for other profiles alone.
 pub(super) fn elsewhere(shard: &Shard, entry: &Entry) -> Option<Denied> {
     let profile = &shard.gateway.snapshot.profiles[entry.profile].slug;
-    (!entry.identity.principal.may_enter(profile)).then(|| Denied {
+    not_for(&entry.identity.principal, profile)
+}
+
+/// The same by the profile's name, whether or not there is one of this name.
+pub(super) fn not_for(principal: &Principal, profile: &str) -> Option<Denied> {
+    (!principal.may_enter(profile)).then(|| Denied {
         condition: Condition::Forbidden,
         message: format!("what you showed is not good for the profile {profile:?}"),
         challenge: None,

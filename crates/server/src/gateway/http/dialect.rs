@@ -17,6 +17,7 @@ use transport::net::{Body, Incoming};
 
 use super::{Entry, answer, get, limited, media, post};
 use crate::gateway::dialect::{Front, Session, Taken, open, refuse, refuse_message, take};
+use crate::gateway::identity::Identity;
 use crate::gateway::rates::rate;
 use crate::gateway::streams::event;
 use crate::gateway::{Shard, seal};
@@ -33,10 +34,11 @@ impl Visit<'_> {
     /// Answers a request.
     pub(super) async fn respond(self, request: Request<Incoming>) -> Response<Body> {
         let row = &self.front.row;
-        let origin = request.headers().get(ORIGIN).and_then(|origin| origin.to_str().ok()).map(str::to_owned);
-        let preflight = *request.method() == Method::OPTIONS;
+        if *request.method() == Method::OPTIONS {
+            return preflight(row, request.headers());
+        }
+        let origin = origin(request.headers());
         let mut response = match *request.method() {
-            Method::OPTIONS => answer::empty(StatusCode::NO_CONTENT),
             Method::POST if self.is_posted_to() => self.post(request).await,
             Method::GET => match self.too_soon(request.headers()) {
                 Some(refusal) => refusal,
@@ -48,11 +50,7 @@ impl Visit<'_> {
             }
             _ => said(not_served(row)),
         };
-        if let Some(origin) = origin {
-            // Foreign ones were refused at the door.
-            let cross = Cross { origin: &origin, allowed: true, preflight };
-            tell(response.headers_mut(), cross_origin(row, cross));
-        }
+        cross(row, origin.as_deref(), false, &mut response);
         response
     }
 
@@ -184,22 +182,45 @@ impl Visit<'_> {
     }
 }
 
+/// The answer to a browser that asks what its page may do.
+pub(super) fn preflight(row: &Dialect, headers: &HeaderMap) -> Response<Body> {
+    let mut response = answer::empty(StatusCode::NO_CONTENT);
+    cross(row, origin(headers).as_deref(), true, &mut response);
+    response
+}
+
+fn origin(headers: &HeaderMap) -> Option<String> {
+    headers.get(ORIGIN).and_then(|origin| origin.to_str().ok()).map(str::to_owned)
+}
+
+/// Tells a browser what its page may do, if one asks. Foreign ones were refused at the door.
+fn cross(row: &Dialect, origin: Option<&str>, preflight: bool, response: &mut Response<Body>) {
+    if let Some(origin) = origin {
+        let cross = Cross { origin, allowed: true, preflight };
+        tell(response.headers_mut(), cross_origin(row, cross));
+    }
+}
+
 /// The response at a profile that is not there.
 pub(super) async fn stranger(
     shard: &Shard,
     row: &Dialect,
+    identity: &Identity,
     profile: String,
     request: Request<Incoming>,
 ) -> Response<Body> {
     let trouble = Trouble::new(Condition::UnknownProfile, format!("there is no profile {profile:?}"));
     let trouble = trouble.about(profile);
-    if *request.method() != Method::POST {
-        return said(refuse(row, &trouble));
-    }
-    match post::read(shard, request.into_body()).await {
-        Ok(text) => said(refuse_message(shard, row, &text, &trouble)),
-        Err(refusal) => *refusal,
-    }
+    let (head, body) = request.into_parts();
+    let text = if head.method == Method::POST {
+        match post::read(shard, body).await {
+            Ok(text) => Some(text),
+            Err(refusal) => return *refusal,
+        }
+    } else {
+        None
+    };
+    said(refuse_message(shard, row, (identity, &head.headers), text.as_ref(), &trouble))
 }
 
 const TOO_MANY: &str =

@@ -23,7 +23,7 @@ use http::{Method, Request, Response, StatusCode};
 use transport::net::{Body, Handler, Incoming};
 
 use super::Shard;
-use super::dialect::Front;
+use super::dialect::{Front, NO_PROFILE};
 use super::embedded::Carried;
 use super::identity::Identity;
 use super::threads::Thread;
@@ -82,16 +82,16 @@ impl Arrival {
             if let Some(management) = management.filter(|_| path.starts_with(manage::ROOT)) {
                 return Box::pin(manage::respond(self, management, request, peer)).await;
             }
-            return match (path.strip_prefix("/mcp/"), shard.gateway.snapshot.stranger()) {
-                (Some(slug), Some(row)) => dialect::stranger(shard, row, slug.to_owned(), request).await,
-                _ => self.other(path),
+            return match path.strip_prefix("/mcp/").map(str::to_owned) {
+                Some(slug) => Box::pin(self.at_no_profile(slug, request, peer)).await,
+                None => self.other(path),
             };
         }
         let preflight = *request.method() == Method::OPTIONS;
         let identity =
             match self.identify(&request, peer, place.is_none_or(|place| place.asks) && !preflight).await {
                 Ok(identity) => identity,
-                Err(denied) => return denied::denied(place, &denied),
+                Err(denied) => return denied::denied(place.and_then(|p| p.dialect.as_deref()), &denied),
             };
         let Some(place) = place else {
             return match bare {
@@ -101,9 +101,40 @@ impl Arrival {
         };
         let entry = Entry { profile: place.profile, identity };
         if let Some(denied) = denied::elsewhere(shard, &entry) {
-            return denied::denied(Some(place), &denied);
+            return denied::denied(place.dialect.as_deref(), &denied);
         }
         self.serve(place, entry, request).await
+    }
+
+    /// Where a profile could be and is none. Who asks shows who it is and is counted, as where there is one: else anybody
+    /// could find out which there are.
+    async fn at_no_profile(
+        &self,
+        slug: String,
+        request: Request<Incoming>,
+        peer: SocketAddr,
+    ) -> Response<Body> {
+        let shard = &self.shard;
+        let row = shard.gateway.snapshot.stranger();
+        if *request.method() == Method::OPTIONS {
+            return row.map_or_else(guard::preflight, |row| dialect::preflight(row, request.headers()));
+        }
+        let entered = self.identify(&request, peer, true).await;
+        let entered = entered.and_then(|identity| match denied::not_for(&identity.principal, &slug) {
+            Some(denied) => Err(denied),
+            None => Ok(identity),
+        });
+        match (entered, row) {
+            (Err(denied), row) => denied::denied(row.map(|row| &**row), &denied),
+            (Ok(identity), Some(row)) => dialect::stranger(shard, row, &identity, slug, request).await,
+            (Ok(identity), None) => {
+                let rates = &shard.gateway.rates;
+                match rates.check(&identity, request.headers(), NO_PROFILE, None) {
+                    Some(verdict) if !verdict.allowed => limited::refused(&verdict, None),
+                    _ => self.other(request.uri().path()),
+                }
+            }
+        }
     }
 
     /// Who asks, where anybody has to say so.
@@ -161,7 +192,7 @@ impl Arrival {
             "/ready" | "/health/ready" => answer::text(StatusCode::OK, "ready\n"),
             "/" => answer::text(StatusCode::OK, &self.front_page()),
             _ => {
-                let paths = gateway.snapshot.paths().join(", ");
+                let paths = self.known_paths().join(", ");
                 let message = format!(
                     "nothing is served at {path}; MCP endpoints here: {paths}; for older clients (HTTP+SSE): {}",
                     sse::STREAM
@@ -171,10 +202,19 @@ impl Arrival {
         }
     }
 
+    /// The paths that anybody may know of. Where callers are asked who they are, profiles are not named to those who did not
+    /// say.
+    fn known_paths(&self) -> Vec<&str> {
+        let (snapshot, asks) = (&self.shard.gateway.snapshot, self.shard.door.asks());
+        let is_open = |path: &str| snapshot.at(path).is_some_and(|place| !place.asks);
+        let is_known = |path: &&str| !asks || !path.starts_with("/mcp/") || is_open(path);
+        snapshot.paths().into_iter().filter(is_known).collect()
+    }
+
     fn front_page(&self) -> String {
         let mut page =
             format!("Dragoman {}\n\nMCP endpoints (POST, GET, DELETE):\n", env!("CARGO_PKG_VERSION"));
-        for path in self.shard.gateway.snapshot.paths() {
+        for path in self.known_paths() {
             page.extend(["  ", path, "\n"]);
         }
         let _ = write!(
