@@ -118,7 +118,9 @@ impl Snapshot {
             let next = numbers.len();
             numbers.entry(slug.clone()).or_insert(next);
         }
-        let places = Places::compile(config, &|slug| numbers.get(slug).copied());
+        // The number of a profile that was there before is taken, but leads nowhere.
+        let number = |slug: &str| numbers.get(slug).copied().filter(|_| config.profiles.contains_key(slug));
+        let places = Places::compile(config, &number);
         for (slug, rules) in &config.profiles {
             let shown = rules.servers.iter();
             let spec = ProfileSpec {

@@ -58,7 +58,7 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Node, base: Config) -> Config
     let what = "a mapping with `mcpServers`, `listen`, …";
     let Some(mut fields) = reader.fields(root, what) else { return config };
     fields.take("$schema");
-    let default_has_all = has_all(&config);
+    let default_has_all = config.default_has_all();
     let names = read_servers(reader, &mut fields, &mut config);
     if let Some(entry) = fields.take("listen") {
         config.listen = reader.within("listen", |reader| read_listen(reader, entry)).unwrap_or_default();
@@ -92,10 +92,11 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Node, base: Config) -> Config
     config
 }
 
-/// Does the default profile have all servers, as it does when nobody chose some?
-fn has_all(config: &Config) -> bool {
-    let default = config.profiles.get(DEFAULT_PROFILE);
-    default.is_some_and(|profile| profile.servers.iter().eq(config.mcp_servers.keys()))
+impl Config {
+    /// Does the default profile have all servers, because nobody chose some? One that names them all has been chosen.
+    pub fn default_has_all(&self) -> bool {
+        self.profiles.get(DEFAULT_PROFILE).is_some_and(|profile| !profile.chosen)
+    }
 }
 
 /// Profiles and the places at which they are served.

@@ -45,7 +45,7 @@ pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry, base: Option<Manageme
         management.who = Some(reader.within("who", |reader| access::read_who(reader, &entry.value)));
     }
     if let Some(entry) = fields.take("rate") {
-        let rate = reader.within("rate", |reader| rates::read_rate(reader, &entry.value));
+        let rate = reader.within("rate", |reader| rates::read_rate(reader, &entry.value, 1));
         (management.count, management.period) = rate.unwrap_or((management.count, management.period));
     }
     reader.refuse(&fields.rest(), KEYS);

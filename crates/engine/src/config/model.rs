@@ -235,6 +235,9 @@ pub struct Profile {
     /// The servers of this view, in the order in which their tools are listed; all of them when left out.
     #[schemars(with = "Option<Vec<String>>")]
     pub servers: Vec<String>,
+    /// Whether somebody named them. Of a default profile nobody did so for, new servers become part.
+    #[schemars(skip)]
+    pub chosen: bool,
     /// How tools and prompts are named.
     #[schemars(with = "Option<Naming>")]
     pub names: Naming,

@@ -65,6 +65,7 @@ fn read_profile(reader: &mut Reader<'_>, node: &Node, around: &Around<'_>, base:
     if let Some(entry) = fields.take("servers") {
         let chosen = reader.within("servers", |reader| read_servers(reader, &entry.value, around.servers));
         profile.servers = chosen.unwrap_or_default().into_iter().collect();
+        profile.chosen = true;
     }
     if let Some(entry) = fields.take("names") {
         let names = reader.within("names", |reader| reader.word(&entry.value, Naming::ALL));

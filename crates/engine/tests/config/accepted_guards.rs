@@ -11,7 +11,7 @@ use dragoman_engine::config::{
 use dragoman_engine::dialect::Dialect;
 use serde_json::json;
 
-use crate::{loaded, notes_in_short, same};
+use crate::{loaded, notes_in_short, same, try_load};
 
 const HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$aHVzaGh1c2g$aHVzaGh1c2hodXNoaHVzaA";
 
@@ -168,6 +168,10 @@ rateLimits:
     assert_eq!(other.per, [RatePer::Ip, RatePer::Tool]);
     assert_eq!((limits[2].count, limits[2].period), (5, Duration::from_hours(2)));
     assert_eq!(limits[2].tools.as_ref().map(Vec::len), Some(2));
+    // What does not count may be any number; what counts may not be none.
+    let off = loaded("mcpServers: {}\nrateLimits: [ { enabled: false, rate: 0/1m } ]\n").config.rate_limits;
+    assert!(!off[0].enabled && off[0].count == 0);
+    assert!(try_load("mcpServers: {}\nrateLimits: [ { rate: 0/1m } ]\n").is_err());
 }
 
 #[test]

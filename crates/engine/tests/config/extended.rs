@@ -63,6 +63,18 @@ fn servers_join_and_replace_those_of_the_preset() {
 }
 
 #[test]
+fn servers_that_somebody_named_are_all_that_a_profile_has() {
+    let base = load(
+        "mcpServers: { a: { native: demo } }\nprofiles: { default: { servers: [a] } }\n",
+        "preset",
+        &LOOKUP,
+    );
+    let base = base.expect("sound").config;
+    let over = load_over(base, "mcpServers: { b: { native: plain } }\n", "dragoman.yaml", &LOOKUP);
+    assert_eq!(over.expect("sound").config.profiles["default"].servers, ["a"]);
+}
+
+#[test]
 fn what_a_server_does_not_say_stays() {
     let base = |text: &str| load(text, "preset", &LOOKUP).expect("sound").config;
     let over = |base: &Config, text: &str| {

@@ -95,7 +95,7 @@ pub(super) enum Command {
 pub(super) enum ConfigCommand {
     /// Print the JSON schema of the configuration file
     Schema,
-    /// Print a built-in configuration, to read or to start from
+    /// Print a built-in configuration, to read or to start from; with --config also the file that extends it
     Show {
         /// Which: bb, buddyboss, wordpress, gateway or kulturarv
         #[arg(long, value_name = "NAME", value_parser = crate::preset::parse)]

@@ -12,15 +12,21 @@ const VARIABLE: &str = "DRAGOMAN_LOG";
 /// The environment variable that presets read, as the systems do that they stand for: one level.
 const LEVEL: &str = "LOG_LEVEL";
 
+/// The level of a preset where nobody names one.
+const USUAL: &str = "info";
+
 /// Starts logging. With a preset [`LEVEL`] counts, too. A command that `serves` has time stamps, except where the journal adds its own.
 ///
 /// # Errors
 /// When the variable cannot be read.
 pub(crate) fn init(console: &Console, serves: bool, preset: bool) -> Result<(), Failure> {
     let own = std::env::var(VARIABLE).ok();
-    let filter = match level(std::env::var(LEVEL).ok().as_deref()).filter(|_| preset && own.is_none()) {
-        Some(level) => EnvFilter::new(level),
-        None => filter(own.as_deref(), console)?,
+    let named = std::env::var(LEVEL).ok().filter(|_| preset && own.is_none());
+    let known = level(named.as_deref());
+    let filter = if preset && own.is_none() {
+        EnvFilter::new(known.unwrap_or(USUAL))
+    } else {
+        filter(own.as_deref(), console)?
     };
     let lines = fmt()
         .with_env_filter(filter)
@@ -29,12 +35,17 @@ pub(crate) fn init(console: &Console, serves: bool, preset: bool) -> Result<(), 
         .with_target(false);
     let journal = std::env::var_os("JOURNAL_STREAM").is_some();
     let set = if serves && !journal { lines.try_init() } else { lines.without_time().try_init() };
-    set.map_err(|e| Failure::new(format!("logging cannot be started: {e}")))
+    set.map_err(|e| Failure::new(format!("logging cannot be started: {e}")))?;
+    if known.is_none() {
+        let mend = "write trace, debug, info, warn, error or off";
+        tracing::warn!(mend, "{LEVEL}={:?} is no level, so {USUAL} counts", named.unwrap_or_default());
+    }
+    Ok(())
 }
 
-/// A level by the names that systems have for it; `info` where nobody named one.
+/// A level by the names that systems have for it; the usual one where nobody named one.
 fn level(text: Option<&str>) -> Option<&'static str> {
-    match text.map_or("info", str::trim).to_ascii_lowercase().as_str() {
+    match text.map_or(USUAL, str::trim).to_ascii_lowercase().as_str() {
         "trace" => Some("trace"),
         "debug" => Some("debug"),
         "info" | "" => Some("info"),

@@ -86,7 +86,7 @@ fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
         Some(Command::Key(args)) => key::run(args, &global, console),
         Some(Command::Audit(args)) => audit::run(&args, &global, console),
         Some(Command::Config { what: args::ConfigCommand::Show { preset } }) => {
-            console.print(preset.text.trim_end())
+            settings::show(preset, global.config.as_deref(), console)
         }
         Some(Command::Schema | Command::Config { what: args::ConfigCommand::Schema }) => schema::run(console),
     }

@@ -90,12 +90,7 @@ impl Settings {
 
     /// What a file says, or makes of another configuration.
     fn of_file(file: PathBuf, base: Option<Config>) -> Result<Self, Failure> {
-        let cannot = |why: String| {
-            let mend = "name another file with --config, or leave it out to serve the demo";
-            Failure::usage(format!("cannot read the configuration {}: {why}", file.display())).mend(mend)
-        };
-        // One byte more than allowed is enough for the loader to say that it is too much.
-        let text = read(&file, MAX_FILE_BYTES + 1).map_err(cannot)?;
+        let text = text_of(&file)?;
         let name = file.display().to_string();
         let folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
         Self::over(base, &text, &name, &folder, Some(file))
@@ -127,6 +122,32 @@ impl Settings {
         let file = self.file.as_ref()?;
         Some(fs::canonicalize(file).unwrap_or_else(|_| file.clone()))
     }
+}
+
+/// The text of a configuration's file.
+fn text_of(file: &Path) -> Result<String, Failure> {
+    let cannot = |why: String| {
+        let mend = "name another file with --config, or leave it out to serve the demo";
+        Failure::usage(format!("cannot read the configuration {}: {why}", file.display())).mend(mend)
+    };
+    // One byte more than allowed is enough for the loader to say that it is too much.
+    read(file, MAX_FILE_BYTES + 1).map_err(cannot)
+}
+
+/// Prints a preset, and the file that is laid over it.
+///
+/// # Errors
+/// When the file cannot be read.
+pub(super) fn show(preset: Preset, over: Option<&Path>, console: &Console) -> Result<(), Failure> {
+    let Some(file) = over else { return console.print(preset.text.trim_end()) };
+    let text = text_of(file)?;
+    let name = file.display();
+    console.print(&format!(
+        "# The preset {}:\n{}\n---\n# What {name} says over it:\n{}",
+        preset.name,
+        preset.text.trim_end(),
+        text.trim_end()
+    ))
 }
 
 /// Where a configuration comes from, so that it can be read again.

@@ -29,7 +29,7 @@ pub(super) fn encoded(text: &str) -> String {
 }
 
 /// The pairs of a query; none of one that is too long.
-pub(super) fn pairs(query: &str) -> Vec<(String, String)> {
+pub(crate) fn pairs(query: &str) -> Vec<(String, String)> {
     if query.len() > LONGEST {
         return Vec::new();
     }

@@ -25,7 +25,7 @@ mod client;
 #[allow(dead_code, reason = "pages and commands about consents are made of these")]
 mod desk;
 mod discovery;
-mod form;
+pub(crate) mod form;
 mod grant;
 mod kept;
 mod metadata;

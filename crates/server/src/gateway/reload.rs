@@ -12,6 +12,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use super::manage::{Asked, Edit, Edited, Kept};
+use super::run;
 use super::takeover::take_over;
 use super::threads::Thread;
 use crate::manage::Refusal;
@@ -188,7 +189,9 @@ fn put_in_force(thread: &Thread, mut config: Config) -> Result<Vec<Restart>, Str
     if !now.gateway.loopback && opens(before.base(), &config) {
         return Err(OPENS.to_owned());
     }
-    take_over(thread, before.over(config).map_err(|refusal| refusal.message)?)?;
+    let standing = before.over(config).map_err(|refusal| refusal.message)?;
+    run::warn(&standing);
+    take_over(thread, standing)?;
     Ok(waiting)
 }
 

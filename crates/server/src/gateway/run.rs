@@ -191,8 +191,16 @@ fn standing(config: Config, folder: Option<&Path>) -> Result<(Standing, Option<K
     let standing = Standing::new(config, changes).map_err(|refusal| {
         let folder = folder.display();
         format!("what was changed while serving does not fit any more: {refusal}; mend it, or move changes.db in {folder} away")
-    });
-    Ok((standing?, Some(kept)))
+    })?;
+    warn(&standing);
+    Ok((standing, Some(kept)))
+}
+
+/// Says what is worth knowing of what was changed while serving.
+pub(super) fn warn(standing: &Standing) {
+    for note in standing.notes() {
+        tracing::warn!("{note}");
+    }
 }
 
 /// Who is let in.

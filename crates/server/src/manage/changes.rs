@@ -1,6 +1,6 @@
 //! What was changed, as it is kept, and what a configuration becomes by it.
 
-use engine::config::{Config, Lookup, Profile, Text, ToolSettings, load_over};
+use engine::config::{Config, Endpoint, Lookup, Profile, Text, ToolSettings, load_over};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -75,6 +75,20 @@ impl Standing {
         &self.base
     }
 
+    /// What is worth knowing: paths of the configuration that lead to profiles which were removed over the API.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let gone = |slug: &str| matches!(self.changes.profiles.get(slug), Some(None));
+        let endpoints = self.base.endpoints.iter().filter(|endpoint| gone(&endpoint.profile));
+        let note = |endpoint: &Endpoint| {
+            let Endpoint { path, profile, .. } = endpoint;
+            format!(
+                "nothing is served at {path}: its profile {profile:?} was removed over the management API; make it again \
+                 there (POST /api/profiles), or take the endpoint out of the configuration file"
+            )
+        };
+        endpoints.map(note).collect()
+    }
+
     /// What was changed.
     pub(crate) fn changes(&self) -> &Changes {
         &self.changes
@@ -123,7 +137,7 @@ impl Changes {
     /// What a configuration becomes.
     fn over(&self, base: &Config) -> Result<Config, Refusal> {
         let mut config = base.clone();
-        let default_has_all = has_all(&config);
+        let default_has_all = config.default_has_all();
         let mut written = Map::new();
         for (name, change) in &self.servers {
             match change {
@@ -175,6 +189,7 @@ impl ProfileChange {
         let active = self.servers.iter().filter(|member| member.active);
         let there = active.filter(|member| config.mcp_servers.contains_key(&member.server));
         profile.servers = there.map(|member| member.server.clone()).collect();
+        profile.chosen = true;
         profile.title = self.name.as_deref().map(Text::plain);
         let tools = self.tools.iter().map(|(server, tools)| {
             (server.clone(), tools.iter().map(|(tool, set)| (tool.clone(), set.compiled())).collect())
@@ -182,12 +197,6 @@ impl ProfileChange {
         profile.tool_settings = ToolSettings(tools.collect());
         config.profiles.insert(slug.to_owned(), profile);
     }
-}
-
-/// Does the default profile have all servers, as it does when nobody chose some?
-pub(super) fn has_all(config: &Config) -> bool {
-    let default = config.profiles.get(engine::config::DEFAULT_PROFILE);
-    default.is_some_and(|profile| profile.servers.iter().eq(config.mcp_servers.keys()))
 }
 
 /// The same where nothing stands for something else: `${` is written `$${` in a configuration.

@@ -11,10 +11,18 @@ const LONGEST: usize = engine::config::MAX_SERVER_NAME;
 /// Ids that are parts of paths.
 const TAKEN: &[&str] = &["batch-status"];
 
+/// Slugs that are parts of paths.
+const TAKEN_SLUGS: &[&str] = &["by-slug", "by-name"];
+
 /// Checks a slug: small letters, digits and hyphens, a letter first.
 pub(super) fn check_slug(slug: &str) -> Result<(), Refusal> {
     let is_letter = slug.starts_with(|first: char| first.is_ascii_lowercase());
     let is_plain = slug.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-'));
+    if TAKEN_SLUGS.contains(&slug) {
+        return Err(Refusal::slug(format!(
+            "the slug {slug:?} is a part of this API's paths; choose another one"
+        )));
+    }
     if is_letter && is_plain && SLUG.contains(&slug.len()) {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use engine::config::DEFAULT_PROFILE;
 use serde_json::{Map, Value, json};
 
-use super::changes::{Standing, has_all};
+use super::changes::Standing;
 use super::server_form::{Before, add_key, says_link, shown, written};
 use super::{Refusal, names};
 
@@ -58,7 +58,7 @@ pub(crate) fn set_api_key(standing: &Standing, id: &str, key: &Value) -> Result<
 pub(crate) fn remove_server(standing: &Standing, id: &str) -> Result<Standing, Refusal> {
     server(standing, id)?;
     // Nobody chose the servers of a default profile that has them all.
-    let nobody_chose = has_all(&standing.config) && !standing.changes.profiles.contains_key(DEFAULT_PROFILE);
+    let nobody_chose = standing.config.default_has_all();
     let names = |slug: &str| match standing.changes.profiles.get(slug) {
         Some(Some(change)) => change.servers.iter().any(|member| member.server == id),
         _ => standing.config.profiles[slug].servers.iter().any(|name| name == id),

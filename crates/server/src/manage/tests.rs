@@ -46,6 +46,25 @@ fn what_was_not_changed_is_as_the_file_has_it() {
 }
 
 #[test]
+fn a_default_profile_that_names_all_servers_is_chosen() {
+    let before = standing(&format!("{TWO}profiles: {{ default: {{ servers: [a, b] }} }}\n"));
+    assert_eq!(code(remove_server(&before, "a")), "SERVER_IN_USE");
+    let server = json!({"name": "C", "type": "external", "config": {"command": "c"}});
+    let (_, then) = add_server(&before, &server).unwrap();
+    assert_eq!(then.config().profiles["default"].servers, ["a", "b"]);
+    // One whose servers were chosen here is so, too.
+    let then = add_server_to_profile(
+        &standing("mcpServers: { a: { command: a } }\n"),
+        "default",
+        &json!({"mcpServerId": "a"}),
+    );
+    assert_eq!(code(then), "ALREADY_ADDED");
+    let then = toggle_profile_server(&standing(TWO), "default", "b").unwrap();
+    let (_, then) = add_server(&then, &server).unwrap();
+    assert_eq!(then.config().profiles["default"].servers, ["a"]);
+}
+
+#[test]
 fn changes_are_read_as_they_were_written() {
     let then = standing(TWO);
     let (_, then) =

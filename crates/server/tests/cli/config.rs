@@ -131,4 +131,25 @@ async fn a_log_level_that_is_none() {
     let output = command.arg("check").env("DRAGOMAN_LOG", "dragoman=loud").output().await.unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8(output.stderr).unwrap().contains("DRAGOMAN_LOG=info"));
+    // That of a preset is other programs', too: it is told, and the usual one counts.
+    for (level, told) in [("bogus", true), ("WARNING", false), ("", false)] {
+        let mut command = super::run::command(&folder.0);
+        command.args(["stdio", "--preset", "bb"]).env("LOG_LEVEL", level).stdin(std::process::Stdio::null());
+        let output = command.output().await.unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert_eq!(said.contains("LOG_LEVEL=\"bogus\" is no level, so info counts"), told, "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_preset_is_shown_with_what_extends_it() {
+    let folder = Folder::new().with("mine.yaml", "listen: 127.0.0.1:9123\n");
+    let plain = in_folder(&folder, &["config", "show", "--preset", "bb"], "").await;
+    assert!(plain.text().contains("native: plain") && !plain.text().contains("9123"), "{plain:?}");
+    let both = in_folder(&folder, &["config", "show", "--preset", "bb", "--config", "mine.yaml"], "").await;
+    assert!(both.text().contains(plain.text().trim_end()), "{both:?}");
+    assert!(both.text().contains("# What mine.yaml says over it:\nlisten: 127.0.0.1:9123\n"), "{both:?}");
+    let lost = in_folder(&folder, &["config", "show", "--preset", "bb", "--config", "lost.yaml"], "").await;
+    assert!(lost.code == Some(2) && lost.err.contains("lost.yaml"), "{lost:?}");
 }

@@ -72,6 +72,24 @@ async fn the_file_changes_beneath_what_was_changed() {
 }
 
 #[tokio::test]
+async fn an_endpoint_of_a_profile_that_was_removed_is_told_of() {
+    let place = Place::with(&format!("{MANAGED}profiles: {{ office: {{}} }}\n")).await;
+    place.make("DELETE", "/api/profiles/office", &Value::Null).await;
+    let served =
+        format!("{MANAGED}profiles: {{ office: {{}} }}\nendpoints: [ {{ path: /desk, profile: office }} ]\n");
+    place.gateway.write(&place.config(&served));
+    place.gateway.signal(Signal::HUP);
+    let told = "nothing is served at /desk: its profile \"office\" was removed";
+    place.gateway.log().has(told).await;
+    place.gateway.log().has("was read again and is in force").await;
+    assert_eq!(place.ask("POST", "/desk", &json!({})).await.status, 404);
+    let place = place.again(&served).await;
+    place.gateway.log().has(told).await;
+    place.make("POST", "/api/profiles", &json!({"slug": "office", "servers": ["good"]})).await;
+    place.shows("/desk", "good__echo", true).await;
+}
+
+#[tokio::test]
 async fn many_changes_at_once_are_made_one_after_the_other() {
     let place = Place::new().await;
     let http = place.gateway.http();

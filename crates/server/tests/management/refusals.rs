@@ -14,7 +14,7 @@ async fn refused(place: &Place, method: &str, path: &str, body: &Value, status: 
 async fn slugs_and_profiles() {
     let place = Place::with("management: { rate: 10000/1m }\nprofiles: { fixed: {}, free: {} }\nendpoints: [ { path: /x, profile: fixed } ]\n").await;
     let long = "a".repeat(51);
-    for slug in ["", "ab", "Office", "1st", "-ab", "a_b", "a b", "über", &long] {
+    for slug in ["", "ab", "Office", "1st", "-ab", "a_b", "a b", "über", "by-slug", "by-name", &long] {
         refused(&place, "POST", "/api/profiles", &json!({"slug": slug}), 400, "INVALID_SLUG").await;
     }
     refused(&place, "POST", "/api/profiles", &json!({}), 400, "INVALID_SLUG").await;

@@ -46,7 +46,9 @@ fn read_limit(reader: &mut Reader<'_>, node: &Node, known: &Known<'_>) -> Option
     let profiles = pieces::some_globs(reader, &mut fields, "profiles", Some(known));
     let tools = pieces::some_globs(reader, &mut fields, "tools", None);
     let rate = if let Some(entry) = fields.take("rate") {
-        reader.within("rate", |reader| read_rate(reader, &entry.value))
+        // Where nothing is counted, none may come as well.
+        let least = u32::from(enabled);
+        reader.within("rate", |reader| read_rate(reader, &entry.value, least))
     } else {
         reader.fault(&at, "this limit has no `rate`", "add it: rate: 60/1m");
         None
@@ -64,14 +66,19 @@ fn read_limit(reader: &mut Reader<'_>, node: &Node, known: &Known<'_>) -> Option
     Some(RateLimit { enabled, per, methods, profiles, tools, count, period, burst, trust_forwarded_for })
 }
 
-pub(in crate::config) fn read_rate(reader: &mut Reader<'_>, node: &Node) -> Option<(u32, Duration)> {
+/// A rate of `least` requests or more.
+pub(in crate::config) fn read_rate(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    least: u32,
+) -> Option<(u32, Duration)> {
     let what = "a rate such as 60/1m or 10/s";
     let text = reader.text(node, what)?;
     let Some((count, period)) = units::parse_rate(text.expose()) else {
         reader.wrong_kind(node, what);
         return None;
     };
-    if !(1..=MOST).contains(&count) || period.is_zero() || period > LONGEST {
+    if !(least..=MOST).contains(&count) || period.is_zero() || period > LONGEST {
         let mend = format!("write 1 to {MOST} in at most {}", units::show_time(LONGEST));
         let shown = clip(text.shown());
         reader.fault(&node.at, format!("a rate of {shown} is out of bounds"), mend);

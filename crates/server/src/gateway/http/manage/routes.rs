@@ -9,6 +9,7 @@ use transport::net::{Body, Incoming};
 
 use super::super::{answer, media, post};
 use super::{ROOT, error, json_response};
+use crate::consent::form::pairs;
 use crate::gateway::Shard;
 use crate::gateway::manage::{self, Edited};
 use crate::manage as ask;
@@ -202,8 +203,8 @@ impl Asked<'_> {
 
     /// The state of the servers that the query names: `ids=a,b`; of all without.
     fn batch_status(&self) -> Result<Value, Refusal> {
-        let named = self.query.split('&').find_map(|pair| pair.strip_prefix("ids="));
-        let ids: Vec<&str> = match named {
+        let named = self.asked_for("ids");
+        let ids: Vec<&str> = match &named {
             Some(ids) => ids.split(',').filter(|id| !id.is_empty()).collect(),
             None => self.standing.config().mcp_servers.keys().map(String::as_str).collect(),
         };
@@ -215,9 +216,14 @@ impl Asked<'_> {
         Ok(json!({ "statuses": all }))
     }
 
+    /// The value that the query has for a name.
+    fn asked_for(&self, name: &str) -> Option<String> {
+        pairs(&self.query).into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
     /// Whether the query asks for what the server says now.
     fn wants_fresh(&self) -> bool {
-        self.query.split('&').any(|pair| matches!(pair, "refresh=true" | "refresh=1"))
+        matches!(self.asked_for("refresh").as_deref(), Some("true" | "1"))
     }
 
     /// The body.
