@@ -1,7 +1,6 @@
-//! The configuration as the rest of Dragoman sees it: checked, complete, with every default filled in.
-//!
-//! The doc comments of these types are what `dragoman.schema.json` says to an editor. This module knows nothing of
-//! YAML, files or faults; `read` makes these values out of what somebody wrote.
+//! The configuration as the rest of Dragoman sees it: checked, complete, with every default filled in. The doc comments of
+//! these types are what `dragoman.schema.json` says to an editor. This module knows nothing of YAML, files or faults; `read`
+//! makes these values out of what somebody wrote.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
