@@ -21,6 +21,9 @@ pub trait HttpClient: Send + Sync {
     /// The time since some fixed moment; it never goes back.
     fn now(&self) -> Duration;
 
+    /// A digest of `secret` under a key of this process: it says nothing of it, and nobody outside can make two that meet.
+    fn digest(&self, secret: &[u8]) -> [u8; 32];
+
     /// Waits.
     fn pause(&self, time: Duration) -> Pending<()>;
 }
@@ -117,6 +120,8 @@ pub enum HttpFaultKind {
     Late,
     /// The answer is larger than allowed.
     TooLarge,
+    /// This site was asked too often: the request was not sent.
+    TooOften,
     /// The address is none that may be asked.
     Refused,
     /// The connection broke, or what came is no HTTP.

@@ -11,7 +11,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 
 use crate::port::HttpResponse;
-use crate::rest::{Doubt, Limits, Place, Places, base_url, html};
+use crate::rest::{Doubt, Entry, Known, Limits, Place, Places, base_url, html};
 use crate::server::{Mapped, SiteLogin};
 use crate::tools::{Condition, Trouble, Values};
 
@@ -63,6 +63,8 @@ pub(crate) struct Api {
 pub(crate) const WORDPRESS: Api = Api { base: "wp", path: "/wp-json/wp/v2", doubt: None };
 /// The site's index.
 pub(crate) const INDEX: Api = Api { base: "index", path: "/wp-json", doubt: None };
+/// Where a site says who asks, which it does only of those whom it knows (WordPress REST API, users).
+const WHO_AM_I: &str = "/wp-json/wp/v2/users/me?context=edit&_fields=id";
 /// The name of the host of images.
 const IMAGES: &str = "images";
 
@@ -71,6 +73,7 @@ pub(crate) struct Site {
     settings: SiteSettings,
     images: String,
     apis: &'static [Api],
+    known: Known,
 }
 
 impl Site {
@@ -84,17 +87,18 @@ impl Site {
         }
         let images = settings.image_host.as_deref().unwrap_or("https://api.imgbb.com/1");
         let images = base_url(images).map_err(|why| format!("image host: {why}"))?;
-        Ok(Self { settings: settings.clone(), images, apis })
+        Ok(Self { settings: settings.clone(), images, apis, known: Known::default() })
     }
 
-    /// Whose site is asked, and whether the request carried it.
+    /// Whose site is asked, and whether the request chose it.
     fn login<'a>(&'a self, mapped: Option<&'a Mapped>) -> Result<(&'a SiteLogin, bool), Trouble> {
         let given = |login: &&SiteLogin| {
             let password = login.password.expose_secret();
             [login.url.as_str(), login.username.as_str(), password].iter().all(|text| !text.trim().is_empty())
         };
         if let Some(login) = mapped.and_then(|mapped| mapped.site.as_ref()).filter(given) {
-            return Ok((login, true));
+            let own = self.settings.login.as_ref().is_some_and(|own| own.url == login.url);
+            return Ok((login, !own));
         }
         let own = self.settings.login.as_ref().filter(given).map(|login| (login, false));
         own.ok_or_else(|| {
@@ -120,9 +124,14 @@ fn basic(login: &SiteLogin) -> Result<SecretString, Trouble> {
 impl Places for Site {
     fn place(&self, base: &str, _values: &Values, mapped: Option<&Mapped>) -> Result<Place, Trouble> {
         if base == IMAGES {
-            return Ok(Place { url: self.images.clone(), authorization: None, public_only: false });
+            return Ok(Place {
+                url: self.images.clone(),
+                authorization: None,
+                public_only: false,
+                entry: None,
+            });
         }
-        let (login, carried) = self.login(mapped)?;
+        let (login, chosen) = self.login(mapped)?;
         let url = base_url(&login.url).map_err(|why| {
             Trouble::new(Condition::BadCredentials, format!("invalid WordPress credentials: {why}"))
         })?;
@@ -130,7 +139,8 @@ impl Places for Site {
         Ok(Place {
             url: format!("{url}{path}"),
             authorization: Some(basic(login)?),
-            public_only: carried && !self.settings.private_sites,
+            public_only: chosen && !self.settings.private_sites,
+            entry: Some(Entry { url: format!("{url}{WHO_AM_I}"), base: WORDPRESS.base }),
         })
     }
 
@@ -142,6 +152,10 @@ impl Places for Site {
             let words = "an imgbb API key is needed: with the request, as the argument apiKey, or in the configuration";
             Trouble::new(Condition::NoCredentials, words)
         })
+    }
+
+    fn known(&self) -> Option<&Known> {
+        Some(&self.known)
     }
 
     fn trouble(&self, _base: &str, response: &HttpResponse) -> Trouble {

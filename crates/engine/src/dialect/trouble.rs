@@ -130,6 +130,7 @@ fn named(word: &str) -> Option<Condition> {
         "upstreamDown" => Condition::UpstreamDown,
         "noCredentials" => Condition::NoCredentials,
         "badCredentials" => Condition::BadCredentials,
+        "rateLimited" => Condition::RateLimited,
         "platformMissing" => Condition::PlatformMissing,
         _ => return None,
     })

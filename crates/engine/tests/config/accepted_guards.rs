@@ -5,7 +5,7 @@ use std::time::Duration;
 use dragoman_engine::access::Scheme;
 use dragoman_engine::config::{
     Algorithm, AnnotationHint, Audit, Effect, EndpointAuth, EndpointTransport, Glob, Jwt, Link, Native,
-    NativeLink, RateMethods, RatePer, SiteCheck, Source, Text,
+    NativeLink, RateMethods, RatePer, SiteCheck, SiteRate, Source, Text,
 };
 
 use dragoman_engine::dialect::Dialect;
@@ -250,7 +250,7 @@ fn embedded_servers_are_told_their_site_and_sources() {
     let text = r"
 mcpServers:
   a: { native: wordpress, site: { url: 'https://h/wp', username: '${NUMBER}', password: '${SECRET}', headers: true, basic: '${YES}' } }
-  b: { native: buddyboss, site: { url: '${EMPTY}', username: '', password: '', headers: true }, phases: [Core, advanced] }
+  b: { native: buddyboss, site: { url: '${EMPTY}', username: '', password: '', headers: true, privateSites: true, atOnce: 3, rate: 90/1m }, phases: [Core, advanced] }
   c: { native: heritage, sources: { snl: 'http://127.0.0.1:9/snl', arcgis: 'https://h' } }
   d: { native: plain }
 ";
@@ -264,8 +264,11 @@ mcpServers:
     assert!(site.headers && site.basic && a.native == Native::WordPress);
     assert_eq!(site.password.as_ref().map(Text::expose), Some("hush"));
     assert!(!format!("{a:?}").contains("hush"));
+    assert_eq!((site.private_files, site.private_sites, site.at_once, site.rate), (false, false, 20, None));
     let b = native("b");
     let site = b.site.expect("there is a site");
+    assert_eq!((site.private_files, site.private_sites, site.at_once), (false, true, 3));
+    assert_eq!(site.rate, Some(SiteRate { count: 90, period: Duration::from_mins(1) }));
     assert_eq!((site.url, site.username, site.password), (None, None, None));
     assert_eq!(b.phases, Some(vec!["core".to_owned(), "advanced".to_owned()]));
     let c = native("c");

@@ -308,6 +308,17 @@ const NATIVE: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        r"mcpServers: { a: { native: wordpress, site: { url: 'https://h', atOnce: 0, rate: often } }, b: { native: wordpress, site: { url: 'https://h', atOnce: many, rate: 0/1m, privateSites: 7 } } }
+",
+        &[
+            r"1:73 mcpServers.a.site.atOnce [0] so many requests at a time are out of bounds => write a number from 1 to 1000",
+            r"1:82 mcpServers.a.site.rate [often] expected a rate such as 60/1m or 10/s, found `often` => write a rate such as 60/1m or 10/s",
+            r"1:151 mcpServers.b.site.atOnce [many] expected a whole number, found `many` => write a whole number",
+            r"1:163 mcpServers.b.site.rate [0/1m] a rate of 0/1m is out of bounds => write 1 to 1000000 in at most 24h",
+            r"1:183 mcpServers.b.site.privateSites [7] expected true or false, found `7` => write true or false",
+        ],
+    ),
+    (
         r"mcpServers: { a: { native: heritage, sources: { snl: h, wikpedia: 'https://h', other: 'https://h', arcgis: 'https://h?x=1' } }, b: { native: heritage, phases: core, site: 1 }, c: { native: buddyboss, site: { url: 'https://h' }, phases: [core, advnced] } }
 ",
         &[

@@ -43,7 +43,7 @@ impl Places for Sources {
         let url = found.unwrap_or_default();
         let url =
             if url.contains(LANGUAGE) { url.replace(LANGUAGE, language(values)?) } else { url.to_owned() };
-        Ok(Place { url, authorization: None, public_only: false })
+        Ok(Place { url, authorization: None, public_only: false, entry: None })
     }
 
     fn trouble(&self, base: &str, response: &HttpResponse) -> Trouble {

@@ -8,6 +8,7 @@
 //! | `step` | what a row says of its requests |
 //! | `shape` | what of an answer is shown |
 //! | `place` | where requests go, and what that service's errors look like |
+//! | `entry` | whether a place knows those whose credentials it is shown |
 //! | `request` | a step and a call's values as a request |
 //! | `world` | running steps: deadlines, attempts, what is kept |
 //! | `cache` | answers that are kept for a while |
@@ -18,6 +19,7 @@
 
 mod cache;
 mod encode;
+mod entry;
 mod file;
 pub(crate) mod html;
 mod multipart;
@@ -31,8 +33,9 @@ mod world;
 pub(crate) mod tests;
 
 pub(crate) use cache::Cache;
+pub(crate) use entry::Known;
 pub(crate) use file::FileFrom;
-pub(crate) use place::{Doubt, Place, Places, base_url};
+pub(crate) use place::{Doubt, Entry, Place, Places, base_url};
 pub(crate) use shape::{From, Pick, Shape, pick, told};
 pub(crate) use step::{
     Bind, Encoding, Field, Missing, Source, Step, When, delete, fixed, get, patch, post, put, value,

@@ -3,9 +3,19 @@
 use secrecy::SecretString;
 use serde_json::Value;
 
+use super::entry::Known;
 use crate::port::HttpResponse;
 use crate::server::Mapped;
 use crate::tools::{Condition, Trouble, Values};
+
+/// Where a place says whether it knows those whose credentials it is shown.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    /// What is asked.
+    pub(crate) url: String,
+    /// The base whose errors its refusals are.
+    pub(crate) base: &'static str,
+}
 
 /// The services behind a server's tools.
 pub(crate) trait Places: Send + Sync {
@@ -26,6 +36,11 @@ pub(crate) trait Places: Send + Sync {
         _mapped: Option<&Mapped>,
     ) -> Result<SecretString, Trouble> {
         Err(Trouble::new(Condition::NoCredentials, format!("there is no {name} configured")))
+    }
+
+    /// Whom the places let in a short time ago, where they are asked.
+    fn known(&self) -> Option<&Known> {
+        None
     }
 
     /// What an answer without success says.
@@ -65,6 +80,8 @@ pub(crate) struct Place {
     pub(crate) authorization: Option<SecretString>,
     /// Whether only public addresses may be asked.
     pub(crate) public_only: bool,
+    /// Where it says whether it knows who asks, if it is asked that before.
+    pub(crate) entry: Option<Entry>,
 }
 
 /// The longest URL of a place, in bytes.

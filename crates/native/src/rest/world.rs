@@ -150,6 +150,8 @@ impl Run<'_> {
     /// The answer to a request.
     async fn asked(&self, ask: &Ask) -> Result<Value, Trouble> {
         let place = self.world.places.place(ask.base, &self.values, self.mapped)?;
+        self.world.let_in(&place).await?;
+        let digest = self.world.digest(&place);
         let making = Making {
             arguments: self.arguments,
             values: &self.values,
@@ -159,7 +161,8 @@ impl Run<'_> {
         };
         let mut request = making.request(ask, place)?;
         request.most = self.world.limits.answer;
-        let body = self.body(ask, request).await?;
+        let body =
+            self.body(ask, request).await.inspect_err(|trouble| self.world.troubled(trouble, digest))?;
         if body.iter().all(u8::is_ascii_whitespace) {
             return Ok(Value::Null);
         }
@@ -289,11 +292,12 @@ fn redirect(response: &HttpResponse) -> Option<Trouble> {
     Some(Trouble::new(Condition::UpstreamError, words).with("status", response.status))
 }
 
-fn unreached(fault: &HttpFault) -> Trouble {
+pub(super) fn unreached(fault: &HttpFault) -> Trouble {
     match fault.kind {
         HttpFaultKind::Refused => {
             Trouble::new(Condition::BadCredentials, format!("this site may not be asked: {}", fault.message))
         }
+        HttpFaultKind::TooOften => Trouble::new(Condition::RateLimited, fault.message.clone()),
         HttpFaultKind::TooLarge => {
             Trouble::new(Condition::UpstreamError, format!("the answer is too large: {}", fault.message))
         }

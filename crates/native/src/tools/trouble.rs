@@ -23,6 +23,8 @@ pub(crate) enum Condition {
     NoCredentials,
     /// What was said of who asks is not true, or the site is none.
     BadCredentials,
+    /// Too many requests in too short a time.
+    RateLimited,
     /// What the tool stands on is not there.
     PlatformMissing,
 }
@@ -38,6 +40,7 @@ impl Condition {
             Self::UpstreamDown => "upstreamDown",
             Self::NoCredentials => "noCredentials",
             Self::BadCredentials => "badCredentials",
+            Self::RateLimited => "rateLimited",
             Self::PlatformMissing => "platformMissing",
         }
     }

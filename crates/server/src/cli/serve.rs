@@ -36,6 +36,9 @@ pub(crate) struct Args {
     /// Let other machines in although nobody is asked who they are
     #[arg(long)]
     insecure: bool,
+    /// Let requests name WordPress sites on this machine and in private networks, for development
+    #[arg(long)]
+    allow_private_sites: bool,
     /// How threads share the work
     #[arg(long, hide = true, value_enum)]
     runtime: Option<Runtime>,
@@ -83,6 +86,9 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
 fn fitted(args: &Args, mut settings: Settings) -> Result<Settings, Failure> {
     if !args.listen.is_empty() {
         settings.config.listen.clone_from(&args.listen);
+    }
+    if args.allow_private_sites {
+        settings.allow_private_sites();
     }
     let config = &settings.config;
     address::refuse_open(&config.listen, args.insecure || config.asks_everybody())?;

@@ -5,7 +5,9 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::config::{Config, Fault, Loaded, Lookup, MAX_FILE_BYTES, MAX_FILLED_BYTES, load, load_over};
+use engine::config::{
+    Config, Fault, Link, Loaded, Lookup, MAX_FILE_BYTES, MAX_FILLED_BYTES, NativeLink, load, load_over,
+};
 use serde_json::json;
 
 use super::console::Console;
@@ -40,6 +42,15 @@ impl Settings {
         let settings = Self::load(explicit)?;
         settings.note(console);
         Ok(settings)
+    }
+
+    /// Lets requests name sites at addresses that are not public, wherever they may name one.
+    pub(crate) fn allow_private_sites(&mut self) {
+        for server in self.config.mcp_servers.values_mut() {
+            if let Link::Native(NativeLink { site: Some(site), .. }) = &mut server.link {
+                site.private_sites = true;
+            }
+        }
     }
 
     /// Says what is worth knowing about it.

@@ -69,7 +69,7 @@ impl Place {
             args.extend(["--preset", &setup.preset]);
         }
         if !setup.pipes {
-            args.extend(["--listen", "127.0.0.1:0", "--json"]);
+            args.extend(["--listen", "127.0.0.1:0", "--json", "--allow-private-sites"]);
         }
         let mut process = Process::start(&args, &env, &config)?;
         let mut address = None;

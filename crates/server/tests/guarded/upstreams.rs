@@ -107,7 +107,7 @@ async fn a_site_gets_what_the_configuration_maps() {
     let seen = shown(&site, &format!("{own}, basic: true"), &bearer(TOKEN), &carried).await;
     assert!(all(&seen, &editor.basic()), "a token is no account: {seen:?}");
     let seen = shown(&site, &format!("{own}, headers: true"), &bearer(TOKEN), &carried).await;
-    assert!(all(&seen, &mine), "{seen:?}");
+    assert!(all(&seen, &mine), "its own site may be named, too: {seen:?}");
     let seen = shown(&site, &format!("{own}, headers: true"), &mine, &[]).await;
     assert!(all(&seen, &editor.basic()), "its headers, not the caller's own account: {seen:?}");
 }

@@ -118,7 +118,11 @@ impl Preset {
     /// What extends it.
     fn config(&self, site: &str, upstreams: &Upstreams) -> Option<Value> {
         match self.behind {
-            Behind::Nothing | Behind::SiteOfCallers | Behind::SiteOfRequests => None,
+            Behind::Nothing | Behind::SiteOfCallers => None,
+            // The site is on this machine.
+            Behind::SiteOfRequests => Some(
+                json!({ "mcpServers": { "wordpress": { "native": "wordpress", "site": { "privateSites": true } } } }),
+            ),
             Behind::Services => {
                 Some(json!({ "mcpServers": { "heritage": { "native": "heritage", "sources": {
                 "wikipedia": site, "snl": site, "riksantikvaren": site, "arcgis": format!("{site}/arcgis"),

@@ -103,13 +103,16 @@ pub(crate) fn with_sites(
 /// The preset whose requests name their site, as it is and with files from this machine; and the one of a single site.
 fn gateways(sites: &[Site], programs: &Programs, log: &Log) -> Result<Vec<(&'static str, Gateway)>, String> {
     let preset = |name: &str| vec!["--preset".to_owned(), name.to_owned()];
-    let files =
-        json!({ "mcpServers": { "wordpress": { "native": "wordpress", "site": { "privateFiles": true } } } });
+    let site =
+        |site: Value| json!({ "mcpServers": { "wordpress": { "native": "wordpress", "site": site } } });
     let mut with_files = preset("wordpress");
-    with_files.extend(configured("sites-files", &files)?);
+    with_files
+        .extend(configured("sites-files", &site(json!({ "privateSites": true, "privateFiles": true })))?);
+    let mut on_this_machine = preset("wordpress");
+    on_this_machine.push("--allow-private-sites".to_owned());
     let first = sites.first().map(|site| site.url.clone()).unwrap_or_default();
     let told = [
-        ("wordpress", preset("wordpress"), Vec::new()),
+        ("wordpress", on_this_machine, Vec::new()),
         ("files", with_files, Vec::new()),
         ("buddyboss", preset("buddyboss"), vec![("WORDPRESS_URL", first)]),
     ];

@@ -3,5 +3,5 @@
 mod model;
 mod read;
 
-pub use model::{Native, NativeLink, Site, Source};
+pub use model::{Native, NativeLink, Site, SiteRate, Source};
 pub(super) use read::{KEYS, read_link};

@@ -1,5 +1,7 @@
 //! An embedded server as it is configured.
 
+use std::time::Duration;
+
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 
@@ -76,7 +78,8 @@ impl Native {
 }
 
 /// A site that tools work on, and as whom.
-#[derive(Debug, Clone, PartialEq, Default, JsonSchema)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch that the configuration names")]
+#[derive(Debug, Clone, PartialEq, JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Site {
     /// The site's address: `https://example.com`. It may be empty where a request may choose the site.
@@ -97,6 +100,29 @@ pub struct Site {
     /// A file that a call names by its URL may come from an address that is not public.
     #[schemars(with = "Option<written::Flag>", extend("default" = false))]
     pub private_files: bool,
+    /// A site that a request names may have an address that is not public. `url` may anyway.
+    #[schemars(with = "Option<written::Flag>", extend("default" = false))]
+    pub private_sites: bool,
+    /// How many requests may be at one site at the same time, from 1 to 1000; others wait.
+    #[schemars(with = "Option<written::Count>", extend("default" = Site::AT_ONCE, "maximum" = 1000))]
+    pub at_once: u32,
+    /// How many requests are sent to one site in which time, as `600/1m`; without a bound when left out.
+    #[schemars(with = "Option<written::Rate>")]
+    pub rate: Option<SiteRate>,
+}
+
+impl Site {
+    /// How many requests may be at one site at the same time when nobody says otherwise.
+    pub const AT_ONCE: u32 = 20;
+}
+
+/// So many requests in so much time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SiteRate {
+    /// How many.
+    pub count: u32,
+    /// In which time.
+    pub period: Duration,
 }
 
 /// A service that `heritage` asks.

@@ -4,16 +4,20 @@ use std::rc::Rc;
 
 use indexmap::IndexMap;
 
-use super::model::{Native, NativeLink, Site, Source};
+use super::model::{Native, NativeLink, Site, SiteRate, Source};
 use crate::config::check;
 use crate::config::parse::{Entry, Node};
-use crate::config::read::{Fields, Reader, clip};
+use crate::config::rates;
+use crate::config::read::{CHANGE_FILLED, Fields, Reader, clip};
 use crate::config::suggest;
 use crate::config::text::Text;
 
 /// Keys that go with `native` only.
 pub(in crate::config) const KEYS: &[&str] = &["site", "phases", "sources"];
-const SITE_KEYS: &[&str] = &["url", "username", "password", "headers", "basic", "privateFiles"];
+const SITE_KEYS: &[&str] =
+    &["url", "username", "password", "headers", "basic", "privateFiles", "privateSites", "atOnce", "rate"];
+/// The most requests at a time.
+const MOST_AT_ONCE: u32 = 1000;
 
 /// An embedded server: one that `entry` names, or that of the base. What is not said beside it is as in the base, if that
 /// has the same one. `at` is the server's entry.
@@ -97,6 +101,19 @@ fn read_site(reader: &mut Reader<'_>, entry: &Entry, base: Option<&Site>) -> Opt
     let basic = reader.flag_in(&mut fields, "basic", base.is_some_and(|base| base.basic));
     let private_files =
         reader.flag_in(&mut fields, "privateFiles", base.is_some_and(|base| base.private_files));
+    let private_sites =
+        reader.flag_in(&mut fields, "privateSites", base.is_some_and(|base| base.private_sites));
+    let at_once = match fields.take("atOnce") {
+        Some(entry) => reader.within("atOnce", |reader| read_at_once(reader, entry)),
+        None => Some(base.map_or(Site::AT_ONCE, |base| base.at_once)),
+    };
+    let rate = match fields.take("rate") {
+        Some(entry) => {
+            let rate = reader.within("rate", |reader| rates::read_rate(reader, &entry.value, 1));
+            rate.map(|(count, period)| Some(SiteRate { count, period }))
+        }
+        None => Some(base.and_then(|base| base.rate)),
+    };
     reader.refuse(&fields.rest(), SITE_KEYS);
     let (Ok(url), Ok(username), Ok(password)) = (url, username, password) else { return None };
     if username.is_some() != password.is_some() {
@@ -111,7 +128,27 @@ fn read_site(reader: &mut Reader<'_>, entry: &Entry, base: Option<&Site>) -> Opt
         let mend = "write https://, unless the way to the site is safe";
         reader.note(&entry.key_at, "passwords go to this site over http, where others can read them", mend);
     }
-    Some(Site { url, username, password, headers, basic, private_files })
+    let (at_once, rate) = (at_once?, rate?);
+    Some(Site { url, username, password, headers, basic, private_files, private_sites, at_once, rate })
+}
+
+fn read_at_once(reader: &mut Reader<'_>, entry: &Entry) -> Option<u32> {
+    let what = "a whole number";
+    let text = reader.text(&entry.value, what)?;
+    let Ok(count) = text.expose().parse::<u32>() else {
+        reader.wrong_kind(&entry.value, what);
+        return None;
+    };
+    if !(1..=MOST_AT_ONCE).contains(&count) {
+        let mend = if text.hides() {
+            CHANGE_FILLED.to_owned()
+        } else {
+            format!("write a number from 1 to {MOST_AT_ONCE}")
+        };
+        reader.fault(&entry.value.at, "so many requests at a time are out of bounds", mend);
+        return None;
+    }
+    Some(count)
 }
 
 /// A value that was refused.

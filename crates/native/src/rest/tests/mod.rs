@@ -1,5 +1,6 @@
 //! A client that only writes down what it is asked, and the interpreter under hostile values.
 
+mod entry;
 mod interpreter;
 mod rows;
 
@@ -23,6 +24,9 @@ type Answer = dyn Fn(&HttpRequest) -> Result<HttpResponse, HttpFault> + Send + S
 pub(crate) struct Fake {
     answer: Box<Answer>,
     pub(crate) asked: Mutex<Vec<HttpRequest>>,
+    /// The questions whether credentials are known. Somebody to whom a stranger is nobody answers them like all others.
+    pub(crate) entries: Mutex<Vec<HttpRequest>>,
+    strict: bool,
     clock: Mutex<Duration>,
 }
 
@@ -30,7 +34,24 @@ impl Fake {
     pub(crate) fn new(
         answer: impl Fn(&HttpRequest) -> Result<HttpResponse, HttpFault> + Send + Sync + 'static,
     ) -> Arc<Self> {
-        Arc::new(Self { answer: Box::new(answer), asked: Mutex::default(), clock: Mutex::default() })
+        Arc::new(Self {
+            answer: Box::new(answer),
+            asked: Mutex::default(),
+            entries: Mutex::default(),
+            strict: false,
+            clock: Mutex::default(),
+        })
+    }
+
+    /// One that says itself whom it knows.
+    pub(crate) fn strict(
+        answer: impl Fn(&HttpRequest) -> Result<HttpResponse, HttpFault> + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        let mut fake = Self::new(answer);
+        if let Some(fake) = Arc::get_mut(&mut fake) {
+            fake.strict = true;
+        }
+        fake
     }
 
     /// One that always answers.
@@ -82,6 +103,12 @@ fn parts(body: &str, kind: &str) -> Vec<String> {
 
 impl HttpClient for Fake {
     fn send(&self, request: HttpRequest) -> Pending<Result<HttpResponse, HttpFault>> {
+        if request.url.ends_with("/users/me?context=edit&_fields=id") {
+            let answer =
+                if self.strict { (self.answer)(&request) } else { Ok(reply(200, &json!({"id": 1}))) };
+            self.entries.lock().unwrap().push(request);
+            return Box::pin(std::future::ready(answer));
+        }
         let answer = (self.answer)(&request);
         self.asked.lock().unwrap().push(request);
         Box::pin(std::future::ready(answer))
@@ -89,6 +116,14 @@ impl HttpClient for Fake {
 
     fn now(&self) -> Duration {
         *self.clock.lock().unwrap()
+    }
+
+    fn digest(&self, secret: &[u8]) -> [u8; 32] {
+        let mut digest = [0_u8; 32];
+        for (at, byte) in secret.iter().enumerate() {
+            digest[at % 32] = digest[at % 32].wrapping_mul(31).wrapping_add(*byte);
+        }
+        digest
     }
 
     fn pause(&self, time: Duration) -> Pending<()> {

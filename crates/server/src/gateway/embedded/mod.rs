@@ -21,16 +21,18 @@ use secrecy::SecretString;
 /// # Errors
 /// Which setting it cannot work with, in words.
 pub(super) fn server(link: &NativeLink, snapshot: &Snapshot) -> Result<Arc<dyn NativeServer>, String> {
-    let http = || -> Arc<dyn HttpClient> { Arc::new(world::World::new(&snapshot.limits)) };
-    // Who is on this machine reaches its networks anyway.
-    let site = || SiteSettings { private_sites: snapshot.local, ..site_settings(link.site.as_ref()) };
+    let rules = site_rules(link.site.as_ref());
+    let http = || -> Result<Arc<dyn HttpClient>, String> {
+        Ok(Arc::new(world::World::new(&snapshot.limits, rules)?))
+    };
+    let site = || site_settings(link.site.as_ref());
     Ok(match link.native {
         Native::Demo => Arc::new(Demo),
         Native::Plain => Arc::new(plain::server(None)),
-        Native::Heritage => Arc::new(heritage::server(&sources(link), http())?),
-        Native::WordPress => Arc::new(wordpress::server(&site(), http())?),
-        Native::BuddyBoss => Arc::new(buddyboss::server(&site(), phases(link), http())?),
-        Native::BuddyPress => Arc::new(buddypress::server(&site(), Version::default(), http())?),
+        Native::Heritage => Arc::new(heritage::server(&sources(link), http()?)?),
+        Native::WordPress => Arc::new(wordpress::server(&site(), http()?)?),
+        Native::BuddyBoss => Arc::new(buddyboss::server(&site(), phases(link), http()?)?),
+        Native::BuddyPress => Arc::new(buddypress::server(&site(), Version::default(), http()?)?),
     })
 }
 
@@ -38,6 +40,10 @@ fn phases(link: &NativeLink) -> Phases {
     let Some(named) = &link.phases else { return Phases::default() };
     let on = |name: &str| named.iter().any(|phase| phase == name);
     Phases { buddyboss: on("buddyboss"), advanced: on("advanced") }
+}
+
+fn site_rules(site: Option<&Site>) -> world::Rules {
+    site.map_or_else(world::Rules::default, |site| world::Rules { at_once: site.at_once, rate: site.rate })
 }
 
 fn site_settings(site: Option<&Site>) -> SiteSettings {
@@ -50,7 +56,8 @@ fn site_settings(site: Option<&Site>) -> SiteSettings {
         })
     });
     let private_files = site.is_some_and(|site| site.private_files);
-    SiteSettings { login, private_files, ..SiteSettings::default() }
+    let private_sites = site.is_some_and(|site| site.private_sites);
+    SiteSettings { login, private_files, private_sites, ..SiteSettings::default() }
 }
 
 fn sources(link: &NativeLink) -> heritage::Settings {

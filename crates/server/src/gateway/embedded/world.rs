@@ -2,17 +2,19 @@
 
 use std::time::{Duration, Instant};
 
+use aws_lc_rs::hmac;
 use bytes::Bytes;
-use engine::config::Limits;
+use engine::config::{Limits, RateLimit, RateMethods, RatePer, Site, SiteRate};
+use engine::rate::{Limiter, Request};
+use http::Method;
 use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
-use http::{Method, Request};
 use native::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Pending, Verb};
 use secrecy::ExposeSecret as _;
 use transport::net::client::{Client, ClientError, ClientLimits, Trust};
 use transport::net::{CollectError, collect};
 
-/// Requests at the same time to one origin.
-const AT_ONCE: usize = 20;
+/// Origins whose requests are counted.
+const MOST_SITES: usize = 10_000;
 /// Connections to one origin that are kept when nobody uses them, and how long.
 const KEPT: usize = 10;
 const KEPT_FOR: Duration = Duration::from_secs(30);
@@ -22,27 +24,80 @@ pub(super) struct World {
     any: Client,
     public: Client,
     start: Instant,
+    digests: hmac::Key,
+    rate: Option<Limiter>,
+}
+
+/// How much one origin is asked.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rules {
+    /// Requests at the same time.
+    pub(super) at_once: u32,
+    /// Requests in a time.
+    pub(super) rate: Option<SiteRate>,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self { at_once: Site::AT_ONCE, rate: None }
+    }
 }
 
 impl World {
-    pub(super) fn new(limits: &Limits) -> Self {
+    /// A way out under these rules.
+    ///
+    /// # Errors
+    /// When the operating system gives no random numbers.
+    pub(super) fn new(limits: &Limits, rules: Rules) -> Result<Self, String> {
+        let mut random = [0; 40];
+        getrandom::fill(&mut random).map_err(|_| "the operating system gives no random numbers")?;
+        let (key, seed) = random.split_at(32);
+        let seed = seed.iter().fold(0, |seed, byte| (seed << 8) | u64::from(*byte));
+        let at_once = usize::try_from(rules.at_once).unwrap_or(usize::MAX);
         let client = |public_only| {
             let limits = ClientLimits {
                 connect_timeout: limits.connect_timeout,
                 idle_timeout: KEPT_FOR,
                 max_idle: KEPT,
-                max_in_use: AT_ONCE,
+                max_in_use: at_once,
                 public_only,
                 ..ClientLimits::default()
             };
             Client::new(limits, Trust::default())
         };
-        Self { any: client(false), public: client(true), start: Instant::now() }
+        Ok(Self {
+            any: client(false),
+            public: client(true),
+            start: Instant::now(),
+            digests: hmac::Key::new(hmac::HMAC_SHA256, key),
+            rate: rules.rate.map(|rate| Limiter::new(&[per_site(rate)], MOST_SITES, seed)),
+        })
+    }
+
+    /// Whether the site of this URL may be asked once more now; after what time, if not.
+    fn turn(&self, url: &str) -> Result<(), Duration> {
+        let Some(limiter) = &self.rate else { return Ok(()) };
+        let host = url.split('/').nth(2).unwrap_or_default().to_ascii_lowercase();
+        let request = Request {
+            principal: &host,
+            address: None,
+            forwarded: None,
+            profile: "",
+            is_call: true,
+            tool: None,
+        };
+        let verdict = limiter.check(&request, self.now());
+        verdict.filter(|verdict| !verdict.allowed).map_or(Ok(()), |verdict| Err(verdict.retry_after))
     }
 }
 
 impl HttpClient for World {
     fn send(&self, request: HttpRequest) -> Pending<Result<HttpResponse, HttpFault>> {
+        if let Err(wait) = self.turn(&request.url) {
+            let seconds = wait.as_secs() + 1;
+            let words = format!("this site is asked too often: try again in {seconds} s");
+            return Box::pin(std::future::ready(Err(fault(HttpFaultKind::TooOften, &words))));
+        }
         let client = if request.public_only { self.public.clone() } else { self.any.clone() };
         Box::pin(async move {
             let deadline = tokio::time::Instant::now() + request.patience;
@@ -70,12 +125,34 @@ impl HttpClient for World {
         self.start.elapsed()
     }
 
+    fn digest(&self, secret: &[u8]) -> [u8; 32] {
+        let tag = hmac::sign(&self.digests, secret);
+        let mut digest = [0; 32];
+        digest.copy_from_slice(tag.as_ref());
+        digest
+    }
+
     fn pause(&self, time: Duration) -> Pending<()> {
         Box::pin(tokio::time::sleep(time))
     }
 }
 
-fn build(request: HttpRequest) -> Result<Request<Bytes>, HttpFault> {
+/// Each site has a count of its own, whoever asks.
+fn per_site(rate: SiteRate) -> RateLimit {
+    RateLimit {
+        enabled: true,
+        per: vec![RatePer::Principal],
+        methods: RateMethods::Calls,
+        profiles: None,
+        tools: None,
+        count: rate.count,
+        period: rate.period,
+        burst: rate.count,
+        trust_forwarded_for: false,
+    }
+}
+
+fn build(request: HttpRequest) -> Result<http::Request<Bytes>, HttpFault> {
     let method = match request.method {
         Verb::Get => Method::GET,
         Verb::Post => Method::POST,
@@ -84,7 +161,7 @@ fn build(request: HttpRequest) -> Result<Request<Bytes>, HttpFault> {
         Verb::Delete => Method::DELETE,
     };
     let refused = |_| fault(HttpFaultKind::Refused, "the request cannot be written as HTTP");
-    let mut built = Request::builder().method(method).uri(request.url.as_str());
+    let mut built = http::Request::builder().method(method).uri(request.url.as_str());
     for (name, value) in &request.headers {
         built = built.header(HeaderName::from_static(name), value.as_ref());
     }

@@ -1,0 +1,103 @@
+//! Whether a site knows the credentials that are shown to it, asked before they are used. Of many routes a site gives those
+//! whom it does not know what anybody may see, with a status of success: then a wrong password would look like an empty
+//! site. Its word counts for a short time. It must not know what a site is.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use secrecy::ExposeSecret as _;
+
+use super::place::Place;
+use super::request::AGENT;
+use super::world::World;
+use crate::port::{HttpRequest, Verb};
+use crate::tools::{Condition, Trouble};
+
+/// For this long a site is not asked again.
+const COUNTS: Duration = Duration::from_mins(1);
+/// So long when it gives no clear answer: some refuse this question to all.
+const COUNTS_IN_DOUBT: Duration = Duration::from_secs(10);
+/// How long the question may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Bytes of the answer.
+const ANSWER: usize = 64 << 10;
+/// So many are remembered.
+const MOST: usize = 4096;
+
+/// Whom sites let in a short time ago, as digests.
+#[derive(Default)]
+pub(crate) struct Known(Mutex<HashMap<[u8; 32], Duration>>);
+
+impl Known {
+    fn is(&self, digest: &[u8; 32], now: Duration) -> bool {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(digest).is_some_and(|until| *until > now)
+    }
+
+    fn put(&self, digest: [u8; 32], now: Duration, until: Duration) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST && !known.contains_key(&digest) {
+            known.retain(|_, until| *until > now);
+            // Forgetting costs one question more.
+            if known.len() >= MOST {
+                known.clear();
+            }
+        }
+        known.insert(digest, until);
+    }
+
+    fn forget(&self, digest: &[u8; 32]) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(digest);
+    }
+}
+
+impl World {
+    /// Whether the place lets these credentials in.
+    ///
+    /// # Errors
+    /// When it does not know them, or cannot be asked.
+    pub(super) async fn let_in(&self, place: &Place) -> Result<(), Trouble> {
+        let (Some(entry), Some(digest)) = (&place.entry, self.digest(place)) else { return Ok(()) };
+        let Some(known) = self.places.known() else { return Ok(()) };
+        if known.is(&digest, self.http.now()) {
+            return Ok(());
+        }
+        let request = HttpRequest {
+            method: Verb::Get,
+            url: entry.url.clone(),
+            headers: vec![("accept", "application/json".into()), AGENT],
+            authorization: place.authorization.clone(),
+            body: Bytes::new(),
+            public_only: place.public_only,
+            patience: PATIENCE.min(self.limits.patience),
+            most: ANSWER,
+        };
+        let response = self.http.send(request).await.map_err(|fault| super::world::unreached(&fault))?;
+        let counts = if response.is_success() { COUNTS } else { COUNTS_IN_DOUBT };
+        if response.status == 401 {
+            return Err(self.places.trouble(entry.base, &response));
+        }
+        let now = self.http.now();
+        known.put(digest, now, now + counts);
+        Ok(())
+    }
+
+    /// A trouble that may mean that credentials do not count any more.
+    pub(super) fn troubled(&self, trouble: &Trouble, digest: Option<[u8; 32]>) {
+        if trouble.condition == Condition::BadCredentials
+            && let (Some(known), Some(digest)) = (self.places.known(), digest)
+        {
+            known.forget(&digest);
+        }
+    }
+
+    /// What credentials at a place are remembered by.
+    pub(super) fn digest(&self, place: &Place) -> Option<[u8; 32]> {
+        let (entry, shown) = (place.entry.as_ref()?, place.authorization.as_ref()?);
+        // No URL has a line end.
+        let both = secrecy::SecretString::from(format!("{}\n{}", entry.url, shown.expose_secret()));
+        Some(self.http.digest(both.expose_secret().as_bytes()))
+    }
+}

@@ -1,0 +1,135 @@
+//! Credentials that are shown to a site: it is asked first whether it knows them, and not again for a short time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{Fake, asked_with, authorization, fault, login, refused, reply, shown};
+use crate::ToolServer;
+use crate::port::{HttpFaultKind, HttpRequest, HttpResponse};
+use crate::server::Mapped;
+use crate::site::SiteSettings;
+use crate::wordpress;
+
+/// The account `ann` with the password `p`.
+const RIGHT: &str = "Basic YW5uOnA=";
+const ONE: &str = "https://one.example.com";
+
+fn is_entry(request: &HttpRequest) -> bool {
+    request.url.contains("/users/me")
+}
+
+/// A site that knows one account, and answers all others as anybody.
+fn site(request: &HttpRequest) -> HttpResponse {
+    match authorization(request).as_deref() {
+        Some(RIGHT) => reply(200, &json!([])),
+        _ if is_entry(request) => {
+            let words = "You are not currently logged in.";
+            reply(401, &json!({"code": "rest_not_logged_in", "message": words, "data": {"status": 401}}))
+        }
+        _ => reply(200, &json!([{"id": 1, "name": "anybody may see this"}])),
+    }
+}
+
+fn server(fake: &Arc<Fake>) -> ToolServer {
+    wordpress::server(&SiteSettings::default(), fake.clone()).unwrap()
+}
+
+fn tags(server: &ToolServer, url: &str, name: &str, password: &str) -> Value {
+    let mapped = Mapped { site: Some(login(url, name, password)), image_key: None };
+    asked_with(server, "wp_get_tags", &json!({}), Some(&mapped))
+}
+
+#[test]
+fn a_wrong_password_is_no_empty_site() {
+    let fake = Fake::strict(|request| Ok(site(request)));
+    let server = server(&fake);
+    for (name, password) in [("ann", "q"), ("ben", "p"), ("ann", "P")] {
+        let (_, _, condition) = refused(&tags(&server, ONE, name, password));
+        assert_eq!(condition, "badCredentials");
+    }
+    assert!(fake.lines().is_empty(), "{:?}", fake.lines());
+    assert_eq!(shown(&tags(&server, ONE, "ann", "p"))["count"], 0);
+    assert_eq!(fake.entries.lock().unwrap().len(), 4, "a refusal is not remembered");
+}
+
+#[test]
+fn a_site_is_asked_again_after_a_short_time_and_each_for_itself() {
+    let fake = Fake::strict(|request| Ok(site(request)));
+    let server = server(&fake);
+    let entries = || fake.entries.lock().unwrap().len();
+    for _ in 0..3 {
+        shown(&tags(&server, ONE, "ann", "p"));
+    }
+    assert_eq!((entries(), fake.lines().len()), (1, 3));
+    shown(&tags(&server, "https://two.example.com", "ann", "p"));
+    assert_eq!(entries(), 2, "what one site says is nothing to another");
+    fake.pass(Duration::from_secs(59));
+    shown(&tags(&server, ONE, "ann", "p"));
+    assert_eq!(entries(), 2);
+    fake.pass(Duration::from_secs(1));
+    shown(&tags(&server, ONE, "ann", "p"));
+    assert_eq!(entries(), 3);
+}
+
+#[test]
+fn what_does_not_count_any_more_is_asked_about_at_once() {
+    let fake = Fake::strict(|request| {
+        let gone = reply(401, &json!({"code": "rest_cannot_edit", "message": "no"}));
+        Ok(if is_entry(request) { reply(200, &json!({"id": 1})) } else { gone })
+    });
+    let server = server(&fake);
+    for entries in 1..4 {
+        refused(&tags(&server, ONE, "ann", "p"));
+        assert_eq!(fake.entries.lock().unwrap().len(), entries);
+    }
+}
+
+#[test]
+fn a_site_that_answers_this_question_to_nobody_is_asked_all_the_same() {
+    for status in [403, 404, 500] {
+        let fake = Fake::strict(move |request| {
+            let strange = reply(status, &json!({"code": "security_plugin", "message": "no"}));
+            Ok(if is_entry(request) { strange } else { site(request) })
+        });
+        let server = server(&fake);
+        shown(&tags(&server, ONE, "ann", "p"));
+        fake.pass(Duration::from_secs(9));
+        shown(&tags(&server, ONE, "ann", "p"));
+        assert_eq!(fake.entries.lock().unwrap().len(), 1);
+        fake.pass(Duration::from_secs(1));
+        shown(&tags(&server, ONE, "ann", "p"));
+        assert_eq!(fake.entries.lock().unwrap().len(), 2);
+    }
+}
+
+#[test]
+fn a_site_that_may_not_be_asked_ends_the_call() {
+    for (kind, wanted) in [
+        (HttpFaultKind::Refused, "badCredentials"),
+        (HttpFaultKind::TooOften, "rateLimited"),
+        (HttpFaultKind::Late, "upstreamDown"),
+    ] {
+        let fake = Fake::strict(move |_| Err(fault(kind)));
+        let (_, _, condition) = refused(&tags(&server(&fake), ONE, "ann", "p"));
+        assert_eq!(condition, wanted);
+        assert!(fake.lines().is_empty());
+        assert!(fake.entries.lock().unwrap().iter().all(|request| request.public_only));
+    }
+}
+
+#[test]
+fn a_flood_of_accounts_is_forgotten_rather_than_kept() {
+    let fake = Fake::json(json!([]));
+    let server = server(&fake);
+    let entries = || fake.entries.lock().unwrap().len();
+    for number in 0..5000 {
+        shown(&tags(&server, ONE, &format!("u{number}"), "p"));
+    }
+    assert_eq!(entries(), 5000);
+    shown(&tags(&server, ONE, "u4999", "p"));
+    assert_eq!(entries(), 5000, "the last are known");
+    shown(&tags(&server, ONE, "u0", "p"));
+    assert_eq!(entries(), 5001, "the first are not");
+}
