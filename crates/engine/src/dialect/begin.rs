@@ -30,7 +30,6 @@ pub struct Facts<'a> {
 }
 
 /// What is to be done with a request.
-#[expect(clippy::large_enum_variant, reason = "most are forwarded; a box would cost each an allocation")]
 #[derive(Debug)]
 pub enum Begun {
     /// It is answered.

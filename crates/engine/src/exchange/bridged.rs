@@ -97,7 +97,7 @@ impl Exchange {
     }
 
     /// The upstream asks by a request of its own.
-    pub(super) fn asked(&mut self, frame: Box<Frame>, now: Instant) {
+    pub(super) fn asked(&mut self, frame: Frame, now: Instant) {
         // Whether somebody is here is the gateway's to say, whoever is away.
         if let (Some(Method::Ping), Some(id)) = (Method::from_name(&frame.method()), frame.id()) {
             self.hear(now, self.asking);
@@ -120,7 +120,7 @@ impl Exchange {
                 let mut mint =
                     || format!("{}-{}", self.key, frame.id().map_or_else(String::new, ToString::to_string));
                 match cross.question(&frame, &mut mint) {
-                    Ok(question) => return self.steps.push(Step::Ask(Box::new(question))),
+                    Ok(question) => return self.steps.push(Step::Ask(question)),
                     Err(why) => why,
                 }
             }
@@ -130,7 +130,7 @@ impl Exchange {
     }
 
     /// The upstream takes a question back.
-    pub(super) fn taken_back(&mut self, notice: Box<Frame>) {
+    pub(super) fn taken_back(&mut self, notice: Frame) {
         let Some(cross) = &mut self.cross else { return self.steps.push(Step::Withdraw(notice)) };
         let tells = cross.client().shapes.cancellation;
         match &mut cross.input {

@@ -31,16 +31,16 @@ pub struct LinkFailure {
 #[derive(Debug)]
 pub enum Event {
     /// A message from the upstream on this exchange's stream; with its HTTP status when it was the whole answer.
-    Frame(Box<Frame>, Option<u16>),
+    Frame(Frame, Option<u16>),
     /// The upstream's stream ended without an answer, or could not be had.
     Failed(LinkFailure),
     /// The client wants it no more, and said so. Its notification, if there was one.
-    Cancelled(Option<Box<Frame>>),
+    Cancelled(Option<Frame>),
     /// The upstream's question has been answered, by the client or in its place. Where the shell does not see that, the
     /// upstream's next message says so as well.
     Answered,
     /// The client's reply to the question with this number, which a [`Step::Put`] had.
-    Replied(usize, Box<Frame>),
+    Replied(usize, Frame),
     /// The deadline has passed.
     Expired,
 }
@@ -53,17 +53,17 @@ pub enum Step {
     /// Give this notification to the client, on the stream of its request.
     Relay(Bytes),
     /// Put this question of the upstream to the client, on the stream of its request.
-    Ask(Box<Frame>),
+    Ask(Frame),
     /// Put this question, which the upstream's result had, to the client, on the stream of its request.
     Put(Question),
     /// Tell the upstream that its question cannot be put to the client, and why.
-    Refuse(Box<Frame>, String),
+    Refuse(Frame, String),
     /// Send this to the upstream; it is a response to a question of its own.
     Tell(Bytes),
     /// Answer the client with this, and keep the exchange under the ticket until the client comes back with answers.
     Park(Ticket, Answer),
     /// The upstream takes a question back: tell the client, under the id that it knows.
-    Withdraw(Box<Frame>),
+    Withdraw(Frame),
     /// Tell the upstream that the request is over.
     Cancel(Bytes),
     /// Answer the client; the exchange is over.

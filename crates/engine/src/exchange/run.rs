@@ -207,7 +207,7 @@ impl Exchange {
             Event::Cancelled(notice) => {
                 self.give_up();
                 self.cancel_task(sealer);
-                self.cancel_upstream(notice.as_deref());
+                self.cancel_upstream(notice.as_ref());
                 self.steps.push(Step::End);
                 self.open = false;
             }
@@ -227,7 +227,7 @@ impl Exchange {
 
     fn frame(
         &mut self,
-        frame: Box<Frame>,
+        frame: Frame,
         status: Option<u16>,
         sealer: &dyn Sealer,
         binding: Binding<'_>,

@@ -50,10 +50,10 @@ impl Exchange {
     /// The question, and why it cannot be put.
     pub(super) fn named_question(
         &self,
-        question: Box<Frame>,
+        question: Frame,
         sealer: &dyn Sealer,
         binding: Binding<'_>,
-    ) -> Result<Box<Frame>, (Box<Frame>, String)> {
+    ) -> Result<Frame, (Frame, String)> {
         let Some(renaming) = self.renaming.as_ref().filter(|_| may_name(question.text())) else {
             return Ok(question);
         };
@@ -64,7 +64,7 @@ impl Exchange {
                 let text = applied(&question, &edits);
                 Frame::parse(text, FrameLimits::default()).map_err(|e| e.to_string())
             });
-        named.map(Box::new).map_err(|why| (question, why))
+        named.map_err(|why| (question, why))
     }
 
     /// The params of a question, a JSON object, with the ids that the client knows.

@@ -119,7 +119,7 @@ fn answered(exchange: &mut Exchange) -> Answer {
 }
 
 fn feed(exchange: &mut Exchange, text: &str) {
-    exchange.feed(Event::Frame(Box::new(frame(text)), None), &Plain, binding("me", 0), start());
+    exchange.feed(Event::Frame(frame(text), None), &Plain, binding("me", 0), start());
 }
 
 const CALL: &str = r#"{"id":"c\u0031", "jsonrpc":"2.0","method":"tools/call","params":{"odd":1.0,"name":"up__t","arguments":{"n":1e0},"_meta":{"x":[{}],"progressToken":"P"}}}"#;
@@ -182,7 +182,7 @@ fn progress_moves_the_idle_deadline_but_not_the_last_one() {
     for minute in 1..=20 {
         let note = frame(r#"{"jsonrpc":"2.0","method":"notifications/message","params":{}}"#);
         let at = now + Duration::from_secs(50 * minute);
-        x.feed(Event::Frame(Box::new(note), None), &Plain, binding("me", 0), at);
+        x.feed(Event::Frame(note, None), &Plain, binding("me", 0), at);
     }
     assert_eq!(x.deadline(), now + Duration::from_mins(10));
 }
@@ -193,7 +193,7 @@ fn an_upstream_that_waits_for_the_client_is_not_silent() {
     let question = r#"{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{}}"#;
     let note = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{}}"#;
     let withdrawal = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"q"}}"#;
-    let event = |text: &str| Event::Frame(Box::new(frame(text)), None);
+    let event = |text: &str| Event::Frame(frame(text), None);
     for over in [Event::Answered, event(note), event(withdrawal)] {
         let mut x = begin(&view(&V2025_11_25), CALL, "me", 0, now).unwrap();
         sent(&mut x);
@@ -221,7 +221,7 @@ fn a_client_that_cancels_gets_no_answer() {
     let notice = frame(
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"r","requestId":"c\u0031"}}"#,
     );
-    x.feed(Event::Cancelled(Some(Box::new(notice))), &Plain, binding("me", 0), start());
+    x.feed(Event::Cancelled(Some(notice)), &Plain, binding("me", 0), start());
     assert!(
         matches!(x.poll(), Some(Step::Cancel(text)) if text.ends_with(br#"{"reason":"r","requestId":77}}"#))
     );

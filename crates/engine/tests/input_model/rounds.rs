@@ -188,10 +188,10 @@ impl World {
                 return self.feed(at, Event::Failed(failure));
             }
         };
-        self.feed(at, Event::Frame(Box::new(frame(&event)), None));
+        self.feed(at, Event::Frame(frame(&event), None));
         // It may say the same once more; what was asked under that id is answered.
         if event.get("result").is_some() {
-            self.feed(at, Event::Frame(Box::new(frame(&event)), None));
+            self.feed(at, Event::Frame(frame(&event), None));
         }
     }
 
@@ -316,7 +316,7 @@ impl World {
         let asked = self.asks.answer(message).expect("it is open");
         assert_eq!(asked.link.0, at, "somebody else's answer");
         let text = Frame::parse(asked.text, FrameLimits::default()).expect("a message");
-        self.feed(at, Event::Replied(asked.link.1, Box::new(text)));
+        self.feed(at, Event::Replied(asked.link.1, text));
     }
 
     fn answered(&mut self, at: usize, answer: &Answer) {

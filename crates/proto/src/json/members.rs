@@ -120,7 +120,11 @@ impl Members {
     pub fn unique(&self, text: &[u8], key: &'static str) -> Result<Option<Span>, Duplicate> {
         let mut found = None;
         for m in &self.list {
-            if self.key_is(m.key.of(text), key.as_bytes()) && found.replace(m.value).is_some() {
+            // Most keys are told apart by their lengths.
+            if (m.key.len() != key.len() && !self.escaped) || !self.key_is(m.key.of(text), key.as_bytes()) {
+                continue;
+            }
+            if found.replace(m.value).is_some() {
                 return Err(Duplicate(key));
             }
         }

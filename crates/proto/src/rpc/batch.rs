@@ -6,7 +6,6 @@ use super::{Frame, FrameError, FrameFault, FrameLimits};
 use crate::json::{Elements, Problem, Scanner};
 
 /// One message or a batch.
-#[expect(clippy::large_enum_variant, reason = "nearly all are single; a box would cost each an allocation")]
 #[derive(Debug, Clone)]
 pub enum Message {
     /// A single message.

@@ -93,17 +93,20 @@ impl FrameError {
     }
 }
 
-/// One message: its bytes, untouched, and the places of what the gateway looks at.
+/// One message: its bytes, untouched, and the places of what the gateway looks at. One pointer, because frames are handed on
+/// often.
 #[derive(Debug, Clone)]
-pub struct Frame {
+pub struct Frame(Box<Found>);
+
+#[derive(Debug, Clone)]
+struct Found {
     text: Bytes,
     kind: Kind,
     members: Members,
     id: Option<Id>,
     id_span: Option<Span>,
     method: Option<Span>,
-    /// Boxed: frames are handed on often, and most of what a request has is here.
-    params: Option<Box<Params>>,
+    params: Option<Params>,
     payload: Option<Span>,
 }
 
@@ -134,7 +137,7 @@ impl Frame {
         Self::assemble(text, members, params)
     }
 
-    fn assemble(text: Bytes, members: Members, params: Option<Params>) -> Result<Self, FrameError> {
+    fn assemble(text: Bytes, members: Members, mut params: Option<Params>) -> Result<Self, FrameError> {
         let id_span = members.unique(&text, "id").map_err(|e| no_id(e.into()))?;
         let id = id_span.map(|span| Id::from_json(span.share(&text))).transpose();
         let known = id.as_ref().ok().cloned().flatten();
@@ -165,68 +168,68 @@ impl Frame {
         if method.is_some_and(|m| m.of(&text)[0] != b'"') {
             return Err(with_id(FrameFault::Method));
         }
-        let params = match params_span {
-            Some(span) if method.is_some() => {
-                Some(Box::new(params_of(&text, span, params).map_err(with_id)?))
-            }
-            _ => None,
-        };
-        Ok(Self { kind, members, id, id_span, method, params, payload: result.or(error), text })
+        match params_span {
+            Some(span) if method.is_some() => checked(&text, span, &mut params).map_err(with_id)?,
+            _ => params = None,
+        }
+        let payload = result.or(error);
+        let found = Found { text, kind, members, id, id_span, method, params, payload };
+        Ok(Self(Box::write(Box::new_uninit(), found)))
     }
 
     /// The message as it came.
     pub fn text(&self) -> &Bytes {
-        &self.text
+        &self.0.text
     }
 
     /// What kind of message it is.
     pub fn kind(&self) -> Kind {
-        self.kind
+        self.0.kind
     }
 
     /// Its top-level members.
     pub fn members(&self) -> &Members {
-        &self.members
+        &self.0.members
     }
 
     /// Its id; `None` for notifications and for errors that answer what could not be read.
     pub fn id(&self) -> Option<&Id> {
-        self.id.as_ref()
+        self.0.id.as_ref()
     }
 
     /// Where its id stands.
     pub fn id_span(&self) -> Option<Span> {
-        self.id_span
+        self.0.id_span
     }
 
     /// Its method, escapes resolved; empty for responses.
     pub fn method(&self) -> Cow<'_, str> {
-        self.method.map_or(Cow::Borrowed(""), |span| self.string(span).unwrap_or_default())
+        self.0.method.map_or(Cow::Borrowed(""), |span| self.string(span).unwrap_or_default())
     }
 
     /// Its params, when it has some.
     pub fn params(&self) -> Option<&Params> {
-        self.params.as_deref()
+        self.0.params.as_ref()
     }
 
     /// The place of `result` or `error`.
     pub fn payload(&self) -> Option<Span> {
-        self.payload
+        self.0.payload
     }
 
     /// A member of `params`, refused when it stands twice.
     pub fn param(&self, key: &'static str) -> Result<Option<Span>, Duplicate> {
-        self.params.as_ref().map_or(Ok(None), |p| p.unique(&self.text, key))
+        self.0.params.as_ref().map_or(Ok(None), |p| p.unique(&self.0.text, key))
     }
 
     /// A member of `params._meta`, refused when it stands twice.
     pub fn meta(&self, key: &'static str) -> Result<Option<Span>, Duplicate> {
-        self.params.as_ref().map_or(Ok(None), |p| p.meta(&self.text, key))
+        self.0.params.as_ref().map_or(Ok(None), |p| p.meta(&self.0.text, key))
     }
 
     /// The meaning of a string value at `span`; `None` when it is no string (or one that no `str` can hold).
     pub fn string(&self, span: Span) -> Option<Cow<'_, str>> {
-        let inner = span.of(&self.text).strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+        let inner = span.of(&self.0.text).strip_prefix(b"\"")?.strip_suffix(b"\"")?;
         unquote(inner)
     }
 }
@@ -235,24 +238,22 @@ fn no_id(fault: FrameFault) -> FrameError {
     FrameError { fault, id: None }
 }
 
-/// The params at `span`: as found while scanning, or scanned now when their key was written with escapes.
-fn params_of(text: &[u8], span: Span, scanned: Option<Params>) -> Result<Params, FrameFault> {
-    let params = match scanned {
-        Some(p) if p.members.span() == span => p,
-        _ if span.of(text)[0] == b'{' => {
-            scan_params(Scanner::trusted(text, crate::json::MAX_DEPTH), span.start())?
+/// Makes sure that the params are those at `span`: as found while scanning, or scanned now when their key was written with
+/// escapes.
+fn checked(text: &[u8], span: Span, params: &mut Option<Params>) -> Result<(), FrameFault> {
+    if params.as_ref().is_none_or(|found| found.members.span() != span) {
+        if span.of(text)[0] != b'{' {
+            return Err(FrameFault::Params);
         }
-        _ => return Err(FrameFault::Params),
-    };
-    match params.unique(text, "_meta")? {
-        Some(meta) if params.meta.as_ref().map(Members::span) != Some(meta) => {
-            match Members::of_value(text, meta) {
-                Some(found) => Ok(Params { meta: Some(found), ..params }),
-                None => Err(FrameFault::Meta),
-            }
-        }
-        _ => Ok(params),
+        *params = Some(scan_params(Scanner::trusted(text, crate::json::MAX_DEPTH), span.start())?);
     }
+    let Some(params) = params else { return Ok(()) };
+    if let Some(meta) = params.unique(text, "_meta")?
+        && params.meta.as_ref().map(Members::span) != Some(meta)
+    {
+        params.meta = Some(Members::of_value(text, meta).ok_or(FrameFault::Meta)?);
+    }
+    Ok(())
 }
 
 fn scan_params(scanner: Scanner<'_>, at: usize) -> Result<Params, JsonError> {

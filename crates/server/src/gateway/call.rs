@@ -20,7 +20,7 @@ use super::deliver::{Way, deliver};
 use super::embedded::Carried;
 use super::late::Late;
 use super::lease::Lease;
-use super::link::{Asker, Inbound, Needed, OpenLink};
+use super::link::{Asker, Inbound, Needed};
 use super::record::Record;
 use super::reply::{Item, Reply, Source};
 use super::upstream::Upstream;
@@ -87,7 +87,7 @@ enum Happened {
     Replied(Result<Reply, LinkError>),
     Came(Result<Item, LinkError>),
     Mail(Inbound),
-    Cancelled(Option<Box<Frame>>),
+    Cancelled(Option<Frame>),
     Late,
 }
 
@@ -98,13 +98,14 @@ impl Call {
     }
 
     /// Goes on until there is something for the client. The future owns the call, so that who waits for it can move on to
-    /// other things without breaking off what the call does.
+    /// other things without breaking off what the call does. It is made in its box, not copied there.
     pub(crate) fn run(mut self: Box<Self>) -> Running {
-        Box::pin(async move {
+        let running = Box::write(Box::new_uninit(), async move {
             let attended = self.attended_until.take();
             let progress = self.step(attended).await;
             (self, progress)
-        })
+        });
+        Box::into_pin(running)
     }
 
     async fn step(&mut self, mut attended: Option<Instant>) -> Progress {
@@ -161,7 +162,7 @@ impl Call {
                 }
                 Step::Refuse(question, why) => {
                     if let Some(link) = &self.link {
-                        refuse_question(&self.shard, link, &question, &why);
+                        link.refuse(&self.shard, &question, &why);
                     }
                 }
                 Step::Tell(text) => {
@@ -199,7 +200,7 @@ impl Call {
             while let Some(step) = self.exchange.poll() {
                 let Some(link) = self.link.as_deref().cloned() else { continue };
                 match step {
-                    Step::Refuse(question, why) => refuse_question(&self.shard, &link, &question, &why),
+                    Step::Refuse(question, why) => link.refuse(&self.shard, &question, &why),
                     Step::Tell(text) => link.say(&self.shard, text),
                     _ => {}
                 }
@@ -327,7 +328,7 @@ impl Call {
             }
             _ => "this client cannot be asked".to_owned(),
         };
-        refuse_question(&self.shard, link, question, &refusal);
+        link.refuse(&self.shard, question, &refusal);
         None
     }
 
@@ -346,7 +347,7 @@ impl Call {
         };
         let refusal = error_response(Some(&Id::number(0)), code::INTERNAL_ERROR, &refusal, None);
         if let Ok(frame) = Frame::parse(refusal, limits) {
-            self.feed(Event::Replied(question.index, Box::new(frame)));
+            self.feed(Event::Replied(question.index, frame));
         }
         None
     }
@@ -387,14 +388,9 @@ async fn letter(mail: &mut Option<Box<Mail>>) -> Inbound {
 }
 
 /// Waits for the client's cancellation, if there can be one.
-async fn cancellation(cancelled: &mut Option<oneshot::Receiver<Option<Frame>>>) -> Option<Box<Frame>> {
+async fn cancellation(cancelled: &mut Option<oneshot::Receiver<Option<Frame>>>) -> Option<Frame> {
     let Some(receiver) = cancelled else { return std::future::pending().await };
     let notice = receiver.await;
     *cancelled = None;
-    notice.ok().flatten().map(Box::new)
-}
-
-/// Answers an upstream's question in the place of a client that cannot be asked.
-pub(crate) fn refuse_question(shard: &Shard, link: &Arc<OpenLink>, question: &Frame, why: &str) {
-    link.say(shard, error_response(question.id(), code::METHOD_NOT_FOUND, why, None));
+    notice.ok().flatten()
 }

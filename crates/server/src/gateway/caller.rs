@@ -7,10 +7,9 @@ use std::time::Instant;
 use bytes::Bytes;
 use engine::Fault;
 use engine::exchange::{Answer, Event, Exchange, Headers, Route, Start, Step, Ticket};
-use proto::bridge::handshake::client_capabilities;
 use proto::bridge::input::questions_of;
 use proto::era::{Asks, Era};
-use proto::mcp::{Method, meta};
+use proto::mcp::Method;
 use proto::rpc::{Frame, code};
 use tokio::sync::mpsc;
 
@@ -19,6 +18,7 @@ use super::embedded::Carried;
 use super::identity::Identity;
 use super::lease::Lease;
 use super::record::Record;
+use super::said::{Said, said};
 use super::session::Session;
 use super::share::Full;
 use super::upstream::{Kind, Upstream};
@@ -89,16 +89,6 @@ pub(crate) struct Request<'a> {
     pub(crate) carried: Option<Arc<Carried>>,
 }
 
-/// What the client can do, and what it wants to hear: what matters only between different eras.
-#[derive(Default)]
-struct Said {
-    capabilities: Bytes,
-    upstream: Bytes,
-    level: Option<Bytes>,
-    /// Who it is; the gateway speaks for one that does not say so.
-    info: Option<Bytes>,
-}
-
 impl Call {
     /// Checks a request and makes it ready to go.
     ///
@@ -141,24 +131,28 @@ impl Call {
             }
         };
         let mail = is_cross.then(|| Box::new(Mail::open(gateway.next_key())));
-        Ok(Box::new(Self {
-            shard: shard.clone(),
-            exchange,
-            upstream,
-            caller,
-            link: None,
-            source: None,
-            cancelled,
-            over: false,
-            takes_long: false,
-            attended_until: None,
-            carried,
-            record,
-            relisted: false,
-            progress: None,
-            lease,
-            mail,
-        }))
+        // The box first: what is made in it need not be copied there.
+        Ok(Box::write(
+            Box::new_uninit(),
+            Self {
+                shard: shard.clone(),
+                exchange,
+                upstream,
+                caller,
+                link: None,
+                source: None,
+                cancelled,
+                over: false,
+                takes_long: false,
+                attended_until: None,
+                carried,
+                record,
+                relisted: false,
+                progress: None,
+                lease,
+                mail,
+            },
+        ))
     }
 
     /// Whether the server that it goes to lives in the binary.
@@ -270,28 +264,6 @@ impl Mail {
     fn open(number: u64) -> Self {
         let (sender, inbox) = mpsc::channel(LETTERS);
         Self { number, sender, inbox }
-    }
-}
-
-/// What a client says of itself to an upstream of another era.
-fn said(caller: &Caller, request: &Request<'_>) -> Said {
-    let frame = &request.frame;
-    match caller {
-        Caller::Session(session) => {
-            let capabilities = session.capabilities.clone();
-            let upstream = client_capabilities(&capabilities, session.kind.era, request.server);
-            Said { capabilities, upstream, level: session.level(), info: session.client_info.clone() }
-        }
-        Caller::Stateless(..) => {
-            let own = |key| frame.meta(key).ok().flatten().map(|span| span.share(frame.text()));
-            let capabilities = own(meta::CLIENT_CAPABILITIES).unwrap_or(Bytes::from_static(b"{}"));
-            Said {
-                capabilities,
-                upstream: Bytes::from_static(b"{}"),
-                level: own(meta::LOG_LEVEL),
-                info: None,
-            }
-        }
     }
 }
 

@@ -179,7 +179,7 @@ impl Follower {
                         }
                     }
                     Some(Notice::Cancelled) => return false,
-                    _ if order.counts(number) => self.topics().publish(link.era, &Arc::new(*frame)),
+                    _ if order.counts(number) => self.topics().publish(link.era, &Arc::new(frame)),
                     _ => {}
                 },
             }
@@ -275,11 +275,7 @@ struct Stream {
 
 impl Stream {
     /// The next message of a stream with its number; `None` when it has ended.
-    async fn next(
-        stream: &mut Option<Self>,
-        shard: &Shard,
-        limits: FrameLimits,
-    ) -> Option<(u64, Box<Frame>)> {
+    async fn next(stream: &mut Option<Self>, shard: &Shard, limits: FrameLimits) -> Option<(u64, Frame)> {
         let Some(stream) = stream else { return std::future::pending().await };
         loop {
             match stream.source.next(&shard.client, limits).await {

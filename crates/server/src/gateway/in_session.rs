@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use engine::Fault;
+use engine::catalogue::View;
 use engine::exchange::{Dispatch, dispatch};
 use engine::session::Asked;
 use engine::tasks::{TaskIds, inbound_edits};
@@ -20,6 +21,7 @@ use super::link::{Asker, Inbound};
 use super::record::Record;
 use super::session::Session;
 use super::subscriptions::{Change, Changing, Subscribing, Subscription};
+use super::views::ViewCell;
 use super::{Shard, tasks};
 
 /// Passes a client's answer to whoever asked.
@@ -33,7 +35,7 @@ pub(crate) fn response(shard: &Shard, session: &Arc<Session>, frame: &Frame) {
         Asker::Call(_, index, call) => {
             if let Ok(frame) = Frame::parse(asked.text, shard.gateway.frame_limits()) {
                 // A call that has ended wants no reply.
-                let _ = call.try_send(Inbound::Reply(index, Box::new(frame)));
+                let _ = call.try_send(Inbound::Reply(index, frame));
             }
         }
         Asker::Link(link) => {
@@ -114,9 +116,7 @@ pub(crate) async fn decide(
     };
     let view = cell.view();
     let info = &shard.gateway.snapshot.profiles[session.profile].server_info;
-    if !view.is_served() || view.upstreams().iter().any(|u| u.offer.is_err()) {
-        cell.retry_absent(shard, |upstream| session.cell(upstream));
-    }
+    ask_again(shard, session, &cell, &view);
     let ids = TaskIds::new(&*shard.gateway, session.owner(), era);
     match dispatch(&frame, &view, info, ids).map_err(|fault| shard.gateway.pointing(fault, &session.kind)) {
         Err(fault) => {
@@ -139,9 +139,11 @@ pub(crate) async fn decide(
         }
         Ok(Dispatch::Forward(route)) => {
             let server = view.upstream_era(route.upstream).unwrap_or(era);
-            let declares = view.upstream_declares(route.upstream, "resources", Some("subscribe"));
-            let upstream = (&shard.gateway.upstream(route.upstream), server, declares);
-            let change = match subscription(&frame).map(|asked| session.change(shard, asked, upstream)) {
+            let subscribes = |asked| {
+                let declares = view.upstream_declares(route.upstream, "resources", Some("subscribe"));
+                session.change(shard, asked, (&shard.gateway.upstream(route.upstream), server, declares))
+            };
+            let change = match subscription(&frame).map(subscribes) {
                 None => None,
                 Some(Ok(Changing::Ask(change))) => Some(change),
                 Some(Ok(Changing::Done)) => return Outcome::Done(200, result_response(&id, b"{}")),
@@ -158,6 +160,13 @@ pub(crate) async fn decide(
                 }
             }
         }
+    }
+}
+
+/// Servers that were not there may have come back.
+fn ask_again(shard: &Shard, session: &Arc<Session>, cell: &ViewCell, view: &View) {
+    if !view.is_served() || view.upstreams().iter().any(|u| u.offer.is_err()) {
+        cell.retry_absent(shard, |upstream| session.cell(upstream));
     }
 }
 

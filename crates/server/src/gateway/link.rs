@@ -10,12 +10,13 @@ use bytes::Bytes;
 use engine::exchange::ProgressToken;
 use parking_lot::Mutex;
 use proto::era::{Era, ServerHello};
-use proto::rpc::Frame;
+use proto::rpc::{Frame, code, error_response};
 use tokio::sync::mpsc;
 use transport::net::Stop;
 use transport::net::client::Client;
 use transport::up::{LinkError, Unasked};
 
+use super::Shard;
 use super::outbox::Outbox;
 use super::session::Session;
 use super::upstream::Upstream;
@@ -84,9 +85,9 @@ static NEXT_LINK: AtomicU64 = AtomicU64::new(1);
 /// What reaches a call beside its own stream.
 pub(crate) enum Inbound {
     /// A message of its upstream.
-    Frame(Box<Frame>),
+    Frame(Frame),
     /// The client's reply to the question with this number.
-    Reply(usize, Box<Frame>),
+    Reply(usize, Frame),
 }
 
 impl OpenLink {
@@ -193,8 +194,13 @@ impl OpenLink {
         *self.inbox.lock() = inbox;
     }
 
+    /// Answers a question in the place of a client that cannot be asked.
+    pub(crate) fn refuse(self: &Arc<Self>, shard: &Shard, question: &Frame, why: &str) {
+        self.say(shard, error_response(question.id(), code::METHOD_NOT_FOUND, why, None));
+    }
+
     /// Gives a message to the call that has the link for itself; gives it back when there is none, or it is busy.
-    pub(crate) fn deliver(&self, frame: Box<Frame>) -> Option<Box<Frame>> {
+    pub(crate) fn deliver(&self, frame: Frame) -> Option<Frame> {
         let inbox = self.inbox.lock().clone();
         let Some(inbox) = inbox else { return Some(frame) };
         match inbox.try_send(Inbound::Frame(frame)) {

@@ -74,6 +74,7 @@ pub(crate) mod reload;
 mod reply;
 mod requests;
 pub(crate) mod run;
+mod said;
 mod seal;
 mod sending;
 mod session;

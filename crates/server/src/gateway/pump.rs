@@ -10,7 +10,6 @@ use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, FrameLimits, Kind as FrameKind, result_response};
 use transport::up::{EventStream, LinkError, StreamItem, messages};
 
-use super::call::refuse_question;
 use super::changes::Changes;
 use super::link::{Asker, OpenLink};
 use super::link_cell::LinkCell;
@@ -220,7 +219,7 @@ impl Ear {
         }
     }
 
-    fn hear(&self, link: &Arc<OpenLink>, frame: Box<Frame>) {
+    fn hear(&self, link: &Arc<OpenLink>, frame: Frame) {
         match frame.kind() {
             FrameKind::Request => self.question(link, frame),
             FrameKind::Notification => self.notice(link, frame),
@@ -228,7 +227,7 @@ impl Ear {
         }
     }
 
-    fn question(&self, link: &Arc<OpenLink>, frame: Box<Frame>) {
+    fn question(&self, link: &Arc<OpenLink>, frame: Frame) {
         if frame.method() == Method::Ping.name()
             && let Some(id) = frame.id()
         {
@@ -238,7 +237,7 @@ impl Ear {
         let user = link.users().into_iter().next().filter(|_| link.own);
         let Some(session) = user else {
             let why = "no client can be asked on this connection";
-            return refuse_question(&self.shard, link, &frame, why);
+            return link.refuse(&self.shard, &frame, why);
         };
         let named = tasks::for_session(&self.shard, &session, link, &frame);
         let named = named.ok_or_else(|| "its task cannot be told".to_owned());
@@ -248,11 +247,11 @@ impl Ear {
         });
         match asked {
             Ok(text) => session.tell(text, true),
-            Err(why) => refuse_question(&self.shard, link, &frame, &why),
+            Err(why) => link.refuse(&self.shard, &frame, &why),
         }
     }
 
-    fn notice(&self, link: &Arc<OpenLink>, frame: Box<Frame>) {
+    fn notice(&self, link: &Arc<OpenLink>, frame: Frame) {
         let notice = Notice::from_name(&frame.method());
         match notice {
             Some(changed @ (Notice::ToolsChanged | Notice::PromptsChanged | Notice::ResourcesChanged)) => {

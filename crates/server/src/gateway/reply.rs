@@ -11,7 +11,7 @@ use transport::up::{EventStream, LinkError, LongReply, MuxCall, StreamItem, mess
 /// What a request was answered with, at first.
 pub(crate) enum Reply {
     /// The whole answer, with its HTTP status where there was HTTP.
-    Whole(Box<Frame>, Option<u16>),
+    Whole(Frame, Option<u16>),
     /// A stream of messages.
     Source(Source),
     /// A long answer of which only the beginning has been read.
@@ -27,7 +27,7 @@ impl Reply {
         limits: FrameLimits,
     ) -> Result<Self, LinkError> {
         if !era.batches {
-            return Ok(Self::Whole(Box::new(parse(text, limits)?), status));
+            return Ok(Self::Whole(parse(text, limits)?, status));
         }
         let mut ready = messages(text, era, limits)?;
         if ready.len() == 1
@@ -51,12 +51,12 @@ pub(crate) struct Incoming {
     /// Where more come from, if they do.
     stream: Option<Box<EventStream>>,
     /// The rest of the array that came last.
-    ready: VecDeque<Box<Frame>>,
+    ready: VecDeque<Frame>,
 }
 
 /// What a source brings.
 pub(crate) enum Item {
-    Frame(Box<Frame>),
+    Frame(Frame),
     /// The upstream closed its stream and has to be asked again; it wishes to wait so many milliseconds.
     Paused(Option<u64>),
 }
@@ -93,7 +93,7 @@ impl Incoming {
                 StreamItem::Message(text) if self.era.batches => {
                     self.ready = messages(text, self.era, limits)?;
                 }
-                StreamItem::Message(text) => return Ok(Item::Frame(Box::new(parse(text, limits)?))),
+                StreamItem::Message(text) => return Ok(Item::Frame(parse(text, limits)?)),
             }
         }
     }

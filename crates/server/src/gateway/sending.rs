@@ -76,7 +76,7 @@ impl OpenLink {
                 let mapped = carried.and_then(|carried| mapped(carried, &self.upstream.spec));
                 let call = NativeCall { mapped: mapped.as_ref(), ..NativeCall::new(&request, self.era) };
                 let answer = parse(server.answer(call).bytes().await, limits)?;
-                Ok(Reply::Whole(Box::new(answer), None))
+                Ok(Reply::Whole(answer, None))
             }
         }
     }
@@ -138,7 +138,7 @@ impl OpenLink {
                 loop {
                     let frame = call.next().await?;
                     if matches!(frame.kind(), FrameKind::Response | FrameKind::Error) {
-                        return Ok(*frame);
+                        return Ok(frame);
                     }
                 }
             }

@@ -25,7 +25,7 @@ pub(crate) enum Decision {
     /// The answer is at hand, and long: its pieces.
     Long([Bytes; 3]),
     /// A stream of notices is to be opened.
-    Listen(Arc<ViewCell>, Box<Frame>),
+    Listen(Arc<ViewCell>, Frame),
     /// An upstream has to be asked.
     Call(Box<Call>),
 }
@@ -91,7 +91,7 @@ pub(crate) async fn decide_for(shard: &Shard, asking: Asking<'_>, frame: Frame) 
             Some(id) => Ok(Decision::Done(200, result_response(id, &result))),
             None => Err(Fault::gateway("a request without an id")),
         },
-        Dispatch::Listen => Ok(Decision::Listen(cell, Box::new(frame))),
+        Dispatch::Listen => Ok(Decision::Listen(cell, frame)),
         Dispatch::SetLevel(_) => Err(Fault::unknown_method(&frame.method(), "needs a session")),
         Dispatch::Kept(method, route) => {
             let asked = tasks::Asked { frame: &frame, method, route, era, server_info: info, identity };

@@ -99,7 +99,7 @@ impl Ask {
 
 /// Where the messages of an exchange come from.
 enum Source {
-    Whole(Option<Box<Frame>>),
+    Whole(Option<Frame>),
     Events(Box<EventStream>),
     Pipe(MuxCall),
 }
@@ -198,7 +198,7 @@ impl Connection {
             let frame = next.map_err(|_| LinkError::Late(self.patience.as_secs()))??;
             match frame.kind() {
                 Kind::Response | Kind::Error if frame.id().is_none_or(|id| *id == Id::number(key)) => {
-                    return Ok(*frame);
+                    return Ok(frame);
                 }
                 Kind::Response | Kind::Error => tracing::debug!("an answer to another request"),
                 Kind::Notification => desk.hear(&frame),
@@ -215,13 +215,13 @@ impl Connection {
             Wire::Native(server) => {
                 let request = parsed(text)?;
                 let answer = server.answer(NativeCall::new(&request, self.hello.era)).bytes().await;
-                Ok(Source::Whole(Some(Box::new(parsed(answer)?))))
+                Ok(Source::Whole(Some(parsed(answer)?)))
             }
             Wire::Pipe { link, .. } => Ok(Source::Pipe(link.call(key, text).await?)),
             Wire::Sse { client, link, .. } => Ok(Source::Pipe(link.call(client, key, text).await?)),
             Wire::Http { client, link } => match link.post(client, text, mirror).await? {
-                HttpReply::Whole { text, .. } => Ok(Source::Whole(Some(Box::new(parsed(text)?)))),
-                HttpReply::Long(long) => Ok(Source::Whole(Some(Box::new(parsed(long.read().await?)?)))),
+                HttpReply::Whole { text, .. } => Ok(Source::Whole(Some(parsed(text)?))),
+                HttpReply::Long(long) => Ok(Source::Whole(Some(parsed(long.read().await?)?))),
                 HttpReply::Stream(stream) => Ok(Source::Events(stream)),
                 HttpReply::Accepted => Err(LinkError::NotAMessage("an empty answer to a request".to_owned())),
             },
@@ -298,12 +298,12 @@ impl Connection {
 }
 
 /// The next message of an exchange, or one that a child sent unasked.
-async fn next(wire: &mut Wire, source: &mut Source) -> Result<Box<Frame>, LinkError> {
+async fn next(wire: &mut Wire, source: &mut Source) -> Result<Frame, LinkError> {
     match (source, wire) {
         (Source::Whole(frame), _) => frame.take().ok_or(LinkError::Closed),
         (Source::Events(stream), Wire::Http { client, .. }) => loop {
             match stream.next(client).await? {
-                StreamItem::Message(text) => return Ok(Box::new(parsed(text)?)),
+                StreamItem::Message(text) => return parsed(text),
                 StreamItem::Paused { .. } => tracing::debug!("the stream broke off and is resumed"),
             }
         },

@@ -1,6 +1,7 @@
 //! The file of the record.
 
 use std::path::Path;
+use std::sync::LazyLock;
 
 use rusqlite::{Row, Statement, ToSql, params_from_iter};
 
@@ -33,6 +34,9 @@ const PURPOSE: Purpose = Purpose { mark: 0x6467_6D61, steps: &[FIRST], durable: 
 const COLUMNS: &str = "at_ms, principal, profile, upstream, tool, method, outcome, code, duration_us, request_bytes, \
                        response_bytes, arguments";
 
+/// Without a journal for each statement: one that fails ends its transaction, and that takes all of it back.
+const APPEND: &str = "INSERT OR FAIL INTO calls";
+
 /// How many columns these are.
 const WIDTH: usize = 12;
 
@@ -41,6 +45,11 @@ const TEXTS: usize = 6;
 
 /// How many entries go into one statement, since starting and ending one costs more than an entry.
 const ROWS: usize = 64;
+
+/// The statements that append: one entry, as many as go into one, as many whose texts are the same.
+static SINGLE: LazyLock<String> = LazyLock::new(|| insert(1));
+static MIXED: LazyLock<String> = LazyLock::new(|| insert(ROWS));
+static ALIKE: LazyLock<String> = LazyLock::new(insert_alike);
 
 /// How many entries are pruned in one go, so that nobody waits long for its turn.
 const CHUNK: u32 = 2000;
@@ -74,8 +83,8 @@ impl Log {
         self.0.write(|file| {
             let (whole, rest) = entries.as_chunks::<ROWS>();
             if !whole.is_empty() {
-                let mut mixed = file.prepare_cached(&insert(ROWS))?;
-                let mut alike = file.prepare_cached(&insert_alike())?;
+                let mut mixed = file.prepare_cached(&MIXED)?;
+                let mut alike = file.prepare_cached(&ALIKE)?;
                 for entries in whole {
                     let first = texts(&entries[0]);
                     if entries.iter().all(|entry| texts(entry) == first) {
@@ -85,7 +94,7 @@ impl Log {
                     }
                 }
             }
-            let mut single = file.prepare_cached(&insert(1))?;
+            let mut single = file.prepare_cached(&SINGLE)?;
             rest.chunks(1).try_for_each(|entry| run(&mut single, entry))
         })
     }
@@ -169,7 +178,7 @@ impl Log {
 /// The statement that appends so many entries.
 fn insert(rows: usize) -> String {
     let row = format!("({})", ["?"; WIDTH].join(", "));
-    format!("INSERT INTO calls ({COLUMNS}) VALUES {}", vec![row; rows].join(", "))
+    format!("{APPEND} ({COLUMNS}) VALUES {}", vec![row; rows].join(", "))
 }
 
 /// Appends as many entries as the statement is for.
@@ -219,7 +228,7 @@ fn insert_alike() -> String {
         format!("(?{own}, {}, {})", same.join(", "), rest.join(", "))
     };
     let rows: Vec<String> = (0..ROWS).map(row).collect();
-    format!("INSERT INTO calls ({COLUMNS}) VALUES {}", rows.join(", "))
+    format!("{APPEND} ({COLUMNS}) VALUES {}", rows.join(", "))
 }
 
 /// Appends entries whose texts are the same.

@@ -184,6 +184,24 @@ fn what_was_pruned_is_nowhere_in_the_file() {
 }
 
 #[test]
+fn a_batch_of_which_one_entry_cannot_be_kept_leaves_nothing() {
+    let folder = Folder::new();
+    let mut log = log(&folder);
+    let file = rusqlite::Connection::open(log.path()).unwrap();
+    file.execute_batch(
+        "CREATE TRIGGER picky BEFORE INSERT ON calls WHEN NEW.at_ms = 70 BEGIN SELECT RAISE(FAIL, 'no'); END",
+    )
+    .unwrap();
+    for count in [71, 100, 200] {
+        let batch: Vec<Entry> = (0..count).map(|at_ms| Entry { at_ms, ..entry(1) }).collect();
+        log.append(&batch).expect_err("the entry that cannot be kept");
+        assert_eq!(log.newest().unwrap(), 0, "of {count}");
+    }
+    log.append(&[entry(1)]).unwrap();
+    assert_eq!(log.query(&ten()).unwrap().len(), 1);
+}
+
+#[test]
 fn a_batch_is_all_or_nothing_and_outcomes_are_known() {
     let folder = Folder::new();
     let mut log = log(&folder);

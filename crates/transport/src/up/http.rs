@@ -7,7 +7,7 @@ use std::time::Duration;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use bytes::Bytes;
 use engine::exchange::Mirror;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use http::{Method, Request, Response, StatusCode, Uri};
 use http_body::Body as _;
 use proto::codec::headers as names;
@@ -27,6 +27,9 @@ use crate::net::collect;
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// What of an answer's head matters here.
+static HEARD: [HeaderName; 3] = [CONTENT_TYPE, WWW_AUTHENTICATE, HeaderName::from_static(names::SESSION_ID)];
 
 /// Caps on what an upstream may send.
 #[derive(Debug, Clone, Copy)]
@@ -96,7 +99,7 @@ impl HttpLink {
         if era.version_header {
             head.insert(names::PROTOCOL_VERSION, HeaderValue::from_static(era.version));
         }
-        let head = Template::new(Method::POST, &target.uri, head);
+        let head = Template::new(Method::POST, &target.uri, head).hearing(&HEARD);
         Self {
             target,
             era,
@@ -161,7 +164,8 @@ impl HttpLink {
     fn change_head(&self, change: impl FnOnce(&mut HeaderMap)) {
         let mut headers = self.head.load().headers().clone();
         change(&mut headers);
-        self.head.store(Arc::new(Template::new(Method::POST, &self.target.uri, headers)));
+        let head = Template::new(Method::POST, &self.target.uri, headers).hearing(&HEARD);
+        self.head.store(Arc::new(head));
     }
 
     /// Sends a request of the gateway's own and waits for its answer. The caller sets the deadline.
@@ -173,17 +177,17 @@ impl HttpLink {
         mirror: Option<&Mirror>,
     ) -> Result<Frame, LinkError> {
         let read = |text| messages(text, self.era, self.target.limits.frame);
-        let among = |frames: VecDeque<Box<Frame>>| {
+        let among = |frames: VecDeque<Frame>| {
             let answers = |frame: &Frame| {
                 matches!(frame.kind(), Kind::Response | Kind::Error)
                     && frame.id().is_none_or(|id| *id == Id::number(key))
             };
-            frames.into_iter().map(|frame| *frame).find(answers)
+            frames.into_iter().find(answers)
         };
         // A body of one message is the answer whatever its id: some servers name none of ours in an error.
         let whole = |text| {
             let mut frames = read(text)?;
-            let only = if frames.len() == 1 { frames.pop_front().map(|frame| *frame) } else { among(frames) };
+            let only = if frames.len() == 1 { frames.pop_front() } else { among(frames) };
             only.ok_or_else(|| LinkError::NotAMessage("an array without the answer".to_owned()))
         };
         match self.post(client, request, mirror).await? {
@@ -225,7 +229,7 @@ impl HttpLink {
             for (name, value) in own {
                 headers.insert(name, value);
             }
-            let once = Template::new(Method::POST, &self.target.uri, headers);
+            let once = Template::new(Method::POST, &self.target.uri, headers).hearing(&HEARD);
             Box::pin(origin.send(&once, &[], text)).await?
         } else {
             origin.send(&head, &own, text).await?

@@ -12,13 +12,13 @@ use super::LinkError;
 ///
 /// # Errors
 /// [`LinkError::NotAMessage`].
-pub fn messages(text: Bytes, era: &Era, limits: FrameLimits) -> Result<VecDeque<Box<Frame>>, LinkError> {
+pub fn messages(text: Bytes, era: &Era, limits: FrameLimits) -> Result<VecDeque<Frame>, LinkError> {
     let fault = |e: proto::rpc::FrameError| LinkError::NotAMessage(e.to_string());
     if !era.batches {
-        return Ok(VecDeque::from([Box::new(Frame::parse(text, limits).map_err(fault)?)]));
+        return Ok(VecDeque::from([Frame::parse(text, limits).map_err(fault)?]));
     }
     match Message::parse(text, limits).map_err(fault)? {
-        Message::Single(frame) => Ok(VecDeque::from([Box::new(frame)])),
-        Message::Batch(batch) => Ok(batch.messages.into_iter().flatten().map(Box::new).collect()),
+        Message::Single(frame) => Ok(VecDeque::from([frame])),
+        Message::Batch(batch) => Ok(batch.messages.into_iter().flatten().collect()),
     }
 }

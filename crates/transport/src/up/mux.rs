@@ -20,7 +20,7 @@ use crate::child::ChildError;
 const NOTICES: usize = 64;
 
 /// What a server says that answers no exchange.
-pub type Unasked = mpsc::Receiver<Box<Frame>>;
+pub type Unasked = mpsc::Receiver<Frame>;
 
 /// Why nothing more comes on a stream, or why a message was left out.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -57,7 +57,7 @@ impl From<MuxFault> for LinkError {
 #[derive(Debug)]
 enum Item {
     /// A message that belongs to it.
-    Frame(Box<Frame>),
+    Frame(Frame),
     /// What it waits for cannot come.
     Failed(MuxFault),
 }
@@ -77,7 +77,7 @@ struct Shared {
     closed: AtomicBool,
     max_calls: usize,
     /// Where goes what answers no exchange, as long as the stream is read.
-    unasked: mpsc::WeakSender<Box<Frame>>,
+    unasked: mpsc::WeakSender<Frame>,
     limits: FrameLimits,
 }
 
@@ -89,7 +89,7 @@ pub(super) struct Mux(Arc<Shared>);
 #[derive(Debug)]
 pub(super) struct Intake {
     mux: Mux,
-    _unasked: mpsc::Sender<Box<Frame>>,
+    _unasked: mpsc::Sender<Frame>,
 }
 
 /// An exchange's end of the link. Dropping it forgets the exchange; late messages for it are dropped.
@@ -115,7 +115,7 @@ impl MuxCall {
     ///
     /// # Errors
     /// When the link is gone, the request could not be sent, or its answer had to be left out.
-    pub async fn next(&mut self) -> Result<Box<Frame>, LinkError> {
+    pub async fn next(&mut self) -> Result<Frame, LinkError> {
         let item = match self.early.take() {
             Some(item) => Some(item),
             None => self.either().await?,
@@ -235,17 +235,17 @@ impl Mux {
     /// When it is no message; that disturbs nobody.
     pub(super) fn take(&self, text: Bytes) -> Result<(), FrameError> {
         match Message::parse(text, self.0.limits)? {
-            Message::Single(frame) => self.deliver(Box::new(frame)),
+            Message::Single(frame) => self.deliver(frame),
             Message::Batch(batch) => {
                 for frame in batch.messages.into_iter().flatten() {
-                    self.deliver(Box::new(frame));
+                    self.deliver(frame);
                 }
             }
         }
         Ok(())
     }
 
-    fn deliver(&self, frame: Box<Frame>) {
+    fn deliver(&self, frame: Frame) {
         match frame.kind() {
             Kind::Response | Kind::Error => {
                 let Some(key) = frame.id().and_then(proto::rpc::Id::as_number) else { return };

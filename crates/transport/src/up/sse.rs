@@ -115,7 +115,7 @@ impl SseLink {
         loop {
             let frame = call.next().await?;
             if matches!(frame.kind(), Kind::Response | Kind::Error) {
-                return Ok(*frame);
+                return Ok(frame);
             }
         }
     }

@@ -93,7 +93,7 @@ impl World {
             }
         }
         for event in events {
-            self.feed(at, Event::Frame(Box::new(frame(&event)), None));
+            self.feed(at, Event::Frame(frame(&event), None));
         }
     }
 

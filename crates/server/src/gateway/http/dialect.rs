@@ -15,7 +15,7 @@ use proto::codec::headers as names;
 use proto::era::by_version;
 use transport::net::{Body, Incoming};
 
-use super::{Entry, answer, get, limited, media, post};
+use super::{Arrived, Entry, answer, get, limited, media, post};
 use crate::gateway::dialect::{Front, Session, Taken, open, refuse, refuse_message, take};
 use crate::gateway::identity::Identity;
 use crate::gateway::rates::rate;
@@ -32,7 +32,7 @@ pub(super) struct Visit<'a> {
 
 impl Visit<'_> {
     /// Answers a request.
-    pub(super) async fn respond(self, request: Request<Incoming>) -> Response<Body> {
+    pub(super) async fn respond(self, request: Arrived) -> Response<Body> {
         let row = &self.front.row;
         if *request.method() == Method::OPTIONS {
             return preflight(row, request.headers());
@@ -88,16 +88,16 @@ impl Visit<'_> {
         said(info.unwrap_or_else(|| not_served(row)))
     }
 
-    async fn post(&self, request: Request<Incoming>) -> Response<Body> {
+    async fn post(&self, request: Arrived) -> Response<Body> {
         if self.is_standard(request.headers()) {
             return post::post(self.shard, &self.entry, request).await;
         }
-        let (head, body) = request.into_parts();
+        let (head, mut body) = request.into_parts();
         let session = match self.session(&head.headers, head.uri.query()) {
             Ok(session) => session,
             Err(refusal) => return *refusal,
         };
-        let text = match post::read(self.shard, body).await {
+        let text = match post::read(self.shard, &mut body).await {
             Ok(text) => text,
             Err(refusal) => return *refusal,
         };
@@ -207,13 +207,13 @@ pub(super) async fn stranger(
     row: &Dialect,
     identity: &Identity,
     profile: String,
-    request: Request<Incoming>,
+    request: Arrived,
 ) -> Response<Body> {
     let trouble = Trouble::new(Condition::UnknownProfile, format!("there is no profile {profile:?}"));
     let trouble = trouble.about(profile);
-    let (head, body) = request.into_parts();
+    let (head, mut body) = request.into_parts();
     let text = if head.method == Method::POST {
-        match post::read(shard, body).await {
+        match post::read(shard, &mut body).await {
             Ok(text) => Some(text),
             Err(refusal) => return *refusal,
         }

@@ -47,13 +47,16 @@ impl Service {
     }
 }
 
+/// A request on its way to who answers it, boxed because it is handed on often.
+type Arrived = Box<Request<Incoming>>;
+
 /// One request, under the configuration that was in force when it came.
 struct Arrival {
     shard: Shard,
 }
 
 impl Arrival {
-    async fn respond(self, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
+    async fn respond(self, request: Arrived, peer: SocketAddr) -> Response<Body> {
         let origin = match self.shard.gateway.guard.check(&request) {
             Ok(origin) => origin,
             Err(refusal) => return *refusal,
@@ -65,7 +68,7 @@ impl Arrival {
         response
     }
 
-    async fn route(&self, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
+    async fn route(&self, request: Arrived, peer: SocketAddr) -> Response<Body> {
         let shard = &self.shard;
         let path = request.uri().path();
         if let Some(metadata) = shard.door.metadata(path) {
@@ -108,12 +111,7 @@ impl Arrival {
 
     /// Where a profile could be and is none. Who asks shows who it is and is counted, as where there is one: else anybody
     /// could find out which there are.
-    async fn at_no_profile(
-        &self,
-        slug: String,
-        request: Request<Incoming>,
-        peer: SocketAddr,
-    ) -> Response<Body> {
+    async fn at_no_profile(&self, slug: String, request: Arrived, peer: SocketAddr) -> Response<Body> {
         let shard = &self.shard;
         let row = shard.gateway.snapshot.stranger();
         if *request.method() == Method::OPTIONS {
@@ -155,7 +153,7 @@ impl Arrival {
         Ok(identity)
     }
 
-    async fn serve(&self, place: &Place, entry: Entry, request: Request<Incoming>) -> Response<Body> {
+    async fn serve(&self, place: &Place, entry: Entry, request: Arrived) -> Response<Body> {
         let (shard, profile) = (&self.shard, place.profile);
         if let Some(row) = &place.dialect {
             let front = Front { row: row.clone(), profile };
@@ -231,13 +229,10 @@ impl Arrival {
 impl Handler for Service {
     async fn handle(&self, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
         // Boxed, because a connection keeps room for this future as long as it is open.
-        // One pointer is all that moves into the box: the room for the rest is made in it.
-        let arrived = Box::new((Arrival { shard: self.0.now() }, request, peer));
-        Box::pin(async move {
-            let (arrival, request, peer) = *arrived;
-            arrival.respond(request, peer).await
-        })
-        .await
+        // It is made in its box, not copied there, and so is the request.
+        let (arrival, request) = (Arrival { shard: self.0.now() }, Box::new(request));
+        let responding = Box::write(Box::new_uninit(), async move { arrival.respond(request, peer).await });
+        Box::into_pin(responding).await
     }
 
     /// What a thousand of them gave up is worth giving back.

@@ -7,14 +7,14 @@ use bytes::Bytes;
 use engine::Fault;
 use engine::rate::Verdict;
 use http::header::HeaderValue;
-use http::{HeaderMap, Request, Response, StatusCode};
+use http::{HeaderMap, Response, StatusCode};
 use proto::codec::headers as names;
 use proto::era::{Lifecycle, Spoken, by_version, detect, initialize_result, negotiate};
 use proto::rpc::{Frame, Kind as FrameKind, Message, code};
 use tokio::time::{Instant, sleep_until};
 use transport::net::{Body, CollectError, Incoming, collect, discard};
 
-use super::{Entry, answer, batch, get, limited, media, stateless};
+use super::{Arrived, Entry, answer, batch, get, limited, media, stateless};
 use crate::gateway::call::{Call, Progress, Running};
 use crate::gateway::in_session::{Outcome, decide, notification, response};
 use crate::gateway::newborn::introduction;
@@ -31,21 +31,20 @@ const UNREAD: u64 = 32 << 20;
 const UNREAD_TIME: Duration = Duration::from_secs(5);
 
 /// Takes a message.
-pub(super) async fn post(shard: &Shard, entry: &Entry, request: Request<Incoming>) -> Response<Body> {
+pub(super) async fn post(shard: &Shard, entry: &Entry, mut request: Arrived) -> Response<Body> {
     if let Err(refusal) = media::check_post(request.headers()) {
         return *refusal;
     }
-    let (head, body) = request.into_parts();
-    match read(shard, body).await {
-        Ok(text) => take(shard, entry, &head.headers, text, Counted::No).await,
+    match read(shard, request.body_mut()).await {
+        Ok(text) => take(shard, entry, request.headers(), text, Counted::No).await,
         Err(refusal) => *refusal,
     }
 }
 
 /// Reads a body under its cap and in its time.
-pub(super) async fn read(shard: &Shard, mut body: Incoming) -> Result<Bytes, Box<Response<Body>>> {
+pub(super) async fn read(shard: &Shard, body: &mut Incoming) -> Result<Bytes, Box<Response<Body>>> {
     let cap = shard.gateway.snapshot.limits.request_body;
-    let read = collect(&mut body, cap, Instant::now() + BODY_TIME).await;
+    let read = collect(&mut *body, cap, Instant::now() + BODY_TIME).await;
     if let Err(CollectError::TooLarge { .. }) = read {
         // Many clients look for an answer only when they have sent everything.
         Box::pin(discard(body, UNREAD, Instant::now() + UNREAD_TIME)).await;

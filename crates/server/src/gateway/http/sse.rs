@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use transport::net::{Body, BodySender, Incoming, Stop};
 
 use super::post;
-use super::{Entry, answer, denied, guard, limited, media};
+use super::{Arrived, Entry, answer, denied, guard, limited, media};
 use crate::gateway::identity::Identity;
 use crate::gateway::lines::{Client, LINES, Way};
 use crate::gateway::sessions::Door;
@@ -87,11 +87,7 @@ fn enter(shard: &Shard, entry: &Entry, headers: &HeaderMap) -> Response<Body> {
 }
 
 /// A request to [`MESSAGES`].
-pub(super) async fn messages(
-    shard: &Shard,
-    identity: Identity,
-    request: Request<Incoming>,
-) -> Response<Body> {
+pub(super) async fn messages(shard: &Shard, identity: Identity, request: Arrived) -> Response<Body> {
     match *request.method() {
         Method::POST => post(shard, None, &identity, request).await,
         Method::OPTIONS => guard::preflight(),
@@ -246,7 +242,7 @@ pub(super) async fn post(
     shard: &Shard,
     profile: Option<usize>,
     identity: &Identity,
-    request: Request<Incoming>,
+    request: Arrived,
 ) -> Response<Body> {
     let Some(id) = session_named(&request) else {
         let message =
@@ -264,8 +260,8 @@ pub(super) async fn post(
     if let Err(refusal) = media::check_json(request.headers()) {
         return *refusal;
     }
-    let (head, body) = request.into_parts();
-    let text = match post::read(shard, body).await {
+    let (head, mut body) = request.into_parts();
+    let text = match post::read(shard, &mut body).await {
         Ok(text) => text,
         Err(refusal) => return *refusal,
     };

@@ -17,7 +17,6 @@ use tokio::task::AbortHandle;
 use transport::up::LinkError;
 
 use crate::gateway::Shard;
-use crate::gateway::call::refuse_question;
 use crate::gateway::lease::Lease;
 use crate::gateway::link::{Needed, OpenLink};
 use crate::gateway::reply::{Item, Reply, Source};
@@ -235,7 +234,7 @@ impl Home {
         };
         match refused {
             Ok(()) => self.changed.send_modify(|n| *n += 1),
-            Err(why) => refuse_question(shard, &self.link, frame, &why),
+            Err(why) => self.link.refuse(shard, frame, &why),
         }
     }
 

@@ -21,6 +21,8 @@ pub struct Template {
     start: Bytes,
     /// The request itself asks for the end of the connection.
     pub(super) closes: bool,
+    /// What of an answer's head is of interest; all of it where this says nothing.
+    pub(super) hears: Option<&'static [HeaderName]>,
 }
 
 impl Template {
@@ -43,7 +45,17 @@ impl Template {
             put(&mut start, name, value.as_bytes());
         }
         let closes = headers.get_all(CONNECTION).iter().any(|value| says(value.as_bytes(), "close"));
-        Self { method, path, headers, start: start.into(), closes }
+        Self { method, path, headers, start: start.into(), closes, hears: None }
+    }
+
+    /// The same requests, of whose answers no headers but these are looked at. Over HTTP/2 there may be others.
+    #[must_use]
+    pub fn hearing(self, names: &'static [HeaderName]) -> Self {
+        Self { hears: Some(names), ..self }
+    }
+
+    pub(super) fn asked(&self) -> Asked<'_> {
+        Asked { method: &self.method, hears: self.hears }
     }
 
     /// What the requests have in common.
@@ -114,6 +126,14 @@ pub(super) struct Head {
     pub(super) keep: Option<Duration>,
 }
 
+/// What was asked, as far as the answer's head depends on it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    pub(super) method: &'a Method,
+    /// The headers to keep; all where this says nothing.
+    pub(super) hears: Option<&'static [HeaderName]>,
+}
+
 /// Reads the head of the answer to a request, and says how many bytes it has. Interim answers before it are left out.
 /// `None` when it is not complete.
 ///
@@ -121,7 +141,7 @@ pub(super) struct Head {
 /// [`WireError`] for what is no such head, or too long.
 pub(super) fn read(
     bytes: &[u8],
-    asked: &Method,
+    asked: Asked<'_>,
     limits: HeadLimits,
 ) -> Result<Option<(Head, usize)>, WireError> {
     let mut from = 0;
@@ -144,7 +164,11 @@ pub(super) fn may_end(bytes: &[u8]) -> bool {
 /// More lines than this take room that has to be asked for.
 const USUAL_LINES: usize = 100;
 
-fn one(bytes: &[u8], asked: &Method, limits: HeadLimits) -> Result<Option<(Option<Head>, usize)>, WireError> {
+fn one(
+    bytes: &[u8],
+    asked: Asked<'_>,
+    limits: HeadLimits,
+) -> Result<Option<(Option<Head>, usize)>, WireError> {
     let mut room = [const { MaybeUninit::uninit() }; USUAL_LINES];
     let mut more_room = Vec::new();
     let lines = if limits.lines <= USUAL_LINES {
@@ -169,17 +193,17 @@ fn one(bytes: &[u8], asked: &Method, limits: HeadLimits) -> Result<Option<(Optio
         return Ok(Some((None, length)));
     }
     let mut said = Said::default();
-    let mut headers = HeaderMap::with_capacity(parsed.headers.len());
+    let mut headers = HeaderMap::with_capacity(asked.hears.map_or(parsed.headers.len(), <[_]>::len));
     for line in &*parsed.headers {
-        let bad = WireError::Malformed("a header is not valid");
-        let Ok(name) = HeaderName::from_bytes(line.name.as_bytes()) else { return Err(bad) };
-        if said.note(&name, line.value)? {
+        if said.note(line.name, line.value)? && asked.keeps(line.name) {
+            let bad = WireError::Malformed("a header is not valid");
+            let Ok(name) = HeaderName::from_bytes(line.name.as_bytes()) else { return Err(bad) };
             let Ok(value) = HeaderValue::from_bytes(line.value) else { return Err(bad) };
             headers.append(name, value);
         }
     }
     let newer = parsed.version == Some(1);
-    let framing = said.framing(asked, status, newer)?;
+    let framing = said.framing(asked.method, status, newer)?;
     let mut response = Response::new(());
     *response.status_mut() = status;
     *response.version_mut() = if newer { Version::HTTP_11 } else { Version::HTTP_10 };
@@ -188,6 +212,12 @@ fn one(bytes: &[u8], asked: &Method, limits: HeadLimits) -> Result<Option<(Optio
     let is_unsure = matches!(framing, Framing::UntilClose) || (said.coded && said.length.is_some());
     let keep_alive = !is_unsure && !said.close && (newer || said.keep_alive);
     Ok(Some((Some(Head { response, framing, keep_alive, keep: said.keep }), length)))
+}
+
+impl Asked<'_> {
+    fn keeps(&self, name: &str) -> bool {
+        self.hears.is_none_or(|names| names.iter().any(|one| one.as_str().eq_ignore_ascii_case(name)))
+    }
 }
 
 /// What an answer says of its connection and its framing.
@@ -205,34 +235,29 @@ struct Said {
 
 impl Said {
     /// Takes note of a header; false when it concerns the connection alone.
-    fn note(&mut self, name: &HeaderName, value: &[u8]) -> Result<bool, WireError> {
-        match name.as_str() {
-            "connection" => {
-                self.close |= says(value, "close");
-                self.keep_alive |= says(value, "keep-alive");
-                Ok(false)
-            }
-            "keep-alive" => {
-                self.keep = announced(value).or(self.keep);
-                Ok(false)
-            }
-            "transfer-encoding" => {
-                self.coded = true;
-                let last = value.rsplit(|byte| *byte == b',').next().unwrap_or_default();
-                self.chunked = last.trim_ascii().eq_ignore_ascii_case(b"chunked");
-                Ok(false)
-            }
-            "content-length" => {
-                for one in value.split(|byte| *byte == b',') {
-                    let one = length(one.trim_ascii())?;
-                    if self.length.replace(one).is_some_and(|before| before != one) {
-                        return Err(WireError::Malformed("it has two lengths"));
-                    }
+    fn note(&mut self, name: &str, value: &[u8]) -> Result<bool, WireError> {
+        let is = |other: &str| name.eq_ignore_ascii_case(other);
+        if is("connection") {
+            self.close |= says(value, "close");
+            self.keep_alive |= says(value, "keep-alive");
+        } else if is("keep-alive") {
+            self.keep = announced(value).or(self.keep);
+        } else if is("transfer-encoding") {
+            self.coded = true;
+            let last = value.rsplit(|byte| *byte == b',').next().unwrap_or_default();
+            self.chunked = last.trim_ascii().eq_ignore_ascii_case(b"chunked");
+        } else if is("content-length") {
+            for one in value.split(|byte| *byte == b',') {
+                let one = length(one.trim_ascii())?;
+                if self.length.replace(one).is_some_and(|before| before != one) {
+                    return Err(WireError::Malformed("it has two lengths"));
                 }
-                Ok(true)
             }
-            _ => Ok(true),
+            return Ok(true);
+        } else {
+            return Ok(true);
         }
+        Ok(false)
     }
 
     /// RFC 9112, section 6.3.

@@ -10,13 +10,12 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker, ready};
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
-use http::Method;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 
 use super::connect::Wire;
 use super::error::WireError;
 use super::framing::{Framing, Taken};
-use super::head::{self, Ask, Head, HeadLimits};
+use super::head::{self, Ask, Asked, Head, HeadLimits};
 
 /// The room for one read.
 const READ: usize = 16 * 1024;
@@ -87,7 +86,7 @@ impl Link {
             if !std::mem::replace(&mut begun, true) {
                 self.begin(ask, cx);
             }
-            self.poll_answer(&ask.template.method, cx)
+            self.poll_answer(ask.template.asked(), cx)
         });
         match answered.await {
             Ok(head) => Ok((head, self)),
@@ -158,7 +157,7 @@ impl Link {
         }
     }
 
-    fn poll_answer(&mut self, asked: &Method, cx: &mut Context<'_>) -> Poll<Result<Head, WireError>> {
+    fn poll_answer(&mut self, asked: Asked<'_>, cx: &mut Context<'_>) -> Poll<Result<Head, WireError>> {
         self.go_on_sending(cx);
         let polled = self.poll_head(asked, cx);
         match (&polled, &mut self.failed) {
@@ -169,7 +168,7 @@ impl Link {
         }
     }
 
-    fn poll_head(&mut self, asked: &Method, cx: &mut Context<'_>) -> Poll<Result<Head, WireError>> {
+    fn poll_head(&mut self, asked: Asked<'_>, cx: &mut Context<'_>) -> Poll<Result<Head, WireError>> {
         loop {
             let mut room = read_room();
             let found = match self.poll_read(&mut room, cx) {
@@ -185,7 +184,7 @@ impl Link {
     }
 
     /// Looks for the head in what was read.
-    fn read_head(&mut self, read: &[u8], asked: &Method) -> Result<Option<Head>, WireError> {
+    fn read_head(&mut self, read: &[u8], asked: Asked<'_>) -> Result<Option<Head>, WireError> {
         if read.is_empty() {
             return Err(WireError::Incomplete);
         }

@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
 use super::error::WireError;
 use super::framing::{Framing, Taken};
-use super::head::{Ask, Head, HeadLimits, Template, may_end, read};
+use super::head::{Ask, Asked, Head, HeadLimits, Template, may_end, read};
 
 const LIMITS: HeadLimits = HeadLimits { lines: 10, bytes: 8192 };
 
@@ -26,7 +26,7 @@ fn written(template: &Template, body: &'static str) -> String {
 }
 
 fn head_of(text: &str, asked: &Method) -> Result<Option<(Head, usize)>, WireError> {
-    read(text.as_bytes(), asked, LIMITS)
+    read(text.as_bytes(), Asked { method: asked, hears: None }, LIMITS)
 }
 
 fn answer(text: &str) -> Head {
@@ -51,6 +51,19 @@ fn only_the_client_says_how_long_a_body_is() {
     let text = written(&template, "1");
     assert!(text.ends_with("\r\nown: 2\r\ncontent-length: 1\r\n\r\n"), "{text}");
     assert!(!text.contains("chunked") && text.matches("content-length").count() == 1, "{text}");
+}
+
+#[test]
+fn only_what_is_heard_is_kept_of_a_head() {
+    static HEARD: [HeaderName; 1] = [http::header::CONTENT_TYPE];
+    let text =
+        "HTTP/1.1 200 OK\r\nDate: x\r\nCONTENT-type: a/b\r\nCONNECTION: close\r\nContent-Length: 3\r\n\r\n";
+    let asked = template(Method::POST, &[]).hearing(&HEARD);
+    let (head, _) = read(text.as_bytes(), asked.asked(), LIMITS).unwrap().expect("complete");
+    assert_eq!(head.response.headers().len(), 1);
+    assert_eq!(head.response.headers()["content-type"], "a/b");
+    assert!(!head.keep_alive);
+    assert_eq!(head.framing.left(), Some(3));
 }
 
 #[test]
@@ -123,7 +136,7 @@ fn what_is_no_head_is_refused() {
     assert!(matches!(head_of(&many, &Method::POST), Err(WireError::Head(httparse::Error::TooManyHeaders))));
     let wide = HeadLimits { lines: 200, bytes: 8192 };
     let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(150));
-    assert!(read(many.as_bytes(), &Method::POST, wide).unwrap().is_some());
+    assert!(read(many.as_bytes(), Asked { method: &Method::POST, hears: None }, wide).unwrap().is_some());
     for long in [format!("HTTP/1.1 200 OK\r\na: {}", "b".repeat(9000)), "HTTP/1.1 100 x\r\n\r\n".repeat(500)]
     {
         assert!(matches!(head_of(&long, &Method::POST), Err(WireError::LongHead)));

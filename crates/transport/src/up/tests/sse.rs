@@ -69,7 +69,7 @@ impl Open {
 }
 
 pub(super) async fn next(call: &mut MuxCall) -> Frame {
-    *timeout(LONG, call.next()).await.expect("a message in time").unwrap()
+    timeout(LONG, call.next()).await.expect("a message in time").unwrap()
 }
 
 pub(super) fn answer(key: u64) -> String {

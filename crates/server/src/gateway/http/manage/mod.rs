@@ -14,7 +14,7 @@ use http::{Method, Request, Response, StatusCode, Uri};
 use serde_json::{Value, json};
 use transport::net::{Body, Incoming};
 
-use super::{Arrival, answer, guard, limited};
+use super::{Arrival, Arrived, answer, guard, limited};
 use crate::auth::Denied;
 use crate::gateway::identity::Identity;
 use crate::gateway::rates::seconds;
@@ -27,7 +27,7 @@ pub(super) const ROOT: &str = "/api/";
 pub(super) async fn respond(
     arrival: &Arrival,
     management: &Management,
-    request: Request<Incoming>,
+    request: Arrived,
     peer: SocketAddr,
 ) -> Response<Body> {
     if let Some(why) = foreign(request.headers(), request.uri()) {

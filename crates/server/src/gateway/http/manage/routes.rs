@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use http::header::{ALLOW, HeaderValue};
-use http::{Method, Request, Response, StatusCode};
+use http::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 use transport::net::{Body, Incoming};
 
-use super::super::{answer, media, post};
+use super::super::{Arrived, answer, media, post};
 use super::{ROOT, error, json_response};
 use crate::consent::form::pairs;
 use crate::gateway::Shard;
@@ -27,7 +27,7 @@ struct Asked<'a> {
 type Answered = Result<Response<Body>, Refusal>;
 
 /// Answers a request.
-pub(super) async fn answer(shard: &Shard, request: Request<Incoming>) -> Answered {
+pub(super) async fn answer(shard: &Shard, request: Arrived) -> Answered {
     let (head, body) = request.into_parts();
     let path = head.uri.path().strip_prefix(ROOT).unwrap_or_default();
     let steps: Vec<&str> = path.trim_end_matches('/').split('/').collect();
@@ -235,8 +235,8 @@ impl Asked<'_> {
                 "send JSON, with Content-Type: application/json",
             ));
         }
-        let body = self.body.take().ok_or_else(|| Refusal::request("there is no body"))?;
-        let text = post::read(self.shard, body).await.map_err(|refused| {
+        let mut body = self.body.take().ok_or_else(|| Refusal::request("there is no body"))?;
+        let text = post::read(self.shard, &mut body).await.map_err(|refused| {
             let status = refused.status().as_u16();
             Refusal::new(status, "INVALID_REQUEST", "the body cannot be read, or is too long")
         })?;

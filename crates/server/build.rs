@@ -1,0 +1,27 @@
+//! What the linker is told of the binary. It must not know what the binary does.
+
+use std::env;
+use std::process::Command;
+
+/// The first glibc that loads a program whose relocations are packed.
+const PACKED_SINCE: (u32, u32) = (2, 36);
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    let target = |what: &str| env::var(what).unwrap_or_default();
+    let is_native = target("HOST") == target("TARGET");
+    let has_glibc = target("CARGO_CFG_TARGET_OS") == "linux" && target("CARGO_CFG_TARGET_ENV") == "gnu";
+    if is_native && has_glibc && glibc().is_some_and(|version| version >= PACKED_SINCE) {
+        // Half a megabyte that would be read at each start is a few kilobytes then.
+        println!("cargo:rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
+    }
+}
+
+/// The version of this machine's C library, as `getconf` says it: `glibc 2.36`.
+#[expect(clippy::disallowed_methods, reason = "the supervisor of children is not there while it is built")]
+fn glibc() -> Option<(u32, u32)> {
+    let said = Command::new("getconf").arg("GNU_LIBC_VERSION").output().ok()?;
+    let said = String::from_utf8(said.stdout).ok()?;
+    let (major, minor) = said.trim().strip_prefix("glibc ")?.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}
