@@ -22,14 +22,14 @@ impl Hosts {
     /// Whether a request to this host, in lower case, is meant for this server; the port does not matter.
     pub fn knows(&self, host: &str) -> bool {
         let name = without_port(host);
-        if self.names.iter().any(|known| known == host || known == name) {
+        // What most say is found before names are taken apart.
+        if matches!(name, "localhost" | "127.0.0.1" | "[::1]")
+            || self.names.iter().any(|known| known == host || known == name)
+        {
             return true;
         }
-        match literal(name) {
-            // An address cannot be rebound; on a loopback listener only loopback makes sense.
-            Some(address) => address.is_loopback() || !self.loopback,
-            None => name == "localhost",
-        }
+        // An address cannot be rebound; on a loopback listener only loopback makes sense.
+        literal(name).is_some_and(|address| address.is_loopback() || !self.loopback)
     }
 
     /// Whether pages of this origin may call this server, which they call by the name `host`; both in lower case.

@@ -1,6 +1,9 @@
 //! Results and notifications of the gateway's own, dressed as an era wants them.
 
+use std::sync::LazyLock;
+
 use bytes::Bytes;
+use memchr::memmem::Finder;
 
 use super::{Asks, Era};
 use crate::json::{Members, quote};
@@ -68,10 +71,13 @@ pub fn complete(era: &Era, members: &[u8], cache: Option<CacheHint>, server_info
     Bytes::from(out)
 }
 
+/// Made once: making it costs more than most searches.
+static QUESTIONS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("input_required"));
+
 /// The members of a result that asks the client for input; `None` for any other answer.
 pub fn is_input_required(era: &Era, answer: &Frame) -> Option<Members> {
     // Nearly no answer asks back, and this search is far cheaper than looking into each.
-    if era.asks != Asks::InputRequired || memchr::memmem::find(answer.text(), b"input_required").is_none() {
+    if era.asks != Asks::InputRequired || QUESTIONS.find(answer.text()).is_none() {
         return None;
     }
     let text = answer.text();

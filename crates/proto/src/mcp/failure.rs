@@ -1,16 +1,22 @@
 //! Whether a tool has failed, as its result says. It must not know what else a result holds.
 
-use memchr::{memchr, memmem};
+use std::sync::LazyLock;
+
+use memchr::memchr;
+use memchr::memmem::Finder;
 
 use crate::json::{MAX_DEPTH, Members};
 
 /// The member of a result that says so.
 const FLAG: &str = "isError";
 
+/// Made once: making it costs more than most searches.
+static FLAGS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(FLAG));
+
 /// Whether a response, JSON text, has a result that says that a tool failed. What is no response says nothing.
 pub fn says_failure(response: &[u8]) -> bool {
     // Nearly no answer has the word in it, not even with escapes, so that most need not be taken apart.
-    if memmem::find(response, FLAG.as_bytes()).is_none() && memchr(b'\\', response).is_none() {
+    if FLAGS.find(response).is_none() && memchr(b'\\', response).is_none() {
         return false;
     }
     let said = || {

@@ -2,6 +2,9 @@
 //!
 //! What is found is the place of a JSON string. It must not know whose id it is.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 use smallvec::SmallVec;
 
 use super::TaskMethod;
@@ -15,6 +18,9 @@ pub type Places = SmallVec<[Span; 2]>;
 
 /// The member that names a task, everywhere.
 const TASK_ID: &str = "taskId";
+
+/// Made once: making it costs more than most searches.
+static TASK: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"task\""));
 
 /// The request that an answer belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +37,7 @@ pub fn in_answer(answer: &Frame, asked: Asked, tasks: Tasks) -> Places {
     let mut places = Places::new();
     // Nearly no call becomes a task, and this search is far cheaper than looking into each answer.
     let hint = asked != Asked::Call || tasks == Tasks::Experiment;
-    if answer.kind() != Kind::Response || !(hint || memchr::memmem::find(text, b"\"task\"").is_some()) {
+    if answer.kind() != Kind::Response || !(hint || TASK.find(text).is_some()) {
         return places;
     }
     let Some(result) = answer.payload().and_then(|span| Members::of_value(text, span)) else { return places };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use engine::Fault;
 use engine::exchange::Headers;
-use http::header::AsHeaderName;
+use http::header::{AsHeaderName, HeaderName, HeaderValue};
 use http::{HeaderMap, Response, StatusCode};
 use proto::codec::headers as names;
 use proto::codec::sse::KEEP_ALIVE;
@@ -40,21 +40,11 @@ pub(super) async fn answer(
         let fault = Fault::from(fault);
         answer::message(fault.status.unwrap_or(400), fault.response(frame.id()))
     };
-    let once = [
-        (names::PROTOCOL_VERSION, "MCP-Protocol-Version"),
-        (names::METHOD, "Mcp-Method"),
-        (names::NAME, "Mcp-Name"),
-    ];
-    if let Some((_, name)) = once.into_iter().find(|(name, _)| !agree(headers, *name)) {
-        let what = "is there twice, with different values";
-        return refuse(EraFault::Header(name.to_owned(), what.to_owned()));
-    }
-    let headers = RequestHeaders(headers);
-    let mirrored = Mirrored {
-        version: headers.get(names::PROTOCOL_VERSION),
-        method: headers.get(names::METHOD),
-        name: headers.get(names::NAME),
+    let mirrored = match mirrored(headers) {
+        Ok(mirrored) => mirrored,
+        Err(fault) => return refuse(fault),
     };
+    let headers = RequestHeaders(headers);
     match frame.kind() {
         FrameKind::Request => {}
         // The core defines none over HTTP; what an extension sends has nobody to go to.
@@ -92,15 +82,36 @@ struct RequestHeaders<'a>(&'a HeaderMap);
 impl Headers for RequestHeaders<'_> {
     fn get(&self, name: &str) -> Option<&[u8]> {
         // One that says two things says nothing.
-        self.0.get(name).filter(|_| agree(self.0, name)).map(http::HeaderValue::as_bytes)
+        said(self.0, name).unwrap_or_default()
     }
 }
 
-/// Whether all lines of a header say the same.
-fn agree(headers: &HeaderMap, name: impl AsHeaderName) -> bool {
+static VERSION: HeaderName = HeaderName::from_static(names::PROTOCOL_VERSION);
+static METHOD: HeaderName = HeaderName::from_static(names::METHOD);
+static NAME: HeaderName = HeaderName::from_static(names::NAME);
+
+/// What the headers repeat of the body.
+fn mirrored(headers: &HeaderMap) -> Result<Mirrored<'_>, EraFault> {
+    let once = |name: &HeaderName, written: &str| {
+        said(headers, name).map_err(|Differ| {
+            EraFault::Header(written.to_owned(), "is there twice, with different values".to_owned())
+        })
+    };
+    Ok(Mirrored {
+        version: once(&VERSION, "MCP-Protocol-Version")?,
+        method: once(&METHOD, "Mcp-Method")?,
+        name: once(&NAME, "Mcp-Name")?,
+    })
+}
+
+/// Lines of one header say different things.
+struct Differ;
+
+/// What a header says, if all its lines say the same.
+fn said(headers: &HeaderMap, name: impl AsHeaderName) -> Result<Option<&[u8]>, Differ> {
     let mut lines = headers.get_all(name).iter();
     let first = lines.next();
-    lines.all(|line| Some(line) == first)
+    if lines.all(|line| Some(line) == first) { Ok(first.map(HeaderValue::as_bytes)) } else { Err(Differ) }
 }
 
 async fn run(mut call: Box<Call>) -> Response<Body> {
