@@ -1,7 +1,9 @@
 //! What is logged, and how it looks: lines on stderr, never on stdout, which belongs to results and to stdio clients.
 
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::fmt;
+use tracing_subscriber::filter::{LevelFilter, ParseError, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{fmt, registry};
 
 use super::console::Console;
 use super::failure::Failure;
@@ -23,18 +25,15 @@ pub(crate) fn init(console: &Console, serves: bool, preset: bool) -> Result<(), 
     let own = std::env::var(VARIABLE).ok();
     let named = std::env::var(LEVEL).ok().filter(|_| preset && own.is_none());
     let known = level(named.as_deref());
-    let filter = if preset && own.is_none() {
-        EnvFilter::new(known.unwrap_or(USUAL))
-    } else {
-        filter(own.as_deref(), console)?
-    };
-    let lines = fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(console.err.0)
-        .with_target(false);
+    let filter =
+        if preset && own.is_none() { of(known.unwrap_or(USUAL)) } else { filter(own.as_deref(), console)? };
+    let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(console.err.0).with_target(false);
     let journal = std::env::var_os("JOURNAL_STREAM").is_some();
-    let set = if serves && !journal { lines.try_init() } else { lines.without_time().try_init() };
+    let set = if serves && !journal {
+        registry().with(filter).with(lines).try_init()
+    } else {
+        registry().with(filter).with(lines.without_time()).try_init()
+    };
     set.map_err(|e| Failure::new(format!("logging cannot be started: {e}")))?;
     if known.is_none() {
         let mend = "write trace, debug, info, warn, error or off";
@@ -56,19 +55,55 @@ fn level(text: Option<&str>) -> Option<&'static str> {
     }
 }
 
-fn filter(variable: Option<&str>, console: &Console) -> Result<EnvFilter, Failure> {
-    match variable.map(str::trim).filter(|text| !text.is_empty()) {
-        Some(text) => EnvFilter::try_new(text).map_err(|e| {
+fn filter(variable: Option<&str>, console: &Console) -> Result<Targets, Failure> {
+    match variable.filter(|text| !text.trim().is_empty()) {
+        Some(text) => named(text).map_err(|e| {
             Failure::usage(format!("{VARIABLE}={text:?} cannot be read: {e}")).mend(format!(
                 "write a level, {VARIABLE}=info, or levels by part, {VARIABLE}=warn,dragoman=debug"
             ))
         }),
-        None => Ok(EnvFilter::new(match (console.quiet, console.verbose) {
+        None => Ok(of(match (console.quiet, console.verbose) {
             (true, _) => "error",
             (false, 0) => "warn",
             (false, 1) => "info",
             (false, 2) => "info,dragoman=debug,dragoman_transport=debug",
             (false, _) => "trace",
         })),
+    }
+}
+
+/// What somebody has asked for. The parts that nobody names tell of errors.
+fn named(text: &str) -> Result<Targets, ParseError> {
+    let named: Targets = text.trim().parse()?;
+    Ok(if named.default_level().is_none() { named.with_default(LevelFilter::ERROR) } else { named })
+}
+
+/// What one of our own texts says.
+fn of(text: &str) -> Targets {
+    text.parse().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing_subscriber::filter::LevelFilter;
+
+    use super::{level, named, of};
+
+    #[test]
+    fn every_level_of_our_own_is_known() {
+        for text in ["trace", "debug", "info", "warn", "error", "off"] {
+            assert_eq!(level(Some(text)), Some(text));
+            assert_eq!(of(text).default_level().map(|level| level.to_string()).as_deref(), Some(text));
+        }
+        assert!(of("info,dragoman=debug").would_enable("dragoman::gateway", &tracing::Level::DEBUG));
+        assert!(!of("info,dragoman=debug").would_enable("hyper", &tracing::Level::DEBUG));
+    }
+
+    #[test]
+    fn levels_are_by_part_and_what_is_not_named_tells_of_errors() {
+        let parts = named(" dragoman=debug ").unwrap();
+        assert!(parts.would_enable("dragoman", &tracing::Level::DEBUG));
+        assert_eq!(parts.default_level(), Some(LevelFilter::ERROR));
+        assert!(named("dragoman=loud").is_err());
     }
 }
