@@ -275,3 +275,15 @@ async fn a_server_that_takes_its_time_over_goodbyes_holds_up_no_other() {
     puppet.was_sent("DELETE", 6).await;
     assert!(first.elapsed() < Duration::from_secs(5), "{:?}", first.elapsed());
 }
+
+#[tokio::test]
+async fn what_the_start_alone_needed_is_given_back_and_calls_go_on() {
+    let scene = Scene::new(&[("pipe", &odd_stdio(&[]))], "").await;
+    let pid = scene.gateway.pid();
+    let session = Legacy::open(scene.http()).await;
+    until("less memory than at the start", || memory_now(pid) < peak_memory(pid) / 4 * 3).await;
+    let arguments = json!({"ms": 1, "text": "still here"});
+    let call = request("one", "tools/call", &json!({"name": "pipe__late", "arguments": arguments}));
+    let answer = session.post(&[], &call.to_string()).await.response().await;
+    assert_eq!(text(&answer), "still here");
+}

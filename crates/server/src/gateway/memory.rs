@@ -1,5 +1,6 @@
-//! Giving memory back to the operating system after many sessions have ended or many connections have become idle: the
-//! allocator keeps it otherwise, and a gateway that once had a busy hour would look busy for ever.
+//! Giving memory back to the operating system: what the start alone needed, and what many sessions had that have ended or many
+//! connections that have become idle. The allocator keeps it otherwise, and a gateway that once had a busy hour would look busy
+//! for ever.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -40,3 +41,25 @@ fn give_back() {
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 fn give_back() {}
+
+/// Lets go of the pages of the program itself, most of which its start alone needed: it reads the configuration, the commands,
+/// the schemas. They were mapped from the file, 16 at a time; those that are used come back by themselves.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[allow(unsafe_code, reason = "where the program lies is known to the linker alone")]
+pub(crate) fn forget_start() {
+    unsafe extern "C" {
+        static __executable_start: u8;
+        static etext: u8;
+    }
+    // SAFETY: `sysconf` takes no pointers.
+    let Ok(page) = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }) else { return };
+    let start = (&raw const __executable_start).addr().next_multiple_of(page);
+    let end = (&raw const etext).addr() / page * page;
+    let from = (&raw const __executable_start).with_addr(start).cast_mut().cast();
+    // SAFETY: linkers put nothing but headers, constants and code in front of the end of the code. Nobody writes there, also
+    // not to relocate it, so the file has the same, and it is read again from there.
+    unsafe { libc::madvise(from, end.saturating_sub(start), libc::MADV_DONTNEED) };
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub(crate) fn forget_start() {}

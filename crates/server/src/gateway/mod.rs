@@ -28,7 +28,7 @@
 //! | `consent` | servers that want the consent of their users: what clients are told, what is asked again |
 //! | `ladder`, `opening` | in which era and over which transport a server is spoken to |
 //! | `partings` | letting go of sessions and links without keeping anybody waiting |
-//! | `memory` | giving it back after a rush |
+//! | `memory` | giving it back after the start and after a rush |
 //! | `tasks/` | calls that became tasks: what is kept for them, and who hears of them |
 //! | `seal` | states and ids that nobody can forge or guess |
 //!

@@ -25,13 +25,16 @@ use super::manage::Kept;
 use super::reload::{self, Origin, Sources};
 use super::threads::Thread;
 use super::upstream::{Kind, Upstream};
-use super::{Gateway, Shard, partings, stdio, withdrawn};
+use super::{Gateway, Shard, memory, partings, stdio, withdrawn};
 
 /// How long the last calls may take to be written down.
 const LAST_RECORDS: Duration = Duration::from_secs(5);
 
 /// Every how many seconds sessions are looked after.
 const SWEEP: u64 = 10;
+
+/// After how many seconds the start is over, and servers have told what they have.
+const STARTED: u64 = 3;
 
 /// What the gateway runs with.
 pub(crate) struct Options {
@@ -282,6 +285,9 @@ fn sweep(thread: Arc<Thread>) {
             }
             let shard = thread.now();
             tick(&shard);
+            if second == STARTED {
+                memory::forget_start();
+            }
             if second % SWEEP == 0 {
                 tidy_up(&shard);
             }

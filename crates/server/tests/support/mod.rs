@@ -33,7 +33,7 @@ use std::time::Duration;
 pub(crate) use actor::{Actor, Line, Speaks};
 pub(crate) use gateway::{Ended, Gateway, Output, Start, run_to_end};
 pub(crate) use http::{Headers, Http, Reply};
-pub(crate) use process::{children_of, descendants_of, is_running, kill, peak_memory, until};
+pub(crate) use process::{children_of, descendants_of, is_running, kill, memory_now, peak_memory, until};
 pub(crate) use puppet::{Puppet, Received, Said};
 pub(crate) use scene::Scene;
 pub(crate) use session::{

@@ -70,7 +70,16 @@ fn parents() -> HashMap<u32, u32> {
 
 /// The most memory that the process ever held, in bytes.
 pub(crate) fn peak_memory(pid: u32) -> u64 {
+    status(pid, "VmHWM:")
+}
+
+/// The memory that the process holds now, in bytes.
+pub(crate) fn memory_now(pid: u32) -> u64 {
+    status(pid, "VmRSS:")
+}
+
+fn status(pid: u32, what: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
+    let line = status.lines().find_map(|line| line.strip_prefix(what)).expect("Linux says it");
     line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
 }
