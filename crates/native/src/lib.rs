@@ -12,6 +12,7 @@
 //! | [`demo`] | a few harmless tools, a resource and a prompt to try things out with |
 //! | [`plain`] | a greeting, an echo, sums, joined texts, a calculator |
 //! | [`site`] | a WordPress site as the place that requests go to |
+//! | `hints` | what a site's refusal may be about |
 //! | [`wordpress`] | tools for any WordPress site |
 //! | [`community`] | tools for BuddyBoss and BuddyPress |
 //! | [`heritage`] | encyclopaedias and registers of cultural heritage in Norway |
@@ -19,6 +20,7 @@
 pub mod community;
 pub mod demo;
 pub mod heritage;
+mod hints;
 pub mod plain;
 pub mod port;
 mod rest;

@@ -10,6 +10,7 @@ use base64::prelude::BASE64_STANDARD;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 
+use crate::hints;
 use crate::port::HttpResponse;
 use crate::rest::{Doubt, Entry, Known, Limits, Place, Places, base_url, html};
 use crate::server::{Mapped, SiteLogin};
@@ -187,12 +188,12 @@ const LONGEST_BODY: usize = 16 * 1024;
 /// Characters of an error's words.
 const LONGEST_WORDS: usize = 1000;
 
-/// A site's error in words: its own, without markup, and which parameters are wrong.
+/// A site's error in words: its own, without markup, which parameters are wrong, and what it may be about.
 fn words(status: u16, body: &Value) -> String {
     let said = ["/message", "/error/message"].iter().find_map(|at| body.pointer(at).and_then(Value::as_str));
-    let mut words = said.map(html::as_text).filter(|words| !words.is_empty()).unwrap_or_else(|| {
-        format!("the site answered HTTP {status} without words: is this the address of a WordPress site?")
-    });
+    let said = said.map(html::as_text).filter(|words| !words.is_empty());
+    let wordless = said.is_none();
+    let mut words = said.unwrap_or_else(|| format!("the site answered HTTP {status} without words"));
     if let Some(Value::Object(params)) = body.pointer("/data/params") {
         for (name, text) in params {
             let text = text.as_str().map(html::as_text).unwrap_or_default();
@@ -200,11 +201,10 @@ fn words(status: u16, body: &Value) -> String {
         }
     }
     let code = body.get("code").and_then(Value::as_str).unwrap_or_default();
-    if status == 403 && code.starts_with("bp_rest_") {
-        words.push_str(
-            " (BuddyBoss takes an account with an Application Password for a visitor in some places, unless it is an \
-             administrator's)",
-        );
+    // As long as the site's words are, the hint is not cut off.
+    let mut words: String = words.chars().take(LONGEST_WORDS).collect();
+    if let Some(hint) = hints::hint(status, code, wordless) {
+        words = format!("{words} ({hint})");
     }
-    words.chars().take(LONGEST_WORDS).collect()
+    words
 }

@@ -144,6 +144,11 @@ impl Gateway {
     pub(crate) fn tell(&self, log: &Log) {
         self.service.tell(log);
     }
+
+    /// The last of what it has said.
+    pub(crate) fn said(&self) -> String {
+        self.service.said()
+    }
 }
 
 /// The options that name a configuration, which is written to an empty folder.

@@ -12,6 +12,8 @@ mod posts;
 mod terms;
 
 #[cfg(test)]
+mod answers;
+#[cfg(test)]
 mod tests;
 
 use std::sync::Arc;

@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 const READY_WITHIN: Duration = Duration::from_secs(20);
 const ENDS_WITHIN: Duration = Duration::from_secs(10);
-/// What is kept of its words for the log of a failure.
-const KEPT_LINES: usize = 400;
+/// What is kept of its words, and how much of that is for the log of a failure.
+const KEPT_LINES: usize = 20_000;
+const TOLD_LINES: usize = 400;
 
 /// A running program; dropping it ends it.
 #[derive(Debug)]
@@ -67,12 +68,19 @@ impl Service {
         self
     }
 
+    /// What the program has said so far; the last of it, when that is much.
+    pub(crate) fn said(&self) -> String {
+        self.words.lock().unwrap_or_else(PoisonError::into_inner).join("\n")
+    }
+
     /// Writes what the program has said so far into a log.
     pub(crate) fn tell(&self, log: &Log) {
         log.note(&format!("--- said by `{}`:", self.what));
-        for line in self.words.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        for line in words.iter().skip(words.len().saturating_sub(TOLD_LINES)) {
             log.note(line);
         }
+        drop(words);
         log.note("---");
     }
 }

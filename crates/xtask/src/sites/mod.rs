@@ -31,13 +31,13 @@ const USAGE: &str = "\
 cargo xtask sites [--profile CARGO-PROFILE] [SCRIPT ...]
 
   --profile  which cargo profile the programs are built with (dev)
-  SCRIPT     only these: tools, account
+  SCRIPT     only these: tools, account, answers, tenants, story
 ";
 
 /// The sites, by name.
 const NAMES: [&str; 2] = ["north", "south"];
 /// What runs, in this order.
-const SCRIPTS: [&str; 2] = ["tools", "account"];
+const SCRIPTS: [&str; 5] = ["tools", "account", "answers", "tenants", "story"];
 
 /// Runs what the arguments ask for and prints each case; true when nothing failed.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {
@@ -89,6 +89,7 @@ pub(crate) fn with_sites(
         let (good, said) = log.status(command.arg(&file))?;
         tally += cases(&said, good);
     }
+    tally += silent(&sites, &gateways, log);
     if tally.failed > 0 {
         for (_, gateway) in &gateways {
             gateway.tell(log);
@@ -100,9 +101,31 @@ pub(crate) fn with_sites(
     Ok(tally)
 }
 
+/// Whether no gateway has said a password or what only one account may see, although it said all that it can.
+fn silent(sites: &[Site], gateways: &[(&str, Gateway)], log: &Log) -> Tally {
+    let people = sites
+        .iter()
+        .filter_map(|site| site.told.pointer("/people")?.as_object())
+        .flat_map(|all| all.values());
+    let of = |person: &Value, what: &str| person.get(what).and_then(Value::as_str).map(str::to_owned);
+    let passwords: Vec<String> = people.clone().filter_map(|person| of(person, "password")).collect();
+    let bare = passwords.iter().map(|password| password.replace(' ', ""));
+    let secrets: Vec<String> =
+        people.filter_map(|person| of(person, "secret")).chain(bare).chain(passwords.clone()).collect();
+    let mut tally = Tally::default();
+    for (name, gateway) in gateways {
+        let said = gateway.said();
+        let leaks = secrets.iter().filter(|secret| said.contains(secret.as_str())).count();
+        let good = leaks == 0 && secrets.len() >= 60 && !said.is_empty();
+        log.note(&format!("{} the log of {name} holds no secret", if good { "ok" } else { "not ok" }));
+        tally += Tally::one(good);
+    }
+    tally
+}
+
 /// The preset whose requests name their site, as it is and with files from this machine; and the one of a single site.
 fn gateways(sites: &[Site], programs: &Programs, log: &Log) -> Result<Vec<(&'static str, Gateway)>, String> {
-    let preset = |name: &str| vec!["--preset".to_owned(), name.to_owned()];
+    let preset = |name: &str| ["-vvv", "--preset", name].map(str::to_owned).to_vec();
     let site =
         |site: Value| json!({ "mcpServers": { "wordpress": { "native": "wordpress", "site": site } } });
     let mut with_files = preset("wordpress");

@@ -57,8 +57,21 @@ impl Target {
         http2: bool,
         limits: &ClientLimits,
     ) -> Result<(Wire, bool), ClientError> {
+        let look_up = async { Ok(lookup_host((self.host.as_str(), self.port)).await?.collect()) };
+        self.connect_to(look_up, trust, http2, limits).await
+    }
+
+    /// Connects to an address that `look_up` gives for the host's name. It is one look-up, so that what is checked is what is
+    /// connected to, whatever the name's server says next.
+    async fn connect_to(
+        &self,
+        look_up: impl Future<Output = io::Result<Vec<SocketAddr>>>,
+        trust: &Trust,
+        http2: bool,
+        limits: &ClientLimits,
+    ) -> Result<(Wire, bool), ClientError> {
         let within = limits.connect_timeout;
-        let connected = timeout(within, self.connect_unbounded(trust, http2, limits)).await;
+        let connected = timeout(within, self.connect_unbounded(look_up, trust, http2, limits)).await;
         connected.map_err(|_| self.late(within))?
     }
 
@@ -68,13 +81,14 @@ impl Target {
 
     async fn connect_unbounded(
         &self,
+        look_up: impl Future<Output = io::Result<Vec<SocketAddr>>>,
         trust: &Trust,
         http2: bool,
         limits: &ClientLimits,
     ) -> Result<(Wire, bool), ClientError> {
         let within = limits.connect_timeout;
         let deadline = Instant::now() + within;
-        let addrs = self.resolve().await?;
+        let addrs = self.resolve(look_up).await?;
         if limits.public_only && !addrs.iter().all(|addr| is_public(addr.ip())) {
             return Err(ClientError::NotPublic { host: self.name.clone() });
         }
@@ -91,12 +105,15 @@ impl Target {
         Ok((Wire::Tls(Box::new(stream)), agreed))
     }
 
-    async fn resolve(&self) -> Result<Vec<SocketAddr>, ClientError> {
+    async fn resolve(
+        &self,
+        look_up: impl Future<Output = io::Result<Vec<SocketAddr>>>,
+    ) -> Result<Vec<SocketAddr>, ClientError> {
         if let Ok(ip) = self.host.parse::<IpAddr>() {
             return Ok(vec![(ip, self.port).into()]);
         }
         let failed = |source| ClientError::Dns { host: self.name.clone(), source };
-        let found: Vec<_> = lookup_host((self.host.as_str(), self.port)).await.map_err(failed)?.collect();
+        let found = look_up.await.map_err(failed)?;
         if found.is_empty() { Err(failed(io::Error::other("it has no address"))) } else { Ok(found) }
     }
 
@@ -185,6 +202,55 @@ impl AsyncWrite for Wire {
         match &mut *self {
             Self::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
             Self::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::ready;
+
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// No server of names knows it.
+    const NAME: &str = "http://rebound.invalid/";
+
+    async fn reached(found: &[&str], public_only: bool) -> (Result<SocketAddr, ClientError>, TcpListener) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let addresses = found.iter().map(|ip| (ip.parse::<IpAddr>().unwrap(), port).into()).collect();
+        let target = Target::of(&NAME.parse().unwrap()).unwrap();
+        let limits = ClientLimits { public_only, ..ClientLimits::default() };
+        let wire = target.connect_to(ready(Ok(addresses)), &Trust::default(), false, &limits).await;
+        let peer = wire.map(|(wire, _)| match wire {
+            Wire::Plain(stream) => stream.peer_addr().unwrap(),
+            Wire::Tls(_) => panic!("nobody asked for TLS"),
+        });
+        (peer, listener)
+    }
+
+    #[tokio::test]
+    async fn the_address_that_was_looked_up_is_the_one_that_is_connected_to() {
+        let (peer, listener) = reached(&["127.0.0.1"], false).await;
+        assert_eq!(peer.unwrap(), listener.local_addr().unwrap());
+    }
+
+    #[tokio::test]
+    async fn a_name_with_one_inner_address_is_none_of_the_public_network() {
+        for found in [
+            &["127.0.0.1"][..],
+            &["1.1.1.1", "127.0.0.1"],
+            &["127.0.0.1", "1.1.1.1"],
+            &["2606:4700::1111", "::ffff:127.0.0.1"],
+            &["1.1.1.1", "169.254.169.254"],
+            &["1.1.1.1", "100.64.0.1"],
+        ] {
+            let (peer, listener) = reached(found, true).await;
+            assert!(matches!(peer, Err(ClientError::NotPublic { .. })), "{found:?}: {peer:?}");
+            let mut context = Context::from_waker(std::task::Waker::noop());
+            assert!(listener.poll_accept(&mut context).is_pending(), "{found:?}");
         }
     }
 }

@@ -1,0 +1,83 @@
+//! What WordPress really answers when something is wrong, and what becomes of it: the kind of trouble, its words, its detail.
+//! The answers were recorded; that sites still give them is tested against real ones.
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use super::server;
+use crate::port::HttpResponse;
+use crate::rest::tests::{Fake, asked, login, refused};
+use crate::site::SiteSettings;
+
+fn recorded() -> Vec<Value> {
+    serde_json::from_str(include_str!("../../../../tests/sites/answers.json")).unwrap()
+}
+
+/// What a call that the site answers so is refused with: the whole error.
+fn error(status: u16, body: &str) -> Value {
+    let body = Bytes::from(body.to_owned());
+    let fake = Fake::replying(move |_| HttpResponse { status, headers: Vec::new(), body: body.clone() });
+    let login = Some(login("https://wp.example.com", "ann", "p"));
+    let server = server(&SiteSettings { login, ..SiteSettings::default() }, fake).unwrap();
+    let answer = asked(&server, "wp_get_post", &json!({"id": 7}));
+    refused(&answer);
+    answer["error"].clone()
+}
+
+#[test]
+fn each_recorded_refusal_keeps_its_code_status_and_words() {
+    let mut seen = 0;
+    for case in recorded() {
+        let Some(answer) = case.get("answer") else { continue };
+        seen += 1;
+        let status = u16::try_from(case["status"].as_u64().unwrap()).unwrap();
+        let error = error(status, &answer.to_string());
+        let (message, data) = (error["message"].as_str().unwrap(), &error["data"]);
+        assert!(message.contains(answer["message"].as_str().unwrap()), "{case}: {message}");
+        let condition = if status == 401 { "badCredentials" } else { "upstreamError" };
+        assert_eq!(data["condition"], condition, "{case}");
+        assert_eq!(data["status"], status, "{case}");
+        assert_eq!(data["code"], answer["code"], "{case}");
+        assert_eq!(&data["body"], answer, "{case}");
+        // Which parameters are wrong, and how.
+        for (name, text) in answer["data"]["params"].as_object().into_iter().flatten() {
+            assert!(message.contains(&format!("[{name}: {}]", text.as_str().unwrap())), "{case}: {message}");
+        }
+    }
+    assert_eq!((recorded().len(), seen), (44, 37));
+}
+
+#[test]
+fn a_refusal_that_says_little_comes_with_a_hint() {
+    let page = "<!DOCTYPE html><html><body><h1>Forbidden</h1></body></html>";
+    for (status, body, hint) in [
+        (403, page, "a firewall or a security plugin"),
+        (404, page, "Its REST API may be switched off"),
+        (503, page, "under maintenance"),
+        (503, r#"{"code":"maintenance","message":"Briefly unavailable."}"#, "under maintenance"),
+        (429, "", "asked less often"),
+        (500, "", "is this the address of a WordPress site?"),
+        (
+            401,
+            r#"{"code":"incorrect_password","message":"<strong>Error:</strong> wrong&#8217;s it."}"#,
+            "Authorization header",
+        ),
+        (403, r#"{"code":"bp_rest_authorization_required","message":"Sorry."}"#, "for a visitor"),
+    ] {
+        let error = error(status, body);
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains(hint), "{status}: {message}");
+        assert!(!message.contains('<') && !message.contains("&#"), "{message}");
+    }
+    let plain = error(404, r#"{"code":"rest_post_invalid_id","message":"Invalid post ID."}"#);
+    assert_eq!(plain["message"], "Invalid post ID.", "what says enough is left alone");
+}
+
+#[test]
+fn long_words_are_cut_and_their_hint_is_not() {
+    let body = json!({"code": "x", "message": "long ".repeat(10_000)}).to_string();
+    let error = error(503, &body);
+    let message = error["message"].as_str().unwrap();
+    assert!(message.len() < 1200 && message.contains("under maintenance"), "{}", message.len());
+    assert!(error["data"].get("body").is_none());
+}

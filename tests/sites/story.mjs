@@ -1,0 +1,79 @@
+// One afternoon of a site's owner, with the Inspector's command line as the client and three headers in each request: a post
+// with a picture is written, found, commented on, put into the bin, taken out again and removed.
+
+import { strict as assert } from 'node:assert';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PIXEL, as, basic, check, finish, gateways, north } from './cases.mjs';
+
+const main = join(createRequire(import.meta.url).resolve('@modelcontextprotocol/inspector/package.json'), '../clients/launcher/build/index.js');
+// It keeps a catalogue of servers in its user's home.
+const home = mkdtempSync(join(tmpdir(), 'inspector-'));
+const headers = Object.entries(as(north, 'editor')).flatMap(([name, value]) => ['--header', `${name}: ${value}`]);
+
+/** Calls a tool by a process of its own; what the tool shows. */
+function call(name, args) {
+  const pairs = Object.entries(args).flatMap(([key, value]) => ['--tool-arg', `${key}=${JSON.stringify(value)}`]);
+  const where = [gateways.wordpress, '--transport', 'http', ...headers, '--protocol-era', 'legacy'];
+  const line = [main, '--cli', ...where, '--method', 'tools/call', '--tool-name', name, ...pairs];
+  const options = { timeout: 30_000, maxBuffer: 16 << 20, env: { ...process.env, HOME: home } };
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, line, options, (error, out, told) => {
+      if (error) reject(new Error(`${name}: ${told.trim()} ${out.trim()}`));
+      else resolve(JSON.parse(JSON.parse(out).content[0].text));
+    });
+  });
+}
+
+let post;
+let comment;
+const steps = {
+  'a picture is uploaded, and a post with it is published': async () => {
+    const picture = await call('wp_upload_media_from_base64', { base64: PIXEL, fileName: 'sunset.png', mimeType: 'image/png', alt_text: 'A sunset' });
+    assert.equal(picture.mime_type, 'image/png');
+    post = await call('wp_create_post', { title: 'An evening at the lake', content: '<p>Blue &amp; gold.</p>', status: 'publish', featured_media: picture.id });
+    assert.equal((await call('wp_get_post', { id: post.id })).featured_media, picture.id);
+  },
+  'it is found': async () => {
+    const { posts } = await call('wp_get_posts', { search: 'evening at the lake' });
+    assert.deepEqual(posts.map(({ id }) => id), [post.id]);
+  },
+  'a reader comments on it, and the comment waits': async () => {
+    const reader = basic('subscriber', north.people.subscriber.password);
+    const body = JSON.stringify({ post: post.id, content: 'Where is that?' });
+    const url = `${north.url}/wp-json/wp/v2/comments`;
+    const response = await fetch(url, { method: 'POST', headers: { ...reader, 'content-type': 'application/json' }, body });
+    assert.equal(response.status, 201);
+    const { comments } = await call('wp_get_comments', { post: post.id, status: 'pending' });
+    assert.equal(comments.length, 1);
+    [comment] = comments;
+    assert.match(comment.content, /Where is that\?/);
+  },
+  'the comment is approved, and everybody sees it': async () => {
+    assert.equal((await call('wp_approve_comment', { id: comment.id })).status, 'approved');
+    const seen = await (await fetch(`${north.url}/wp-json/wp/v2/comments?post=${post.id}`)).json();
+    assert.deepEqual(seen.map(({ id }) => id), [comment.id]);
+  },
+  'the post goes into the bin, and nobody finds it': async () => {
+    assert.deepEqual(await call('wp_delete_post', { id: post.id }), { success: true, id: post.id, deleted: false, status: 'trash' });
+    assert.equal((await call('wp_get_posts', { search: 'evening at the lake' })).count, 0);
+  },
+  'it is taken out again': async () => {
+    assert.equal((await call('wp_update_post', { id: post.id, status: 'publish' })).status, 'publish');
+    assert.equal((await call('wp_get_posts', { search: 'evening at the lake' })).count, 1);
+  },
+  'comment and post are removed for good': async () => {
+    assert.equal((await call('wp_delete_comment', { id: comment.id, force: true })).deleted, true);
+    assert.equal((await call('wp_delete_post', { id: post.id, force: true })).deleted, true);
+    await assert.rejects(call('wp_get_post', { id: post.id }), /Invalid post ID/);
+  },
+};
+for (const [name, step] of Object.entries(steps)) {
+  // What comes after a step that failed would only fail as well.
+  if (!await check(name, step)) break;
+}
+rmSync(home, { recursive: true, force: true });
+finish();
