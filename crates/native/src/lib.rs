@@ -14,11 +14,13 @@
 //! | [`site`] | a WordPress site as the place that requests go to |
 //! | `hints` | what a site's refusal may be about |
 //! | [`wordpress`] | tools for any WordPress site |
+//! | `discover` | tools for what a site offers beside what is known |
 //! | [`community`] | tools for BuddyBoss and BuddyPress |
 //! | [`heritage`] | encyclopaedias and registers of cultural heritage in Norway |
 
 pub mod community;
 pub mod demo;
+mod discover;
 pub mod heritage;
 mod hints;
 pub mod plain;
@@ -31,6 +33,7 @@ pub mod wordpress;
 
 pub use demo::Demo;
 pub use port::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Pending, Verb};
+pub use rest::Answers;
 pub use server::{Answering, Mapped, NativeCall, NativeServer, Refusal, SiteLogin, Soon, spoken};
-pub use site::SiteSettings;
+pub use site::{Requests, SiteSettings};
 pub use tools::ToolServer;

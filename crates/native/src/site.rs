@@ -11,10 +11,10 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 
 use crate::hints;
-use crate::port::HttpResponse;
-use crate::rest::{Doubt, Entry, Known, Limits, Place, Places, base_url, html};
+use crate::port::{HttpResponse, Verb};
+use crate::rest::{Answers, Doubt, Entry, Known, Limits, Place, Places, base_url, html, is_listed};
 use crate::server::{Mapped, SiteLogin};
-use crate::tools::{Condition, Trouble, Values};
+use crate::tools::{Condition, Effect, Tool, Trouble, Values};
 
 /// How the sites behind a server of tools are asked.
 #[derive(Debug, Clone, Default)]
@@ -25,10 +25,14 @@ pub struct SiteSettings {
     pub private_sites: bool,
     /// Whether a file that a call names by its URL may have such an address.
     pub private_files: bool,
+    /// Whether only tools that read are there.
+    pub read_only: bool,
+    /// What calls may ask beside what tools are made for.
+    pub requests: Requests,
     /// For one request; 30 seconds when `None`.
     pub patience: Option<Duration>,
-    /// Whether answers are shown as the site gave them, where tools would show a part.
-    pub raw: bool,
+    /// How answers are shown.
+    pub answers: Answers,
     /// Whether failed calls are results with `isError` rather than errors with a condition; each server has its own usual
     /// way.
     pub failures_as_results: Option<bool>,
@@ -38,7 +42,27 @@ pub struct SiteSettings {
     pub image_host: Option<String>,
 }
 
+/// What calls may ask of a site by saying the route themselves.
+#[derive(Debug, Clone, Default)]
+pub struct Requests {
+    /// The routes, with `*` for anything; all when there are none here.
+    pub allow: Vec<String>,
+    /// Whether requests may change something.
+    pub write: bool,
+}
+
 impl SiteSettings {
+    /// Whether what calls say themselves may only read.
+    pub(crate) fn only_reads(&self) -> bool {
+        self.read_only || !self.requests.write
+    }
+
+    /// The tools, as far as these settings let them go.
+    pub(crate) fn fitting(&self, tools: Vec<&'static Tool>) -> Vec<&'static Tool> {
+        let reads = |tool: &&'static Tool| matches!(tool.does(), Effect::Computes | Effect::Reads);
+        if self.read_only { tools.into_iter().filter(reads).collect() } else { tools }
+    }
+
     /// What requests may cost.
     pub(crate) fn limits(&self) -> Limits {
         Limits {
@@ -157,6 +181,18 @@ impl Places for Site {
 
     fn known(&self) -> Option<&Known> {
         Some(&self.known)
+    }
+
+    fn may(&self, _base: &str, verb: Verb, route: &str) -> Result<(), Trouble> {
+        let no = |words: &str| Err(Trouble::new(Condition::ToolFailed, words.to_owned()));
+        let requests = &self.settings.requests;
+        if verb != Verb::Get && self.settings.only_reads() {
+            return no("the configuration lets this tool only read");
+        }
+        if !is_listed(&requests.allow, route) {
+            return no(&format!("the configuration does not list this route: {}", requests.allow.join(", ")));
+        }
+        Ok(())
     }
 
     fn trouble(&self, _base: &str, response: &HttpResponse) -> Trouble {

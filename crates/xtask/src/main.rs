@@ -1,4 +1,4 @@
-//! The repository's own commands: `cargo xtask tidy | test | conformance | peers | auth | sites | bench`.
+//! The repository's own commands: `cargo xtask tidy | test | conformance | peers | auth | sites | bench | routes`.
 //!
 //! Knows the repository and how to run its tools; knows nothing of the product's code.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command for the terminal speaks on it")]
@@ -10,6 +10,7 @@ mod bench;
 mod conformance;
 mod peers;
 mod root;
+mod routes;
 mod run;
 mod sites;
 mod stage;
@@ -28,6 +29,7 @@ cargo xtask COMMAND
   peers                real SDKs, clients and servers of others through Dragoman
   auth                 a real identity provider, and clients with its tokens
   sites                real WordPress sites, and what the tools do there
+  routes INDEX.json    a WordPress site's index (/wp-json/?context=help) as the table that rows of tools are checked against
 ";
 
 fn main() -> ExitCode {
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         "conformance" => conformance::run(rest),
         "peers" => peers::run(rest),
         "sites" => sites::run(rest),
+        "routes" => routes::run(rest),
         "test" => test::run(rest),
         "tidy" => tidy::run(),
         "help" | "--help" | "-h" => {

@@ -55,7 +55,7 @@ pub use model::{
     Affinity, Config, DEFAULT_LISTEN, DEFAULT_PROFILE, Endpoint, EndpointAuth, EndpointTransport, HttpLink,
     HttpTransport, Link, NameRules, Naming, Profile, Server, StdioLink, UriRules,
 };
-pub use native::{Native, NativeLink, Site, SiteRate, Source};
+pub use native::{Answers, Native, NativeLink, Requests, Site, SiteRate, Source};
 pub use parse::MAX_FILE_BYTES;
 pub use rates::{RateLimit, RateMethods, RatePer};
 pub use schema::schema_json;

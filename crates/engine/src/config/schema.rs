@@ -57,7 +57,7 @@ pub(super) mod written {
             { "type": "array", "items": { "type": ["string", "number", "boolean"] }, "minItems": 1 },
         ] },
     });
-    written!(Phase, { "enum": ["core", "buddyboss", "advanced"] });
+    written!(Phase, { "enum": ["core", "buddyboss", "advanced", "extended", "discover"] });
     written!(Rate, { "type": "string", "pattern": units::RATE_PATTERN });
     written!(PasswordHash, { "type": "string", "pattern": "^\\$argon2id\\$|\\$\\{" });
     written!(BearerToken, {

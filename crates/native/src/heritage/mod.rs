@@ -24,7 +24,7 @@ use std::time::Duration;
 use serde_json::Map;
 
 use crate::port::HttpClient;
-use crate::rest::{Cache, Limits, World};
+use crate::rest::{Answers, Cache, Limits, World};
 use crate::tools::{Channel, Family, Policy, ToolServer};
 use sources::Sources;
 
@@ -73,7 +73,7 @@ pub fn server(settings: &Settings, http: Arc<dyn HttpClient>) -> Result<ToolServ
         places: Box::new(Sources::new(settings)?),
         limits,
         cache: (!settings.no_cache).then(|| Cache::new(KEPT.0, KEPT.1)),
-        raw: false,
+        answers: Answers::Plain,
     };
     Ok(ToolServer::new(&FAMILY, Channel::Results, rows::all(), Map::new(), Some(world)))
 }

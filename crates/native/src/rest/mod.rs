@@ -6,10 +6,12 @@
 //! | file | is for |
 //! |---|---|
 //! | `step` | what a row says of its requests |
-//! | `shape` | what of an answer is shown |
+//! | `shape` | what of an answer is shown, and in which manner |
+//! | `mend` | answers of PHP made regular |
 //! | `place` | where requests go, and what that service's errors look like |
 //! | `entry` | whether a place knows those whose credentials it is shown |
 //! | `request` | a step and a call's values as a request |
+//! | `open` | requests whose route a call says |
 //! | `world` | running steps: deadlines, attempts, what is kept |
 //! | `cache` | answers that are kept for a while |
 //! | `file` | files that calls bring or name |
@@ -22,7 +24,9 @@ mod encode;
 mod entry;
 mod file;
 pub(crate) mod html;
+mod mend;
 mod multipart;
+mod open;
 mod place;
 mod request;
 mod shape;
@@ -35,9 +39,12 @@ pub(crate) mod tests;
 pub(crate) use cache::Cache;
 pub(crate) use entry::Known;
 pub(crate) use file::FileFrom;
+pub(crate) use open::is_listed;
 pub(crate) use place::{Doubt, Entry, Place, Places, base_url};
-pub(crate) use shape::{From, Pick, Shape, pick, told};
+pub use shape::Answers;
+pub(crate) use shape::{From, Pick, Shape, Shown, pick, told};
 pub(crate) use step::{
-    Bind, Encoding, Field, Missing, Source, Step, When, delete, fixed, get, patch, post, put, value,
+    Bind, Encoding, Field, Missing, Open, Source, Step, When, delete, edit, fixed, get, patch, post, purge,
+    put, query, value,
 };
-pub(crate) use world::{Limits, World};
+pub(crate) use world::{Limits, RAW, World};

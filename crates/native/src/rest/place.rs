@@ -4,7 +4,7 @@ use secrecy::SecretString;
 use serde_json::Value;
 
 use super::entry::Known;
-use crate::port::HttpResponse;
+use crate::port::{HttpResponse, Verb};
 use crate::server::Mapped;
 use crate::tools::{Condition, Trouble, Values};
 
@@ -41,6 +41,14 @@ pub(crate) trait Places: Send + Sync {
     /// Whom the places let in a short time ago, where they are asked.
     fn known(&self) -> Option<&Known> {
         None
+    }
+
+    /// Whether a call may say this request itself.
+    ///
+    /// # Errors
+    /// When it may not.
+    fn may(&self, _base: &str, _verb: Verb, _route: &str) -> Result<(), Trouble> {
+        Err(Trouble::new(Condition::ToolFailed, "nothing may be asked here that no tool is made for"))
     }
 
     /// What an answer without success says.

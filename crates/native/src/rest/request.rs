@@ -26,6 +26,8 @@ pub(super) struct Making<'a> {
     pub(super) mapped: Option<&'a Mapped>,
     pub(super) file: Option<&'a FileData>,
     pub(super) places: &'a dyn Places,
+    /// The members of an answer that are shown; all when `None`.
+    pub(super) fields: Option<&'a str>,
 }
 
 /// Something that goes along.
@@ -48,7 +50,14 @@ impl Making<'_> {
         let mut body = Bytes::new();
         if matches!(ask.verb, Verb::Get | Verb::Delete) {
             for (name, member) in &members {
-                query_into(&mut url, name, &member_text(member));
+                match member {
+                    Member::Plain(value @ Value::Object(_)) => branches_into(&mut url, name, value),
+                    _ => query_into(&mut url, name, &member_text(member)),
+                }
+            }
+            let chosen = self.fields.filter(|_| ask.verb == Verb::Get && ask.binds.is_empty());
+            if let Some(fields) = chosen.filter(|_| !members.iter().any(|(name, _)| *name == FIELDS)) {
+                query_into(&mut url, FIELDS, fields);
             }
         } else {
             let written = self.body(ask, members)?;
@@ -68,13 +77,25 @@ impl Making<'_> {
         while let Some((before, behind)) = rest.split_once('{') {
             url.push_str(before);
             let (name, behind) = behind.split_once('}').unwrap_or((behind, ""));
+            let (name, several) = name.strip_prefix('*').map_or((name, false), |name| (name, true));
             let text = self.values.get(name).map(scalar).unwrap_or_default();
+            let segments: Vec<&str> = if several {
+                text.split('/').filter(|segment| !segment.is_empty()).collect()
+            } else {
+                vec![&text]
+            };
             // A segment of dots would go up the path, whatever its escaping.
-            if text.is_empty() || text.bytes().all(|byte| byte == b'.') || text.chars().any(char::is_control)
-            {
+            let stands = |segment: &&str| {
+                let dots = segment.bytes().all(|byte| byte == b'.');
+                !dots && !segment.chars().any(char::is_control)
+            };
+            if segments.is_empty() || !segments.iter().all(stands) {
                 return Err(Trouble::arguments(format!("the argument {name:?} cannot stand in a path")));
             }
-            encode_into(url, &text);
+            for (at, segment) in segments.iter().enumerate() {
+                url.push_str(if at > 0 { "/" } else { "" });
+                encode_into(url, segment);
+            }
             rest = behind;
         }
         url.push_str(rest);
@@ -92,7 +113,8 @@ impl Making<'_> {
         let taken = if ask.takes_arguments { self.arguments } else { &[] };
         for row in taken.iter().filter(|row| row.sent && !in_route(ask.route, row.name)) {
             let name = row.called.unwrap_or(row.name);
-            let is_said = ask.fields.iter().any(|field| field.name == name);
+            let is_said = ask.fields.iter().any(|field| field.name == name)
+                || matches!(row.form, Form::Unless(word) if self.values.text(row.name) == word);
             if let Some(value) = self.values.get(row.name).filter(|_| !is_said) {
                 members.push((name, Member::Plain(formed(value, row.form))));
             }
@@ -142,9 +164,30 @@ impl Making<'_> {
     }
 }
 
-/// Whether a route has `{name}`.
+/// The parameter by which WordPress is asked for a part of an answer.
+const FIELDS: &str = "_fields";
+
+/// Whether a route has `{name}` or `{*name}`.
 fn in_route(route: &str, name: &str) -> bool {
-    route.split('{').skip(1).any(|part| part.split('}').next() == Some(name))
+    let names = route.split('{').skip(1).filter_map(|part| part.split('}').next());
+    names.map(|part| part.strip_prefix('*').unwrap_or(part)).any(|part| part == name)
+}
+
+/// A tree in a query, as PHP reads it: `name[key]=value`.
+pub(super) fn branches_into(url: &mut String, name: &str, value: &Value) {
+    match value {
+        Value::Object(members) => {
+            for (key, value) in members {
+                branches_into(url, &format!("{name}[{key}]"), value);
+            }
+        }
+        Value::Array(items) => {
+            for (at, value) in items.iter().enumerate() {
+                branches_into(url, &format!("{name}[{at}]"), value);
+            }
+        }
+        other => query_into(url, name, &scalar(other)),
+    }
 }
 
 fn member_text(member: &Member) -> String {
@@ -167,7 +210,8 @@ fn scalar(value: &Value) -> String {
 /// A value as it is written where it goes.
 fn formed(value: &Value, form: Form) -> Value {
     match form {
-        Form::Plain => value.clone(),
+        Form::NumberOrFalse if value.as_i64() == Some(0) => Value::from(false),
+        Form::Plain | Form::Unless(_) | Form::NumberOrFalse => value.clone(),
         Form::Single => Value::Array(vec![value.clone()]),
         Form::Bit => value.as_bool().map_or_else(|| value.clone(), |flag| Value::from(i64::from(flag))),
         Form::Words(pairs) => {

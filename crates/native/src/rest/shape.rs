@@ -1,20 +1,43 @@
-//! What of an answer is shown.
+//! What of an answer is shown, and in which manner.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use super::mend::{as_object, lean, mended};
+use crate::port::HttpResponse;
 use crate::tools::{Literal, Values};
 
-/// How an answer becomes the text of a result.
+/// How answers are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Answers {
+    /// The members that matter, asked for by name; lists with the number of all there is. A call may ask for everything.
+    #[default]
+    Compact,
+    /// As the service gave them.
+    Raw,
+    /// As the systems show them that the tools come from: the same members, without totals; what has no members of its own
+    /// as the service gave it.
+    Plain,
+}
+
+/// How an answer becomes a result.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Shape {
-    /// As it came, as indented JSON.
+    /// All of it.
     Whole,
     /// These members of it.
     Picked(&'static [Pick]),
     /// A list: how many, and under this name these members of each.
     Listed(&'static str, &'static [Pick]),
+    /// These members of it, each as its path with dots; it is shown under the path's first name.
+    One(&'static str),
+    /// A list: how many, and under this name these members of each, as paths.
+    List(&'static str, &'static str),
+    /// An object of things by name: a list of them, shown like a list.
+    Map(&'static str, &'static str),
     /// In words.
     Told(fn(&Value, &Values) -> String),
+    /// As JSON of its own making.
+    Made(fn(&Value, &Values) -> Value),
 }
 
 /// A member of what is shown.
@@ -53,23 +76,201 @@ pub(crate) const fn told(tell: fn(&Value, &Values) -> String) -> Shape {
     Shape::Told(tell)
 }
 
+/// How much there is of what a list shows a page of (`X-WP-Total`, `X-WP-TotalPages`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Totals {
+    /// Entries in all.
+    pub(crate) entries: Option<u64>,
+    /// Pages in all.
+    pub(crate) pages: Option<u64>,
+}
+
+impl Totals {
+    /// What an answer's head says.
+    pub(super) fn of(response: &HttpResponse) -> Self {
+        let number = |name| response.header(name).and_then(|text| text.trim().parse().ok());
+        Self { entries: number("x-wp-total"), pages: number("x-wp-totalpages") }
+    }
+}
+
+/// What a call answers.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Shown {
+    /// As text.
+    pub(crate) text: String,
+    /// The same as an object, where the tool has an output schema.
+    pub(crate) structured: Option<Value>,
+}
+
+impl Shown {
+    /// A text alone.
+    pub(crate) fn text(text: String) -> Self {
+        Self { text, structured: None }
+    }
+
+    fn object(value: Value) -> Self {
+        Self { text: pretty(&value), structured: Some(value) }
+    }
+}
+
+/// The manner in which one call's answer is shown.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Manner {
+    /// Of all calls.
+    pub(crate) answers: Answers,
+    /// Whether this call asks for everything.
+    pub(crate) raw: bool,
+    /// What the answer's head says.
+    pub(crate) totals: Totals,
+}
+
 impl Shape {
-    /// The text of a result. With `raw`, JSON is shown as it came.
-    pub(crate) fn shown(&self, answer: &Value, values: &Values, raw: bool) -> String {
+    /// The result of a call.
+    pub(crate) fn shown(&self, answer: Value, values: &Values, manner: Manner) -> Shown {
         match self {
-            Self::Told(tell) => tell(answer, values),
-            Self::Picked(picks) if !raw => pretty(&picked(answer, values, picks)),
-            Self::Listed(name, picks) if !raw => {
-                let rows: Vec<Value> = answer
-                    .as_array()
-                    .map(|rows| rows.iter().map(|row| picked(row, values, picks)).collect())
-                    .unwrap_or_default();
-                let mut out = Map::new();
-                out.insert("count".to_owned(), Value::from(rows.len()));
-                out.insert((*name).to_owned(), Value::Array(rows));
-                pretty(&Value::Object(out))
+            Self::Told(tell) => return Shown::text(tell(&answer, values)),
+            Self::Made(make) => return Shown::object(make(&answer, values)),
+            _ => {}
+        }
+        match manner.answers {
+            Answers::Raw => Shown::text(pretty(&answer)),
+            Answers::Plain => Shown::text(pretty(&match self {
+                Self::Whole => answer,
+                _ => self.shaped(answer, values, Totals::default()),
+            })),
+            Answers::Compact if manner.raw => Shown::object(match mended(answer) {
+                Value::Array(rows) if !matches!(self, Self::Map(..)) => {
+                    listed(rows, self.plural(), manner.totals)
+                }
+                other => object(as_object(other)),
+            }),
+            Answers::Compact => Shown::object(match self {
+                Self::Whole => match lean(answer) {
+                    Value::Array(rows) => listed(rows, self.plural(), manner.totals),
+                    other => object(other),
+                },
+                _ => self.shaped(mended(answer), values, manner.totals),
+            }),
+        }
+    }
+
+    fn shaped(&self, answer: Value, values: &Values, totals: Totals) -> Value {
+        match *self {
+            Self::Picked(picks) => picked(&answer, values, picks),
+            Self::One(fields) => chosen(&answer, fields),
+            Self::Listed(name, picks) => {
+                let rows = rows(answer).iter().map(|row| picked(row, values, picks)).collect();
+                listed(rows, name, totals)
             }
-            _ => pretty(answer),
+            Self::List(name, fields) | Self::Map(name, fields) => {
+                let rows = rows(answer).iter().map(|row| chosen(row, fields)).collect();
+                listed(rows, name, totals)
+            }
+            Self::Whole | Self::Told(_) | Self::Made(_) => answer,
+        }
+    }
+
+    /// What a list's entries are called.
+    fn plural(&self) -> &'static str {
+        match self {
+            Self::Listed(name, _) | Self::List(name, _) | Self::Map(name, _) => name,
+            _ => "items",
+        }
+    }
+
+    /// The members that are shown, as WordPress's `_fields` wants them; `None` when all are.
+    pub(super) fn fields(&self) -> Option<String> {
+        match self {
+            Self::Picked(picks) | Self::Listed(_, picks) => {
+                let mut paths = Vec::new();
+                gather(picks, "", &mut paths);
+                Some(paths.join(","))
+            }
+            Self::One(fields) | Self::List(_, fields) => {
+                Some(fields.split_ascii_whitespace().collect::<Vec<_>>().join(","))
+            }
+            // `_fields` empties an object of things by name.
+            Self::Map(..) | Self::Whole | Self::Told(_) | Self::Made(_) => None,
+        }
+    }
+
+    /// The schema of what is shown when answers are compact. Members have no types there: a call may ask for raw answers, and
+    /// plugins change what sites say.
+    pub(crate) fn schema(&self) -> Option<Value> {
+        let list = |name: &str| {
+            json!({"type": "object", "properties": {
+                "count": {"type": "integer", "description": "How many entries these are."},
+                "total": {"type": "integer", "description": "How many there are in all."},
+                "total_pages": {"type": "integer", "description": "How many pages there are in all."},
+                name: {"type": "array", "items": {"type": "object"}},
+            }})
+        };
+        let one = |names: Vec<&str>| {
+            let members: Map<String, Value> =
+                names.into_iter().map(|name| (name.to_owned(), json!({}))).collect();
+            json!({"type": "object", "properties": members})
+        };
+        match self {
+            Self::Told(_) => None,
+            Self::Whole | Self::Made(_) => Some(json!({"type": "object"})),
+            Self::Picked(picks) => Some(one(picks.iter().map(|pick| pick.name).collect())),
+            Self::One(fields) => Some(one(fields.split_ascii_whitespace().map(head).collect())),
+            Self::Listed(name, _) | Self::List(name, _) | Self::Map(name, _) => Some(list(name)),
+        }
+    }
+}
+
+/// The entries of a list, or of an object of things by name.
+fn rows(answer: Value) -> Vec<Value> {
+    match answer {
+        Value::Array(rows) => rows,
+        Value::Object(members) => members.into_iter().map(|(_, value)| value).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn listed(rows: Vec<Value>, name: &str, totals: Totals) -> Value {
+    let mut out = Map::new();
+    out.insert("count".to_owned(), Value::from(rows.len()));
+    out.extend(totals.entries.map(|total| ("total".to_owned(), Value::from(total))));
+    out.extend(totals.pages.map(|pages| ("total_pages".to_owned(), Value::from(pages))));
+    out.insert(name.to_owned(), Value::Array(rows));
+    Value::Object(out)
+}
+
+/// An object, as structured results have to be.
+fn object(answer: Value) -> Value {
+    match answer {
+        Value::Object(_) => answer,
+        Value::Null => json!({}),
+        other => json!({"value": other}),
+    }
+}
+
+fn head(path: &str) -> &str {
+    path.split('.').next().unwrap_or(path)
+}
+
+fn chosen(answer: &Value, fields: &str) -> Value {
+    let mut out = Map::new();
+    for path in fields.split_ascii_whitespace() {
+        let name = head(path);
+        let found = path.split('.').try_fold(answer, |value, part| value.get(part));
+        if let Some(found) = found.or_else(|| answer.get(name)) {
+            out.insert(name.to_owned(), found.clone());
+        }
+    }
+    Value::Object(out)
+}
+
+fn gather(picks: &[Pick], before: &str, paths: &mut Vec<String>) {
+    let path = |at: &str| format!("{before}{at}").trim_start_matches('/').replace('/', ".");
+    for pick in picks {
+        match pick.from {
+            From::At(at) | From::Or(at, _) => paths.push(path(at)),
+            From::First(places) => paths.extend(places.iter().map(|at| path(at))),
+            From::Object(at, picks) => gather(picks, &format!("{before}{at}"), paths),
+            From::Value(_) | From::Fixed(_) => {}
         }
     }
 }

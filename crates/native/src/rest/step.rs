@@ -18,8 +18,25 @@ pub(crate) enum Step {
     Ask(Ask),
     /// A file, for a request behind it.
     File(FileFrom),
+    /// A request whose route and method the call says.
+    Open(Open),
     /// A value of this name, made of those that there are; `None` makes none.
     Make(&'static str, fn(&Values) -> Result<Option<Value>, Trouble>),
+}
+
+/// A request that the call says: names of arguments.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Open {
+    /// The name of the place that it goes to.
+    pub(crate) base: &'static str,
+    /// Its method.
+    pub(crate) method: &'static str,
+    /// Its route.
+    pub(crate) route: &'static str,
+    /// What goes into the query.
+    pub(crate) query: &'static str,
+    /// What goes into the body.
+    pub(crate) body: &'static str,
 }
 
 /// A request.
@@ -31,7 +48,7 @@ pub(crate) struct Ask {
     pub(crate) verb: Verb,
     /// The name of the place that it goes to.
     pub(crate) base: &'static str,
-    /// The path behind the place's URL, with `{NAME}` for values.
+    /// The path behind the place's URL, with `{NAME}` for values, and `{*NAME}` for those that may be several segments.
     pub(crate) route: &'static str,
     /// Whether the call's arguments go along.
     pub(crate) takes_arguments: bool,
@@ -43,6 +60,8 @@ pub(crate) struct Ask {
     pub(crate) binds: &'static [Bind],
     /// How long its answer may be kept, where answers are.
     pub(crate) keep: Duration,
+    /// What it does, where its method says something else.
+    pub(crate) acts_as: Verb,
 }
 
 /// Whether a step is taken.
@@ -58,6 +77,10 @@ pub(crate) enum When {
     Digits(&'static str),
     /// When it is not.
     Words(&'static str),
+    /// When it is this word.
+    Is(&'static str, &'static str),
+    /// When it is not this word.
+    IsNot(&'static str, &'static str),
 }
 
 /// How a body is written.
@@ -98,7 +121,8 @@ pub(crate) enum Source {
 pub(crate) struct Bind {
     /// The name of the value.
     pub(crate) name: &'static str,
-    /// Where it stands (RFC 6901); a `*` for each element of a list, which gives a list.
+    /// Where it stands (RFC 6901); a `*` for each element of a list, which gives a list; places with `|` between, the first that
+    /// there is.
     pub(crate) at: &'static str,
     /// What happens when it is not there.
     pub(crate) missing: Missing,
@@ -109,6 +133,8 @@ pub(crate) struct Bind {
 pub(crate) enum Missing {
     /// The call fails, in these words.
     Trouble(&'static str),
+    /// Nothing.
+    Nothing,
     /// The call is answered as if this JSON text were the last answer.
     Answer(&'static str),
 }
@@ -124,6 +150,7 @@ const fn ask(verb: Verb, base: &'static str, route: &'static str) -> Ask {
         encoding: Encoding::Json,
         binds: &[],
         keep: Duration::ZERO,
+        acts_as: verb,
     }
 }
 
@@ -146,6 +173,23 @@ pub(crate) const fn put(base: &'static str, route: &'static str) -> Ask {
 pub(crate) const fn patch(base: &'static str, route: &'static str) -> Ask {
     ask(Verb::Patch, base, route)
 }
+
+/// A request that changes something, with the method that passes everywhere.
+pub(crate) const fn edit(base: &'static str, route: &'static str) -> Ask {
+    Ask { acts_as: Verb::Patch, ..ask(Verb::Post, base, route) }
+}
+
+/// A request that has something worked out, and changes nothing.
+pub(crate) const fn query(base: &'static str, route: &'static str) -> Ask {
+    Ask { acts_as: Verb::Get, ..ask(Verb::Post, base, route) }
+}
+
+/// A request that removes something for good, where a service wants to be told so.
+pub(crate) const fn purge(base: &'static str, route: &'static str) -> Ask {
+    delete(base, route).with(FOR_GOOD)
+}
+
+const FOR_GOOD: &[Field] = &[fixed("force", Literal::Flag(true))];
 
 /// A request that removes something.
 pub(crate) const fn delete(base: &'static str, route: &'static str) -> Ask {
@@ -206,11 +250,11 @@ impl Ask {
 }
 
 impl Step {
-    /// The method of a request.
+    /// What a request does to the world: its method, or what it acts as.
     pub(crate) fn verb(&self) -> Option<Verb> {
         match self {
-            Self::Ask(ask) => Some(ask.verb),
-            Self::File(_) | Self::Make(..) => None,
+            Self::Ask(ask) => Some(ask.acts_as),
+            Self::Open(_) | Self::File(_) | Self::Make(..) => None,
         }
     }
 }

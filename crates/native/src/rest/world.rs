@@ -9,10 +9,11 @@ use serde_json::Value;
 
 use super::cache::Cache;
 use super::file::{self, FileAsk, FileData};
+use super::open;
 use super::place::{Doubt, Places};
 use super::request::{AGENT, Making};
-use super::shape::Shape;
-use super::step::{Ask, Bind, Missing, Step, When};
+use super::shape::{Answers, Manner, Shape, Shown, Totals};
+use super::step::{Ask, Bind, Missing, Open, Step, When};
 use crate::port::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Verb};
 use crate::server::Mapped;
 use crate::tools::{Argument, Condition, Trouble, Values};
@@ -62,8 +63,8 @@ pub(crate) struct World {
     pub(crate) limits: Limits,
     /// Answers that are kept.
     pub(crate) cache: Option<Cache>,
-    /// Whether JSON is shown as it came.
-    pub(crate) raw: bool,
+    /// How answers are shown.
+    pub(crate) answers: Answers,
 }
 
 /// A call while it runs.
@@ -73,10 +74,16 @@ struct Run<'a> {
     values: Values,
     mapped: Option<&'a Mapped>,
     file: Option<FileData>,
+    /// The members that an answer is asked for, where it is shown in part.
+    fields: Option<String>,
+    totals: Totals,
 }
 
+/// The argument by which a call asks for a whole answer.
+pub(crate) const RAW: &str = "raw";
+
 impl World {
-    /// Takes the steps; the text of the result.
+    /// Takes the steps; the result.
     ///
     /// # Errors
     /// The first trouble, which ends the call.
@@ -86,8 +93,11 @@ impl World {
         (steps, shape): (&'static [Step], &Shape),
         values: Values,
         mapped: Option<&Mapped>,
-    ) -> Result<String, Trouble> {
-        let mut run = Run { world: self, arguments, values, mapped, file: None };
+    ) -> Result<Shown, Trouble> {
+        let raw = self.answers == Answers::Compact && values.flag(RAW);
+        let fields = (self.answers == Answers::Compact && !raw).then(|| shape.fields()).flatten();
+        let totals = Totals::default();
+        let mut run = Run { world: self, arguments, values, mapped, file: None, fields, totals };
         let mut last = Value::Null;
         for step in steps {
             match step {
@@ -100,6 +110,7 @@ impl World {
                     }
                 }
                 Step::Ask(_) => {}
+                Step::Open(open) => last = run.opened(open).await?,
                 Step::Make(name, make) => {
                     if let Some(value) = make(&run.values)? {
                         run.values.set(name, value);
@@ -107,7 +118,12 @@ impl World {
                 }
             }
         }
-        Ok(shape.shown(&last, &run.values, self.raw))
+        Ok(shape.shown(last, &run.values, Manner { answers: self.answers, raw, totals: run.totals }))
+    }
+
+    /// Whether requests go somewhere that no call has to say.
+    pub(crate) fn knows_its_place(&self) -> bool {
+        self.places.place("index", &Values::default(), None).is_ok()
     }
 
     /// Sends a request; once more when it found no connection, as long as there is time.
@@ -144,11 +160,25 @@ impl Run<'_> {
             When::Absent(name) => !self.values.has(name),
             When::Digits(name) => digits(name),
             When::Words(name) => !digits(name),
+            When::Is(name, word) => self.values.text(name) == word,
+            When::IsNot(name, word) => self.values.text(name) != word,
         }
     }
 
+    /// The answer to a request that the call says, where that is allowed.
+    async fn opened(&mut self, open: &Open) -> Result<Value, Trouble> {
+        let places = &self.world.places;
+        let (verb, route) = open::wanted(open, &self.values)?;
+        places.may(open.base, verb, &route)?;
+        let place = places.place(open.base, &self.values, self.mapped)?;
+        self.world.let_in(&place).await?;
+        let digest = self.world.digest(&place);
+        let request = open::request(open, &self.values, (verb, &route), place)?;
+        self.answered((open.base, Verb::Post, Duration::ZERO), digest, request).await
+    }
+
     /// The answer to a request.
-    async fn asked(&self, ask: &Ask) -> Result<Value, Trouble> {
+    async fn asked(&mut self, ask: &Ask) -> Result<Value, Trouble> {
         let place = self.world.places.place(ask.base, &self.values, self.mapped)?;
         self.world.let_in(&place).await?;
         let digest = self.world.digest(&place);
@@ -158,47 +188,63 @@ impl Run<'_> {
             mapped: self.mapped,
             file: self.file.as_ref(),
             places: &*self.world.places,
+            fields: self.fields.as_deref(),
         };
-        let mut request = making.request(ask, place)?;
+        let request = making.request(ask, place)?;
+        self.answered((ask.base, ask.verb, ask.keep), digest, request).await
+    }
+
+    async fn answered(
+        &mut self,
+        (base, verb, keep): (&'static str, Verb, Duration),
+        digest: Option<[u8; 32]>,
+        mut request: HttpRequest,
+    ) -> Result<Value, Trouble> {
         request.most = self.world.limits.answer;
-        let body =
-            self.body(ask, request).await.inspect_err(|trouble| self.world.troubled(trouble, digest))?;
+        let answer = self.body((base, verb, keep), request).await;
+        let (body, totals) = answer.inspect_err(|trouble| self.world.troubled(trouble, digest))?;
+        self.totals = totals;
         if body.iter().all(u8::is_ascii_whitespace) {
             return Ok(Value::Null);
         }
         let answer: Value = serde_json::from_slice(&body).map_err(|_| {
             Trouble::new(Condition::UpstreamError, "the answer is no JSON: is this the right address?")
         })?;
-        self.world.places.refused(ask.base, &answer).map_or(Ok(answer), Err)
+        self.world.places.refused(base, &answer).map_or(Ok(answer), Err)
     }
 
-    /// The body of a successful answer, kept or new.
-    async fn body(&self, ask: &Ask, request: HttpRequest) -> Result<Bytes, Trouble> {
+    /// The body of a successful answer, kept or new, and what its head says of a list.
+    async fn body(
+        &self,
+        (base, verb, keep): (&'static str, Verb, Duration),
+        request: HttpRequest,
+    ) -> Result<(Bytes, Totals), Trouble> {
         let cache = self
             .world
             .cache
             .as_ref()
-            .filter(|_| ask.verb == Verb::Get && !ask.keep.is_zero() && request.authorization.is_none());
+            .filter(|_| verb == Verb::Get && !keep.is_zero() && request.authorization.is_none());
         let url = request.url.clone();
         if let Some(body) = cache.and_then(|cache| cache.get(&url, self.world.http.now())) {
-            return Ok(body);
+            return Ok((body, Totals::default()));
         }
         let response = self.world.sent(request).await.map_err(|fault| unreached(&fault))?;
         if !response.is_success() {
             let trouble = match redirect(&response) {
                 Some(trouble) => trouble,
-                None => self.world.places.trouble(ask.base, &response),
+                None => self.world.places.trouble(base, &response),
             };
-            return Err(match self.world.places.doubt(ask.base, &trouble) {
+            return Err(match self.world.places.doubt(base, &trouble) {
                 Some(doubt) => self.settled(doubt, trouble).await,
                 None => trouble,
             });
         }
         if let Some(cache) = cache {
             let now = self.world.http.now();
-            cache.put(&url, &response.body, now, now + ask.keep);
+            cache.put(&url, &response.body, now, now + keep);
         }
-        Ok(response.body)
+        let totals = Totals::of(&response);
+        Ok((response.body, totals))
     }
 
     /// What a trouble means once the site has said what it has.
@@ -228,6 +274,7 @@ impl Run<'_> {
         for bind in binds {
             match (found(answer, bind.at), bind.missing) {
                 (Some(value), _) => self.values.set(bind.name, value),
+                (None, Missing::Nothing) => {}
                 (None, Missing::Trouble(words)) => return Err(Trouble::new(Condition::ToolFailed, words)),
                 (None, Missing::Answer(text)) => {
                     return Ok(Some(serde_json::from_str(text).unwrap_or_default()));
@@ -275,8 +322,12 @@ impl Run<'_> {
     }
 }
 
-/// The value at `at`; with `*`, of each element.
+/// The value at the first of the places; with `*`, of each element.
 fn found(answer: &Value, at: &str) -> Option<Value> {
+    at.split('|').find_map(|at| found_at(answer, at))
+}
+
+fn found_at(answer: &Value, at: &str) -> Option<Value> {
     let Some((before, behind)) = at.split_once("/*") else { return answer.pointer(at).cloned() };
     let rows = answer.pointer(before)?.as_array()?;
     let values: Vec<Value> = rows.iter().filter_map(|row| row.pointer(behind).cloned()).collect();

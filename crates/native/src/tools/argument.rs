@@ -50,6 +50,12 @@ pub(crate) enum Kind {
     Texts,
     /// Whole numbers.
     Integers,
+    /// An object.
+    Object,
+    /// Objects.
+    Objects,
+    /// Any value.
+    Any,
 }
 
 /// A value that stands in a row.
@@ -85,6 +91,10 @@ pub(crate) enum Form {
     Bit,
     /// One value as a list of one.
     Single,
+    /// Not at all, when it is this word.
+    Unless(&'static str),
+    /// The number; false for zero.
+    NumberOrFalse,
     /// These words in others.
     Words(&'static [(&'static str, &'static str)]),
 }
@@ -143,6 +153,21 @@ pub(crate) const fn list(name: &'static str, about: &'static str) -> Argument {
 /// Whole numbers.
 pub(crate) const fn integers(name: &'static str, about: &'static str) -> Argument {
     argument(name, Kind::Integers, about)
+}
+
+/// An object.
+pub(crate) const fn object(name: &'static str, about: &'static str) -> Argument {
+    argument(name, Kind::Object, about)
+}
+
+/// Objects.
+pub(crate) const fn objects(name: &'static str, about: &'static str) -> Argument {
+    argument(name, Kind::Objects, about)
+}
+
+/// Any value.
+pub(crate) const fn any(name: &'static str, about: &'static str) -> Argument {
+    argument(name, Kind::Any, about)
 }
 
 impl Argument {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::argument::{Argument, Kind};
-use super::read::whole;
+use super::read::{tree, whole};
 use crate::rest::html;
 
 /// Characters of a text that are kept.
@@ -23,6 +23,9 @@ pub(super) fn bent(value: &Value, row: &Argument) -> Option<Value> {
         Kind::Flag => Value::from(is_true(value)),
         Kind::Texts => elements(value).iter().filter_map(written).map(|text| plain(&text)).collect(),
         Kind::Integers => elements(value).iter().map(unsigned).collect(),
+        Kind::Object => tree(value).filter(Value::is_object)?,
+        Kind::Objects => tree(value)?.as_array()?.iter().filter(|item| item.is_object()).cloned().collect(),
+        Kind::Any => value.clone(),
     };
     let allowed = row.words.is_empty() || value.as_str().is_some_and(|text| row.words.contains(&text));
     let empty = value.as_str() == Some("");

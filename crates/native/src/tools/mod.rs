@@ -12,8 +12,10 @@
 //! | `lenient` | the policy that bends what it is given into what it expects |
 //! | `trouble` | why a call fails, and how that is said |
 //! | `server` | the server itself: methods, calls |
+//! | `found` | tools that are found at the place that is asked |
 
 mod argument;
+mod found;
 mod lenient;
 mod read;
 mod row;
@@ -25,7 +27,12 @@ mod values;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use argument::{Argument, Form, Literal, flag, html, int, integers, list, number, raw, text};
+#[cfg(test)]
+pub(crate) use argument::Kind;
+pub(crate) use argument::{
+    Argument, Form, Literal, any, flag, html, int, integers, list, number, object, objects, raw, text,
+};
+pub(crate) use found::Found;
 pub(crate) use read::Policy;
 #[cfg(test)]
 pub(crate) use row::Act;

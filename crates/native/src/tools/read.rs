@@ -77,6 +77,9 @@ fn wanted(row: &Argument) -> String {
         Kind::Flag => "true or false",
         Kind::Texts => "an array of strings",
         Kind::Integers => "an array of whole numbers",
+        Kind::Object => "an object",
+        Kind::Objects => "an array of objects",
+        Kind::Any => "a value",
     };
     format!("the argument {:?} must be {what}", row.name)
 }
@@ -106,6 +109,19 @@ fn fitting(value: &Value, row: &Argument) -> Option<Value> {
             value.as_array()?.iter().map(Value::as_str).collect::<Option<Vec<_>>>().map(Value::from)
         }
         Kind::Integers => value.as_array()?.iter().map(whole).collect::<Option<Vec<_>>>().map(Value::from),
+        Kind::Object => tree(value).filter(Value::is_object),
+        Kind::Objects => {
+            tree(value).filter(|list| list.as_array().is_some_and(|list| list.iter().all(Value::is_object)))
+        }
+        Kind::Any => Some(value.clone()),
+    }
+}
+
+/// The value itself, or what it says when it is a text: models often write objects as texts.
+pub(super) fn tree(value: &Value) -> Option<Value> {
+    match value {
+        Value::String(text) => serde_json::from_str(text).ok(),
+        other => Some(other.clone()),
     }
 }
 

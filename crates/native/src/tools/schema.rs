@@ -6,14 +6,20 @@ use serde_json::{Map, Value, json};
 use super::argument::{Argument, Kind, Literal};
 use super::row::{Effect, Tool};
 
-/// A tool as a list shows it.
-pub(crate) fn described(tool: &Tool) -> Value {
-    json!({
+/// A tool as a list shows it, with arguments that it has beside its own. The schema of its answers is there where they are
+/// structured.
+pub(crate) fn described(tool: &Tool, more: &[Argument], output: Option<Value>) -> Value {
+    let arguments: Vec<Argument> = tool.arguments.iter().chain(more).copied().collect();
+    let mut described = json!({
         "name": tool.name,
         "description": tool.about,
-        "inputSchema": schema(tool.arguments),
+        "inputSchema": schema(&arguments),
         "annotations": annotations(tool.does()),
-    })
+    });
+    if let Some(output) = output {
+        described["outputSchema"] = output;
+    }
+    described
 }
 
 fn annotations(effect: Effect) -> Value {
@@ -46,6 +52,8 @@ fn property(argument: &Argument) -> Value {
     match argument.kind {
         Kind::Texts => drop(property.insert("items".to_owned(), json!({"type": "string"}))),
         Kind::Integers => drop(property.insert("items".to_owned(), json!({"type": "integer"}))),
+        Kind::Objects => drop(property.insert("items".to_owned(), json!({"type": "object"}))),
+        Kind::Any => drop(property.remove("type")),
         _ => {}
     }
     if !argument.words.is_empty() {
@@ -63,7 +71,8 @@ fn type_name(kind: Kind) -> &'static str {
         Kind::Integer => "integer",
         Kind::Number => "number",
         Kind::Flag => "boolean",
-        Kind::Texts | Kind::Integers => "array",
+        Kind::Texts | Kind::Integers | Kind::Objects => "array",
+        Kind::Object | Kind::Any => "object",
     }
 }
 

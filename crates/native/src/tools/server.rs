@@ -4,24 +4,28 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use proto::era::{CacheHint, CacheScope, Era, InvalidArguments, ServerHello, complete};
+use proto::era::{CacheHint, CacheScope, Era, InvalidArguments, ServerHello, Structured, complete};
 use proto::json::quote;
 use proto::mcp::Method;
 use proto::rpc::Frame;
 use serde_json::{Map, Value};
 
+use super::argument::{Argument, flag};
+use super::found::{Found, Kept};
 use super::read::{Policy, read};
 use super::row::{Act, Tool};
 use super::schema::described;
 use super::trouble::{Condition, Trouble};
 use super::values::Values;
-use crate::rest::World;
+use crate::rest::{Answers, RAW, Shape, Shown, World};
 use crate::server::{Answering, Mapped, NativeCall, NativeServer, Refusal, respond};
 
 const CAPABILITIES: &str = r#"{"tools":{}}"#;
 
 /// The tools stay the same until the configuration changes.
 const KEEP: CacheHint = CacheHint { ttl_ms: 3_600_000, scope: CacheScope::Public };
+/// What is found at a place may change there.
+const SHORTER: CacheHint = CacheHint { ttl_ms: 300_000, scope: CacheScope::Public };
 
 /// What the servers of one kind have in common.
 #[derive(Debug)]
@@ -58,9 +62,33 @@ struct Inner {
     channel: Channel,
     info: String,
     tools: Vec<&'static Tool>,
-    list: String,
+    /// The list for eras with structured results, and for those without.
+    lists: [String; 2],
+    compact: bool,
     settings: Map<String, Value>,
     world: Option<World>,
+    found: Option<(Found, Kept, bool)>,
+}
+
+/// The argument of tools whose answers are shown in part.
+const WHOLE: &[Argument] =
+    &[flag(RAW, "Whether the answer is shown as the site gave it, with all its members.")];
+
+/// What a tool takes beside its own arguments.
+fn more_of(tool: &Tool, compact: bool) -> &'static [Argument] {
+    match tool.act {
+        Act::Rest(_, Shape::Told(_) | Shape::Made(_)) | Act::Local(_) => &[],
+        Act::Rest(..) if compact => WHOLE,
+        Act::Rest(..) => &[],
+    }
+}
+
+/// The schema of a tool's answers, where they are structured.
+fn output_of(tool: &Tool, compact: bool) -> Option<Value> {
+    match &tool.act {
+        Act::Rest(_, shape) if compact => shape.schema(),
+        _ => None,
+    }
 }
 
 impl fmt::Debug for ToolServer {
@@ -79,15 +107,31 @@ impl ToolServer {
         settings: Map<String, Value>,
         world: Option<World>,
     ) -> Self {
-        let rows: Vec<Value> = tools.iter().map(|tool| described(tool)).collect();
+        let compact = world.as_ref().is_some_and(|world| world.answers == Answers::Compact);
+        let list = |structured: bool| {
+            let row = |tool: &&'static Tool| {
+                let output = if structured { output_of(tool, compact) } else { None };
+                described(tool, more_of(tool, compact), output)
+            };
+            format!("\"tools\":{}", tools.iter().map(row).collect::<Value>())
+        };
+        let lists = [list(true), list(false)];
         let info = format!(
             "{{\"name\":{},\"title\":{},\"version\":\"{}\"}}",
             quote(family.name),
             quote(family.title),
             env!("CARGO_PKG_VERSION")
         );
-        let list = format!("\"tools\":{}", Value::Array(rows));
-        Self(Arc::new(Inner { family, channel, info, tools, list, settings, world }))
+        Self(Arc::new(Inner { family, channel, info, tools, lists, compact, settings, world, found: None }))
+    }
+
+    /// With tools that are found at the place that is asked; those that only read, where that is said.
+    pub(crate) fn finding(mut self, found: Found, only_reads: bool) -> Self {
+        // Nobody has a clone yet.
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.found = Some((found, Kept::default(), only_reads));
+        }
+        self
     }
 
     /// The rows of its tools.
@@ -118,7 +162,7 @@ impl NativeServer for ToolServer {
         match Method::from_name(&method).filter(|method| era.knows(*method)) {
             Some(Method::ToolsCall) => self.call(request, era, call.mapped),
             Some(Method::Ping) => self.at_once(request, Ok(self.0.dressed(era, "", None))),
-            Some(Method::ToolsList) => self.at_once(request, self.0.listed(request, era)),
+            Some(Method::ToolsList) => self.list(request, era),
             _ => self.at_once(request, Err(Refusal::method(&method))),
         }
     }
@@ -130,13 +174,25 @@ impl ToolServer {
         Answering::Ready(respond(request, outcome))
     }
 
+    fn list(&self, request: &Frame, era: &'static Era) -> Answering {
+        let knows = self.0.world.as_ref().is_some_and(World::knows_its_place);
+        if self.0.found.is_none() || !knows {
+            return self.at_once(request, self.0.listed(request, era, &[], KEEP));
+        }
+        let (inner, request) = (self.0.clone(), request.clone());
+        Answering::Soon(Box::pin(async move {
+            let more = inner.found_now().await;
+            respond(&request, inner.listed(&request, era, &more, SHORTER))
+        }))
+    }
+
     fn call(&self, request: &Frame, era: &'static Era, mapped: Option<&Mapped>) -> Answering {
         let (tool, values) = match self.0.begun(request) {
             Ok(begun) => begun,
             Err(trouble) => return self.at_once(request, self.0.said(era, Err(trouble))),
         };
         match tool.act {
-            Act::Local(run) => self.at_once(request, self.0.said(era, run(&values))),
+            Act::Local(run) => self.at_once(request, self.0.said(era, run(&values).map(Shown::text))),
             Act::Rest(steps, shape) => {
                 let (inner, request, mapped) = (self.0.clone(), request.clone(), mapped.cloned());
                 Answering::Soon(Box::pin(async move {
@@ -160,42 +216,71 @@ impl Inner {
         let span = request.param("name").map_err(|e| words(&e))?;
         let name = span.and_then(|span| request.string(span));
         let name = name.ok_or_else(|| words(&"\"name\" is required and must be a string"))?;
-        let tool = self.tools.iter().find(|tool| tool.name == name).ok_or_else(|| {
-            let known: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
-            words(&format!("unknown tool {name:?}; there are {}", known.join(", ")))
-        })?;
         let given = match request.param("arguments").map_err(|e| Trouble::arguments(e.to_string()))? {
             Some(span) => serde_json::from_slice(span.of(request.text()))
                 .map_err(|_| Trouble::arguments("the arguments must be an object"))?,
             None => Map::new(),
         };
+        let (name, given) = match self.found.as_ref().and_then(|(found, ..)| (found.called)(&name, &given)) {
+            Some((name, given)) => (name.into(), given),
+            None => (name, given),
+        };
+        let tool = self.tools.iter().find(|tool| tool.name == name).ok_or_else(|| {
+            let known: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
+            words(&format!("unknown tool {name:?}; there are {}", known.join(", ")))
+        })?;
         let mut values = read(&given, tool.arguments, self.family.policy)?;
+        let more = more_of(tool, self.compact);
+        values.0.extend(read(&given, more, self.family.policy)?.0);
         for (name, value) in &self.settings {
             values.set(name, value.clone());
         }
         Ok((tool, values))
     }
 
-    fn listed(&self, request: &Frame, era: &Era) -> Result<Bytes, Refusal> {
-        match request.param("cursor").map_err(|e| Refusal::params(e.to_string()))? {
-            Some(_) => Err(Refusal::params("this list has one page only: leave \"cursor\" out")),
-            None => Ok(self.dressed(era, &self.list, Some(KEEP))),
+    /// The tools that are found now, each as JSON text.
+    async fn found_now(&self) -> Vec<String> {
+        let (Some((found, kept, only_reads)), Some(world)) = (&self.found, &self.world) else {
+            return Vec::new();
+        };
+        found.tools(world, kept, *only_reads).await.iter().map(Value::to_string).collect()
+    }
+
+    fn listed(&self, request: &Frame, era: &Era, more: &[String], keep: CacheHint) -> Result<Bytes, Refusal> {
+        if request.param("cursor").map_err(|e| Refusal::params(e.to_string()))?.is_some() {
+            return Err(Refusal::params("this list has one page only: leave \"cursor\" out"));
         }
+        let list = &self.lists[usize::from(era.shapes.structured == Structured::None)];
+        let mut list = list.strip_suffix(']').unwrap_or(list).to_owned();
+        for tool in more {
+            list.push(',');
+            list.push_str(tool);
+        }
+        list.push(']');
+        Ok(self.dressed(era, &list, Some(keep)))
     }
 
     /// The outcome of a call as the server's family says it.
-    fn said(&self, era: &Era, outcome: Result<String, Trouble>) -> Result<Bytes, Refusal> {
-        let (text, is_error) = match outcome {
-            Ok(text) => (text, false),
+    fn said(&self, era: &Era, outcome: Result<Shown, Trouble>) -> Result<Bytes, Refusal> {
+        let (shown, is_error) = match outcome {
+            Ok(shown) => (shown, false),
             Err(trouble) if self.is_refused(era, trouble.condition) => return Err(trouble.refusal()),
             Err(trouble) => {
                 let unfit = trouble.condition == Condition::InvalidArguments;
                 let before = if unfit { self.family.unfit } else { self.family.failed };
-                (format!("{before}{}", trouble.message), true)
+                (Shown::text(format!("{before}{}", trouble.message)), true)
             }
         };
-        let content =
-            format!("\"content\":[{{\"type\":\"text\",\"text\":{}}}],\"isError\":{is_error}", quote(&text));
+        let mut content = format!(
+            "\"content\":[{{\"type\":\"text\",\"text\":{}}}],\"isError\":{is_error}",
+            quote(&shown.text)
+        );
+        // What eras without it would be given is in the text.
+        if let Some(value) =
+            shown.structured.filter(|_| self.compact && era.shapes.structured != Structured::None)
+        {
+            content = format!("{content},\"structuredContent\":{value}");
+        }
         Ok(self.dressed(era, &content, None))
     }
 

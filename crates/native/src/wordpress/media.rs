@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{PAGE, PER_PAGE, id};
+use super::arguments::{PAGE, PARENTS, PER_PAGE, SEARCH, id};
 use crate::rest::{Encoding, Field, FileFrom, Pick, Shape, Source, Step, get, pick, post, value};
 use crate::tools::{Argument, Form, Tool, Trouble, Values, int, raw, text, tool};
 
@@ -51,6 +51,8 @@ pub(super) const TOOLS: &[Tool] = &[
             PER_PAGE,
             PAGE,
             text("media_type", "Only those of this kind.").among(&["image", "video", "audio", "application"]),
+            SEARCH,
+            PARENTS,
         ],
         &[get("wp", "/media").step()],
         Shape::Listed("media", LINE),

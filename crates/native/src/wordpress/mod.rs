@@ -1,12 +1,16 @@
-//! Tools for a WordPress site over its own REST API (`wp/v2`): posts, pages, media, categories, tags, comments, and a host of
-//! images.
+//! Tools for a WordPress site over its own REST API: posts, pages, media, categories, tags, comments and a host of images are
+//! always there; the rest of the API is a set that is switched on.
 //!
 //! | file | is for |
 //! |---|---|
 //! | `posts` | rows about posts and pages |
 //! | `media` | rows about media and images |
 //! | `terms` | rows about categories, tags and comments |
+//! | `arguments` | arguments that many rows have |
+//! | `extended` | the rest of the API |
 
+mod arguments;
+mod extended;
 mod media;
 mod posts;
 mod terms;
@@ -20,10 +24,11 @@ use std::sync::Arc;
 
 use serde_json::Map;
 
+use crate::discover;
 use crate::port::HttpClient;
 use crate::rest::World;
 use crate::site::{INDEX, Site, SiteSettings, WORDPRESS};
-use crate::tools::{Argument, Channel, Family, Policy, Tool, ToolServer, flag, int, text};
+use crate::tools::{Channel, Family, Policy, Tool, ToolServer};
 
 const FAMILY: Family = Family {
     name: "dragoman-wordpress",
@@ -36,9 +41,23 @@ const FAMILY: Family = Family {
     unfit: "Error: ",
 };
 
-/// The tools.
-fn all() -> Vec<&'static Tool> {
-    [posts::TOOLS, media::TOOLS, terms::TOOLS].into_iter().flatten().collect()
+/// Which tools there are beside those about posts, pages, media, terms and comments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sets {
+    /// The rest of WordPress's own API.
+    pub extended: bool,
+    /// What the site offers beside what is known: its index, its routes, its abilities.
+    pub discover: bool,
+}
+
+fn tools(settings: &SiteSettings, sets: Sets) -> Vec<&'static Tool> {
+    let core = [posts::TOOLS, media::TOOLS, terms::TOOLS];
+    let extended = extended::TABLES.iter().filter(|_| sets.extended);
+    let mut tools: Vec<&'static Tool> = core.iter().chain(extended).copied().flatten().collect();
+    if sets.discover {
+        tools.extend(discover::tools(settings));
+    }
+    settings.fitting(tools)
 }
 
 /// The WordPress tools. A call that fails is answered with a JSON-RPC error whose `data.condition` says what kind it is,
@@ -46,25 +65,16 @@ fn all() -> Vec<&'static Tool> {
 ///
 /// # Errors
 /// When a URL of the settings is none, in words.
-pub fn server(settings: &SiteSettings, http: Arc<dyn HttpClient>) -> Result<ToolServer, String> {
+pub fn server(settings: &SiteSettings, sets: Sets, http: Arc<dyn HttpClient>) -> Result<ToolServer, String> {
     let world = World {
         http,
         places: Box::new(Site::new(settings, &[WORDPRESS, INDEX])?),
         limits: settings.limits(),
         cache: None,
-        raw: settings.raw,
+        answers: settings.answers,
     };
     let channel =
         if settings.failures_as_results.unwrap_or(false) { Channel::Results } else { Channel::Errors };
-    Ok(ToolServer::new(&FAMILY, channel, all(), Map::new(), Some(world)))
-}
-
-const PER_PAGE: Argument = int("per_page", "How many on a page.").or_int(10).least(1).most(100);
-const PAGE: Argument = int("page", "Which page of the list.").or_int(1).least(1);
-const SEARCH: Argument = text("search", "Only those that have this text.");
-const FORCE: Argument =
-    flag("force", "Whether it is removed at once rather than put into the bin.").or_flag(false);
-
-const fn id(about: &'static str) -> Argument {
-    int("id", about).required().least(1)
+    let server = ToolServer::new(&FAMILY, channel, tools(settings, sets), Map::new(), Some(world));
+    Ok(if sets.discover { server.finding(discover::ABILITIES, settings.only_reads()) } else { server })
 }

@@ -1,15 +1,18 @@
 //! Posts and pages.
 
-use super::{FORCE, PAGE, PER_PAGE, SEARCH, id};
+use super::arguments::{
+    AFTER, AUTHOR, AUTHORS, BEFORE, CATEGORIES, COMMENTS, DATE, FORCE, IMAGE, IN_CATEGORIES, MENU_ORDER,
+    META, NOT_CATEGORIES, NOT_TAGS, ORDER, PAGE, PAGES_BY, PARENT, PARENTS, PASSWORD, PER_PAGE, PINGS,
+    POSTS_BY, SEARCH, SLUG, SLUGS, STICKY, TAGS, TEMPLATE, WITH_TAGS, id,
+};
 use crate::rest::{From, Pick, Shape, delete, get, pick, post};
-use crate::tools::{Argument, Effect, Literal, Tool, html, int, text, tool};
+use crate::tools::{Argument, Effect, Literal, Tool, html, text, tool};
 
 const WRITTEN: &[&str] = &["draft", "publish", "pending", "private"];
 
 const TITLE: Argument = text("title", "The title.");
 const CONTENT: Argument = html("content", "The content, in HTML.");
 const EXCERPT: Argument = text("excerpt", "The excerpt.");
-const IMAGE: Argument = int("featured_media", "The number of the featured image.").least(0);
 const STATUS: Argument = text("status", "The status.").among(WRITTEN);
 
 const LINE: &[Pick] = &[
@@ -72,6 +75,17 @@ pub(super) const TOOLS: &[Tool] = &[
             text("status", "Only those of this status; published ones when left out.")
                 .among(&["publish", "draft", "pending", "private", "trash"]),
             SEARCH,
+            IN_CATEGORIES,
+            WITH_TAGS,
+            POSTS_BY,
+            ORDER,
+            AUTHORS,
+            AFTER,
+            BEFORE,
+            NOT_CATEGORIES,
+            NOT_TAGS,
+            STICKY,
+            SLUGS,
         ],
         &[get("wp", "/posts").step()],
         Shape::Listed("posts", LINE_WITH_EXCERPT),
@@ -86,14 +100,45 @@ pub(super) const TOOLS: &[Tool] = &[
     tool(
         "wp_create_post",
         "Writes a new post.",
-        &[TITLE.required(), CONTENT.required(), STATUS.or_text("draft"), EXCERPT, IMAGE],
+        &[
+            TITLE.required(),
+            CONTENT.required(),
+            STATUS.or_text("draft"),
+            EXCERPT,
+            IMAGE,
+            CATEGORIES,
+            TAGS,
+            SLUG,
+            AUTHOR,
+            DATE,
+            COMMENTS,
+            PINGS,
+            PASSWORD,
+            META,
+        ],
         &[post("wp", "/posts").step()],
         Shape::Picked(LINE),
     ),
     tool(
         "wp_update_post",
         "Changes a post; what is left out stays.",
-        &[id("The post's number."), TITLE, CONTENT, STATUS, EXCERPT, IMAGE],
+        &[
+            id("The post's number."),
+            TITLE,
+            CONTENT,
+            STATUS,
+            EXCERPT,
+            IMAGE,
+            CATEGORIES,
+            TAGS,
+            SLUG,
+            AUTHOR,
+            DATE,
+            COMMENTS,
+            PINGS,
+            PASSWORD,
+            META,
+        ],
         &[post("wp", "/posts/{id}").step()],
         Shape::Picked(UPDATED),
     )
@@ -108,21 +153,63 @@ pub(super) const TOOLS: &[Tool] = &[
     tool(
         "wp_get_pages",
         "Lists pages.",
-        &[PER_PAGE, PAGE, SEARCH],
+        &[
+            PER_PAGE,
+            PAGE,
+            SEARCH,
+            text("status", "Only those of this status; published ones when left out.")
+                .among(&["publish", "draft", "pending", "private", "trash"]),
+            PAGES_BY,
+            ORDER,
+            PARENTS,
+            AUTHORS,
+            SLUGS,
+        ],
         &[get("wp", "/pages").step()],
         Shape::Listed("pages", LINE),
     ),
     tool(
         "wp_create_page",
         "Writes a new page.",
-        &[TITLE.required(), CONTENT.required(), STATUS.or_text("draft")],
+        &[
+            TITLE.required(),
+            CONTENT.required(),
+            STATUS.or_text("draft"),
+            PARENT,
+            MENU_ORDER,
+            TEMPLATE,
+            IMAGE,
+            EXCERPT,
+            SLUG,
+            AUTHOR,
+            DATE,
+            COMMENTS,
+            PASSWORD,
+            META,
+        ],
         &[post("wp", "/pages").step()],
         Shape::Picked(LINE),
     ),
     tool(
         "wp_update_page",
         "Changes a page; what is left out stays.",
-        &[id("The page's number."), TITLE, CONTENT, STATUS],
+        &[
+            id("The page's number."),
+            TITLE,
+            CONTENT,
+            STATUS,
+            PARENT,
+            MENU_ORDER,
+            TEMPLATE,
+            IMAGE,
+            EXCERPT,
+            SLUG,
+            AUTHOR,
+            DATE,
+            COMMENTS,
+            PASSWORD,
+            META,
+        ],
         &[post("wp", "/pages/{id}").step()],
         Shape::Picked(UPDATED),
     )

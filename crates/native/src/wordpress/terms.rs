@@ -1,6 +1,6 @@
 //! Categories, tags and comments.
 
-use super::{FORCE, PAGE, PER_PAGE, SEARCH, id};
+use super::arguments::{FORCE, PAGE, PER_PAGE, SEARCH, id};
 use crate::rest::{From, Pick, Shape, delete, fixed, get, pick, post};
 use crate::tools::{Argument, Effect, Form, Literal, Tool, flag, int, text, tool};
 

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 
-use super::server;
-use crate::ToolServer;
+use super::{Sets, server};
 use crate::port::{HttpFaultKind, HttpRequest, HttpResponse, Verb};
 use crate::rest::tests::{
     Fake, asked, asked_with, authorization, check_lines, content, fault, login, refused, reply, request,
@@ -14,17 +13,19 @@ use crate::rest::tests::{
 };
 use crate::server::Mapped;
 use crate::site::SiteSettings;
+use crate::{Answers, ToolServer};
 
 fn settings() -> SiteSettings {
     SiteSettings {
         login: Some(login("https://wp.example.com/blog/", "admin", "abcd EFGH ijkl")),
         image_key: Some(SecretString::from("configured")),
+        answers: Answers::Plain,
         ..SiteSettings::default()
     }
 }
 
 fn over(fake: Arc<Fake>) -> ToolServer {
-    server(&settings(), fake).unwrap()
+    server(&settings(), Sets::default(), fake).unwrap()
 }
 
 fn site(request: &HttpRequest) -> HttpResponse {
@@ -74,14 +75,19 @@ fn answers_are_shown_in_part_or_whole() {
         image,
         json!({"originalContentUrl": "u", "previewImageUrl": "t", "displayUrl": "d", "deleteUrl": "x"})
     );
-    let raw = server(&SiteSettings { raw: true, ..settings() }, Fake::json(post.clone())).unwrap();
+    let raw = server(
+        &SiteSettings { answers: Answers::Raw, ..settings() },
+        Sets::default(),
+        Fake::json(post.clone()),
+    )
+    .unwrap();
     assert_eq!(shown(&asked(&raw, "wp_get_post", &json!({"id": 7}))), post);
 }
 
 #[test]
 fn each_request_goes_to_its_own_site() {
     let fake = Fake::json(json!([]));
-    let server = server(&settings(), fake.clone()).unwrap();
+    let server = server(&settings(), Sets::default(), fake.clone()).unwrap();
     let ann = Mapped { site: Some(login(" https://ann.example.com/ ", " ann ", " p1 p2 ")), image_key: None };
     let ben = Mapped { site: Some(login("https://ben.example.com", "ben", "q")), image_key: None };
     let blank = Mapped { site: Some(login("https://x.example.com", " ", "q")), image_key: None };
@@ -110,7 +116,12 @@ fn each_request_goes_to_its_own_site() {
     );
     let open = SiteSettings { private_sites: true, ..settings() };
     let fake = Fake::json(json!([]));
-    asked_with(&super::server(&open, fake.clone()).unwrap(), "wp_get_tags", &json!({}), Some(&ann));
+    asked_with(
+        &super::server(&open, Sets::default(), fake.clone()).unwrap(),
+        "wp_get_tags",
+        &json!({}),
+        Some(&ann),
+    );
     assert!(!fake.asked.lock().unwrap()[0].public_only);
 }
 
@@ -120,7 +131,7 @@ fn where_files_come_from_is_a_matter_of_its_own() {
         let fake = Fake::replying(site);
         let settings = SiteSettings { private_sites, private_files, ..settings() };
         let url = json!({"url": "http://10.0.0.7/a.png"});
-        let server = super::server(&settings, fake.clone()).unwrap();
+        let server = super::server(&settings, Sets::default(), fake.clone()).unwrap();
         shown(&asked(&server, "wp_upload_media_from_url", &url));
         let asked = fake.asked.lock().unwrap();
         assert_eq!((asked[0].url.as_str(), asked[0].public_only), ("http://10.0.0.7/a.png", !private_files));
@@ -132,10 +143,10 @@ fn credentials_that_are_missing_or_wrong_are_told_apart() {
     let bare = || SiteSettings::default();
     let fake = Fake::json(json!([]));
     let (code, words, condition) =
-        refused(&asked(&server(&bare(), fake.clone()).unwrap(), "wp_get_tags", &json!({})));
+        refused(&asked(&server(&bare(), Sets::default(), fake.clone()).unwrap(), "wp_get_tags", &json!({})));
     assert_eq!((code, condition.as_str()), (-32000, "noCredentials"));
     assert!(words.contains("Application Password"));
-    let server_of = |fake: &Arc<Fake>| server(&bare(), fake.clone()).unwrap();
+    let server_of = |fake: &Arc<Fake>| server(&bare(), Sets::default(), fake.clone()).unwrap();
     for (url, user) in
         [("ftp://x", "a"), ("x.example.com", "a"), ("https://a@b", "a"), ("https://x.example.com", "a:b")]
     {
@@ -157,7 +168,7 @@ fn credentials_that_are_missing_or_wrong_are_told_apart() {
     let fake = Fake::new(|_| Err(fault(HttpFaultKind::Refused)));
     assert_eq!(refused(&asked(&over(fake), "wp_get_tags", &json!({}))).2, "badCredentials");
     let nameless = SiteSettings { login: Some(login("nowhere", "a", "b")), ..bare() };
-    assert!(server(&nameless, Fake::json(json!({}))).unwrap_err().starts_with("site: "));
+    assert!(server(&nameless, Sets::default(), Fake::json(json!({}))).unwrap_err().starts_with("site: "));
 }
 
 #[test]
@@ -178,7 +189,7 @@ fn errors_of_the_site_carry_its_words_and_its_body() {
     assert_eq!(refused(&answer).2, "upstreamDown");
     let results = SiteSettings { failures_as_results: Some(true), ..settings() };
     let gone = Fake::new(|_| Ok(reply(404, &json!({"message": "Invalid post ID."}))));
-    let answer = asked(&server(&results, gone).unwrap(), "wp_get_post", &json!({"id": 9}));
+    let answer = asked(&server(&results, Sets::default(), gone).unwrap(), "wp_get_post", &json!({"id": 9}));
     assert_eq!(content(&answer), ("Error: Invalid post ID.".to_owned(), true));
 }
 
@@ -288,8 +299,12 @@ fn a_part_of_a_form_ends_where_it_is_meant_to() {
 fn keys_of_the_image_host_have_their_order() {
     let key = |mapped: Option<&Mapped>, arguments: Value, settings: &SiteSettings| {
         let fake = Fake::json(json!({}));
-        let answer =
-            asked_with(&server(settings, fake.clone()).unwrap(), "upload_to_imgbb", &arguments, mapped);
+        let answer = asked_with(
+            &server(settings, Sets::default(), fake.clone()).unwrap(),
+            "upload_to_imgbb",
+            &arguments,
+            mapped,
+        );
         let found = fake
             .lines()
             .first()

@@ -16,7 +16,8 @@ pub struct NativeLink {
     /// The site that the tools of `wordpress`, `buddyboss` and `buddypress` work on.
     #[schemars(with = "Option<Site>")]
     pub site: Option<Site>,
-    /// The groups of tools of `buddyboss` that are on: `core` (always), `buddyboss`, `advanced`; the first two when left out.
+    /// The groups of tools that are on. `core` always is, and alone unless more are named; without this `buddyboss` has
+    /// `buddyboss`, too. All sites have `discover`; `wordpress` and `buddyboss` have `extended`; `buddyboss` has `advanced`.
     #[schemars(with = "Option<written::OneOrMany<written::Phase>>")]
     pub phases: Option<Vec<String>>,
     /// Other addresses for the services that `heritage` asks.
@@ -68,7 +69,12 @@ impl Native {
 
     /// The names of its groups of tools that can be on or off.
     pub fn phases(self) -> &'static [&'static str] {
-        if self == Self::BuddyBoss { &["core", "buddyboss", "advanced"] } else { &[] }
+        match self {
+            Self::WordPress => &["core", "extended", "discover"],
+            Self::BuddyBoss => &["core", "buddyboss", "advanced", "extended", "discover"],
+            Self::BuddyPress => &["core", "discover"],
+            Self::Demo | Self::Plain | Self::Heritage => &[],
+        }
     }
 
     /// Does it ask sources?
@@ -109,6 +115,16 @@ pub struct Site {
     /// How many requests are sent to one site in which time, as `600/1m`; without a bound when left out.
     #[schemars(with = "Option<written::Rate>")]
     pub rate: Option<SiteRate>,
+    /// How answers are shown: the members that matter, with totals (`compact`); as the site gave them (`raw`); or with the
+    /// members that matter and nothing beside them (`plain`), as the systems show them that the presets are for.
+    #[schemars(with = "Option<Answers>", extend("default" = "compact"))]
+    pub answers: Answers,
+    /// Only tools that read are there.
+    #[schemars(with = "Option<written::Flag>", extend("default" = false))]
+    pub read_only: bool,
+    /// What the tool `site_request` of the group `discover` may ask.
+    #[schemars(with = "Option<Requests>")]
+    pub requests: Requests,
 }
 
 impl Site {
@@ -123,6 +139,37 @@ pub struct SiteRate {
     pub count: u32,
     /// In which time.
     pub period: Duration,
+}
+
+/// How the answers of a site are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+pub enum Answers {
+    /// The members that matter, with totals.
+    #[default]
+    Compact,
+    /// As the site gave them.
+    Raw,
+    /// The members that matter, and nothing beside them.
+    Plain,
+}
+
+impl Answers {
+    /// The ways with the names that a configuration calls them by.
+    pub const ALL: &[(&str, Self)] =
+        &[("compact", Self::Compact), ("raw", Self::Raw), ("plain", Self::Plain)];
+}
+
+/// What may be asked of a site beside what tools are made for.
+#[derive(Debug, Clone, PartialEq, Default, JsonSchema)]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Requests {
+    /// Routes of the site's REST API, with `*` for anything: `/wc/v3/*`. All when left out.
+    #[schemars(with = "Option<written::OneOrMany<String>>")]
+    pub allow: Vec<String>,
+    /// Requests that change something are sent, too.
+    #[schemars(with = "Option<written::Flag>", extend("default" = false))]
+    pub write: bool,
 }
 
 /// A service that `heritage` asks.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use indexmap::IndexMap;
 
-use super::model::{Native, NativeLink, Site, SiteRate, Source};
+use super::model::{Answers, Native, NativeLink, Requests, Site, SiteRate, Source};
 use crate::config::check;
 use crate::config::parse::{Entry, Node};
 use crate::config::rates;
@@ -15,9 +15,13 @@ use crate::config::text::Text;
 /// Keys that go with `native` only.
 pub(in crate::config) const KEYS: &[&str] = &["site", "phases", "sources"];
 const SITE_KEYS: &[&str] =
-    &["url", "username", "password", "headers", "basic", "privateFiles", "privateSites", "atOnce", "rate"];
+    &[
+        "url", "username", "password", "headers", "basic", "privateFiles", "privateSites", "atOnce", "rate", "answers",
+        "readOnly", "requests",
+    ];
 /// The most requests at a time.
 const MOST_AT_ONCE: u32 = 1000;
+const REQUESTS_KEYS: &[&str] = &["allow", "write"];
 
 /// An embedded server: one that `entry` names, or that of the base. What is not said beside it is as in the base, if that
 /// has the same one. `at` is the server's entry.
@@ -114,7 +118,18 @@ fn read_site(reader: &mut Reader<'_>, entry: &Entry, base: Option<&Site>) -> Opt
         }
         None => Some(base.and_then(|base| base.rate)),
     };
+    let answers = match fields.take("answers") {
+        Some(entry) => reader.within("answers", |reader| reader.word(&entry.value, Answers::ALL)),
+        None => Some(base.map_or_else(Answers::default, |base| base.answers)),
+    };
+    let read_only = reader.flag_in(&mut fields, "readOnly", base.is_some_and(|base| base.read_only));
+    let old_requests = base.map(|base| base.requests.clone()).unwrap_or_default();
+    let requests = match fields.take("requests") {
+        Some(entry) => reader.within("requests", |reader| read_requests(reader, entry, old_requests)),
+        None => Some(old_requests),
+    };
     reader.refuse(&fields.rest(), SITE_KEYS);
+    let (Some(answers), Some(requests)) = (answers, requests) else { return None };
     let (Ok(url), Ok(username), Ok(password)) = (url, username, password) else { return None };
     if username.is_some() != password.is_some() {
         let mend = "write both, or neither; is a variable empty?";
@@ -129,7 +144,20 @@ fn read_site(reader: &mut Reader<'_>, entry: &Entry, base: Option<&Site>) -> Opt
         reader.note(&entry.key_at, "passwords go to this site over http, where others can read them", mend);
     }
     let (at_once, rate) = (at_once?, rate?);
-    Some(Site { url, username, password, headers, basic, private_files, private_sites, at_once, rate })
+    Some(Site {
+        url,
+        username,
+        password,
+        headers,
+        basic,
+        private_files,
+        private_sites,
+        at_once,
+        rate,
+        answers,
+        read_only,
+        requests,
+    })
 }
 
 fn read_at_once(reader: &mut Reader<'_>, entry: &Entry) -> Option<u32> {
@@ -149,6 +177,30 @@ fn read_at_once(reader: &mut Reader<'_>, entry: &Entry) -> Option<u32> {
         return None;
     }
     Some(count)
+}
+
+fn read_requests(reader: &mut Reader<'_>, entry: &Entry, base: Requests) -> Option<Requests> {
+    let mut fields = reader.fields(&entry.value, "a mapping with `allow` and `write`")?;
+    let write = reader.flag_in(&mut fields, "write", base.write);
+    let allow = match fields.take("allow") {
+        None => Some(base.allow),
+        Some(entry) => reader.within("allow", |reader| {
+            let items = reader.items(&entry.value, "a list of routes", true)?;
+            items.into_iter().map(|item| read_route(reader, item)).collect()
+        }),
+    };
+    reader.refuse(&fields.rest(), REQUESTS_KEYS);
+    Some(Requests { allow: allow?, write })
+}
+
+fn read_route(reader: &mut Reader<'_>, node: &Rc<Node>) -> Option<String> {
+    let route = reader.text(node, "a route")?.expose().to_owned();
+    if route.starts_with('/') && !route.contains(['?', '#']) && !route.split('/').any(|part| part == "..") {
+        return Some(route);
+    }
+    let mend = "write it as it stands behind /wp-json, with * for anything: /wc/v3/*";
+    reader.fault(&node.at, "this is no route of a site's REST API", mend);
+    None
 }
 
 /// A value that was refused.

@@ -177,7 +177,7 @@ pub(super) const TOOLS: &[Tool] = &[
         "buddyboss_block_member",
         "Blocks a member for the caller.",
         &[int("user_id", "The member's number.").required().called("item_id")],
-        &[post("buddyboss", "/moderation").step()],
+        &[post("buddyboss", "/moderation").with(&[fixed("type", Literal::Text("user"))]).step()],
     ),
     row(
         "buddyboss_unblock_member",

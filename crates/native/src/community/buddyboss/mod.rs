@@ -7,7 +7,9 @@
 //! | `talk` | rows about activity, messages and notifications |
 //! | `media` | rows about photos, videos, documents and moderation |
 //! | `learning` | rows about forums and courses |
+//! | `extended` | the rest of the API |
 
+mod extended;
 mod groups;
 mod learning;
 mod media;
@@ -19,6 +21,7 @@ use std::sync::Arc;
 use serde_json::Map;
 
 use super::doubt;
+use crate::discover;
 use crate::port::HttpClient;
 use crate::rest::World;
 use crate::site::{Api, INDEX, Site, SiteSettings, WORDPRESS};
@@ -60,16 +63,21 @@ const APIS: &[Api] = &[
 
 /// Which tools there are, beside the core's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub struct Phases {
     /// Photos, videos, documents, moderation.
     pub buddyboss: bool,
     /// Forums and courses.
     pub advanced: bool,
+    /// The rest of the platform's API.
+    pub extended: bool,
+    /// What the site offers beside what is known: its index, its routes, its abilities.
+    pub discover: bool,
 }
 
 impl Default for Phases {
     fn default() -> Self {
-        Self { buddyboss: true, advanced: false }
+        Self { buddyboss: true, advanced: false, extended: false, discover: false }
     }
 }
 
@@ -87,11 +95,12 @@ pub fn server(
         places: Box::new(Site::new(settings, APIS)?),
         limits: settings.limits(),
         cache: None,
-        raw: true,
+        answers: settings.answers,
     };
     let is_on = |tool: &&Tool| match tool.phase {
         BUDDYBOSS => phases.buddyboss,
         ADVANCED => phases.advanced,
+        EXTENDED => phases.extended,
         _ => true,
     };
     let all = [
@@ -102,14 +111,20 @@ pub fn server(
         media::TOOLS,
         learning::TOOLS,
     ];
-    let tools = all.into_iter().flatten().filter(is_on).collect();
+    let mut tools: Vec<&Tool> = all.iter().chain(extended::TABLES).copied().flatten().filter(is_on).collect();
+    if phases.discover {
+        tools.extend(discover::tools(settings));
+    }
+    let tools = settings.fitting(tools);
     let channel =
         if settings.failures_as_results.unwrap_or(true) { Channel::Results } else { Channel::Errors };
-    Ok(ToolServer::new(&FAMILY, channel, tools, Map::new(), Some(world)))
+    let server = ToolServer::new(&FAMILY, channel, tools, Map::new(), Some(world));
+    Ok(if phases.discover { server.finding(discover::ABILITIES, settings.only_reads()) } else { server })
 }
 
 const BUDDYBOSS: &str = "buddyboss";
 const ADVANCED: &str = "advanced";
+const EXTENDED: &str = "extended";
 
 const PAGE: Argument = int("page", "Which page of the list.").or_int(1).least(1);
 const PER_PAGE: Argument = int("per_page", "How many on a page.").or_int(20).least(1).most(100);

@@ -71,8 +71,21 @@ pub(super) const MEMBERS: &[Tool] = &[
     tool(
         "buddyboss_update_member",
         "Changes a member; what is left out stays.",
-        &[MEMBER, text("name", "The name that is shown."), text("email", "The e-mail address."), KIND],
-        &[put("buddyboss", "/members/{id}").step()],
+        &[
+            MEMBER,
+            text("name", "The name that is shown."),
+            text("email", "The e-mail address.").kept(),
+            KIND.called("types"),
+        ],
+        // The route for members changes no addresses; WordPress's own does.
+        &[
+            put("wp", "/users/{id}")
+                .when(When::Given("email"))
+                .alone()
+                .with(&[value("email", "email", Form::Plain)])
+                .step(),
+            put("buddyboss", "/members/{id}").step(),
+        ],
         Shape::Whole,
     ),
     tool(

@@ -13,7 +13,7 @@ use crate::rest::tests::{
 use crate::server::Mapped;
 use crate::site::SiteSettings;
 
-const ALL: Phases = Phases { buddyboss: true, advanced: true };
+const ALL: Phases = Phases { buddyboss: true, advanced: true, extended: false, discover: false };
 
 fn over(fake: Arc<Fake>) -> ToolServer {
     server(&settings(), ALL, fake).unwrap()
@@ -32,9 +32,10 @@ fn count(phases: Phases) -> usize {
 
 #[test]
 fn phases_switch_tools_on_and_off() {
-    assert_eq!(count(Phases { buddyboss: false, advanced: false }), 37);
+    assert_eq!(count(Phases { buddyboss: false, advanced: false, extended: false, discover: false }), 37);
     assert_eq!(count(Phases::default()), 37 + 18);
     assert_eq!(count(ALL), 65);
+    assert_eq!(count(Phases { extended: true, ..ALL }), 65 + 151);
     let small = server(&settings(), Phases::default(), Fake::json(json!({}))).unwrap();
     let (code, words, _) = refused(&asked(&small, "buddyboss_list_forums", &json!({})));
     assert!(code == -32602 && words.contains("unknown tool"));

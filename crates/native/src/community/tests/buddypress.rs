@@ -10,7 +10,7 @@ use crate::community::buddypress::{Version, server};
 use crate::rest::tests::{Fake, asked, check_lines, content, refused, reply};
 
 fn over(fake: Arc<Fake>) -> ToolServer {
-    server(&settings(), Version::First, fake).unwrap()
+    server(&settings(), Version::First, false, fake).unwrap()
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn failures_are_results() {
 fn the_second_version_has_its_own_address() {
     let fake = Fake::replying(site);
     asked(
-        &server(&settings(), Version::Second, fake.clone()).unwrap(),
+        &server(&settings(), Version::Second, false, fake.clone()).unwrap(),
         "buddypress_get_group",
         &json!({"id": 1}),
     );

@@ -3,6 +3,7 @@
 mod buddyboss;
 mod buddypress;
 
+use crate::Answers;
 use crate::port::{HttpRequest, HttpResponse};
 use crate::rest::tests::{login, reply};
 use crate::site::SiteSettings;
@@ -14,6 +15,7 @@ const SITE: &str = "https://community.example.com/wp-json";
 fn settings() -> SiteSettings {
     SiteSettings {
         login: Some(login("https://community.example.com", "admin", "p q")),
+        answers: Answers::Plain,
         ..SiteSettings::default()
     }
 }
@@ -27,6 +29,7 @@ fn site(request: &HttpRequest) -> HttpResponse {
         "/buddyboss/v1/moderation" => json!([{"id": 77}]),
         "/buddyboss/v1/media/upload" | "/buddyboss/v1/video/upload" => json!({"upload_id": 55}),
         "/buddyboss/v1/document/upload" => json!({"id": 56}),
+        "/buddypress/v1/activity/1" => json!([{"id": 1, "type": "activity_update"}]),
         _ => json!({"id": 7}),
     };
     reply(200, &answer)

@@ -33,7 +33,7 @@ fn site(request: &HttpRequest) -> HttpResponse {
 }
 
 fn server(fake: &Arc<Fake>) -> ToolServer {
-    wordpress::server(&SiteSettings::default(), fake.clone()).unwrap()
+    wordpress::server(&SiteSettings::default(), wordpress::Sets::default(), fake.clone()).unwrap()
 }
 
 fn tags(server: &ToolServer, url: &str, name: &str, password: &str) -> Value {

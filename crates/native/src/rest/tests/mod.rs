@@ -1,7 +1,9 @@
 //! A client that only writes down what it is asked, and the interpreter under hostile values.
 
+mod answers;
 mod entry;
 mod interpreter;
+mod routes;
 mod rows;
 
 use std::pin::pin;

@@ -10,10 +10,13 @@ pub(super) use engine::credential::Carried;
 use std::sync::Arc;
 
 use engine::Snapshot;
-use engine::config::{Native, NativeLink, Site, Source};
+use engine::config::{self, Native, NativeLink, Site, Source};
 use native::community::buddyboss::{self, Phases};
 use native::community::buddypress::{self, Version};
-use native::{Demo, HttpClient, NativeServer, SiteLogin, SiteSettings, heritage, plain, wordpress};
+use native::wordpress::Sets;
+use native::{
+    Answers, Demo, HttpClient, NativeServer, Requests, SiteLogin, SiteSettings, heritage, plain, wordpress,
+};
 use secrecy::SecretString;
 
 /// The embedded server of a configured link.
@@ -30,16 +33,33 @@ pub(super) fn server(link: &NativeLink, snapshot: &Snapshot) -> Result<Arc<dyn N
         Native::Demo => Arc::new(Demo),
         Native::Plain => Arc::new(plain::server(None)),
         Native::Heritage => Arc::new(heritage::server(&sources(link), http()?)?),
-        Native::WordPress => Arc::new(wordpress::server(&site(), http()?)?),
+        Native::WordPress => Arc::new(wordpress::server(&site(), sets(link), http()?)?),
         Native::BuddyBoss => Arc::new(buddyboss::server(&site(), phases(link), http()?)?),
-        Native::BuddyPress => Arc::new(buddypress::server(&site(), Version::default(), http()?)?),
+        Native::BuddyPress => {
+            Arc::new(buddypress::server(&site(), Version::default(), is_on(link, "discover"), http()?)?)
+        }
     })
 }
 
 fn phases(link: &NativeLink) -> Phases {
-    let Some(named) = &link.phases else { return Phases::default() };
-    let on = |name: &str| named.iter().any(|phase| phase == name);
-    Phases { buddyboss: on("buddyboss"), advanced: on("advanced") }
+    if link.phases.is_none() {
+        return Phases::default();
+    }
+    let on = |name| is_on(link, name);
+    Phases {
+        buddyboss: on("buddyboss"),
+        advanced: on("advanced"),
+        extended: on("extended"),
+        discover: on("discover"),
+    }
+}
+
+fn sets(link: &NativeLink) -> Sets {
+    Sets { extended: is_on(link, "extended"), discover: is_on(link, "discover") }
+}
+
+fn is_on(link: &NativeLink, name: &str) -> bool {
+    link.phases.iter().flatten().any(|phase| phase == name)
 }
 
 fn site_rules(site: Option<&Site>) -> world::Rules {
@@ -55,9 +75,21 @@ fn site_settings(site: Option<&Site>) -> SiteSettings {
             password: SecretString::from(text(&site.password).unwrap_or_default()),
         })
     });
-    let private_files = site.is_some_and(|site| site.private_files);
-    let private_sites = site.is_some_and(|site| site.private_sites);
-    SiteSettings { login, private_files, private_sites, ..SiteSettings::default() }
+    let Some(site) = site else { return SiteSettings::default() };
+    let answers = match site.answers {
+        config::Answers::Compact => Answers::Compact,
+        config::Answers::Raw => Answers::Raw,
+        config::Answers::Plain => Answers::Plain,
+    };
+    SiteSettings {
+        login,
+        answers,
+        private_files: site.private_files,
+        private_sites: site.private_sites,
+        read_only: site.read_only,
+        requests: Requests { allow: site.requests.allow.clone(), write: site.requests.write },
+        ..SiteSettings::default()
+    }
 }
 
 fn sources(link: &NativeLink) -> heritage::Settings {

@@ -1,0 +1,75 @@
+//! The abilities of a site as tools of their own (`wp-abilities/v1`). A call of one is a call of the tool that runs
+//! abilities.
+
+use serde_json::{Map, Value, json};
+
+use super::{RUN, method};
+use crate::rest::{Shape, Step, get};
+use crate::tools::{Argument, Found, int};
+
+/// What the names of these tools begin with.
+const BEFORE: &str = "ability-";
+
+/// How abilities are found, and called.
+pub(super) const FOUND: Found = Found {
+    arguments: ARGUMENTS,
+    steps: STEPS,
+    shape: Shape::Made(|answer, _| json!({"items": answer})),
+    described,
+    called,
+};
+
+const ARGUMENTS: &[Argument] = &[int("page", "Which page."), int("per_page", "How many.")];
+const STEPS: &[Step] = &[get("index", "/wp-abilities/v1/abilities").step()];
+
+/// An ability as a tool, and whether it only reads; `None` for one that takes something else than an object.
+fn described(ability: &Value) -> Option<(Value, bool)> {
+    let name = ability.get("name").and_then(Value::as_str)?;
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '/');
+    if name.is_empty() || name.len() > 100 || !name.chars().all(fits) {
+        return None;
+    }
+    let input = match ability.get("input_schema") {
+        Some(Value::Object(schema)) if !schema.is_empty() => {
+            // An empty object is an empty list: PHP.
+            let mut schema = schema.clone();
+            for key in ["properties", "default"] {
+                if schema.get(key).is_some_and(|value| value.as_array().is_some_and(Vec::is_empty)) {
+                    schema.insert(key.to_owned(), json!({}));
+                }
+            }
+            (schema.get("type") == Some(&json!("object"))).then_some(Value::Object(schema))?
+        }
+        _ => json!({"type": "object", "properties": {}}),
+    };
+    let said = |key: &str| {
+        let at = format!("/meta/annotations/{key}");
+        ability.pointer(&at).and_then(Value::as_bool).unwrap_or_default()
+    };
+    let (reads, destroys, again) = (said("readonly"), said("destructive"), said("idempotent"));
+    let text = |key: &str| ability.get(key).and_then(Value::as_str).unwrap_or_default();
+    let tool = json!({
+        "name": format!("{BEFORE}{}", name.replace('/', "_")),
+        "title": text("label"),
+        "description": text("description"),
+        "inputSchema": input,
+        "annotations": {
+            "readOnlyHint": reads,
+            "destructiveHint": !reads && destroys,
+            "idempotentHint": again || method(reads, destroys, again) == "GET",
+            "openWorldHint": true,
+        },
+    });
+    Some((tool, reads))
+}
+
+/// The call of the tool that runs abilities, for the call of one.
+fn called(name: &str, arguments: &Map<String, Value>) -> Option<(&'static str, Map<String, Value>)> {
+    let ability = name.strip_prefix(BEFORE)?.replace('_', "/");
+    let mut call = Map::new();
+    call.insert("name".to_owned(), Value::from(ability));
+    if !arguments.is_empty() {
+        call.insert("input".to_owned(), Value::Object(arguments.clone()));
+    }
+    Some((RUN, call))
+}

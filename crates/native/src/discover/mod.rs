@@ -1,0 +1,190 @@
+//! Tools for what nobody listed: a site's own index of its REST API, requests to any route of it, and its abilities.
+//!
+//! What may be asked is the configuration's to say: routes by a list, changes by a switch.
+//!
+//! | file | is for |
+//! |---|---|
+//! | `routes` | the index as an answer |
+//! | `abilities` | what newer sites say that they can do, as tools |
+
+mod abilities;
+mod routes;
+
+#[cfg(test)]
+mod tests;
+
+use crate::rest::{Bind, Missing, Open, Shape, Step, When, delete, get, post, value};
+use crate::site::SiteSettings;
+use crate::tools::{
+    Argument, Condition, Effect, Form, Found, Tool, Trouble, Values, any, int, object, text, tool,
+};
+use serde_json::{Map, Value};
+
+/// The name of the set.
+pub(crate) const PHASE: &str = "discover";
+
+/// The tools, as far as these settings let them go.
+pub(crate) fn tools(settings: &SiteSettings) -> Vec<&'static Tool> {
+    READING.iter().chain(if settings.only_reads() { HARMLESS } else { CHANGING }).collect()
+}
+
+const ROUTE: Argument = text("route", "The route behind /wp-json, such as /wc/v3/products/7.").required();
+const PARAMETERS: Argument = object("parameters", "What goes into the query, by name.");
+const BODY: Argument = object("body", "What goes into the body, by name.");
+const NAME: Argument = text("name", "The ability's full name, such as core/get-site-info.").required();
+const INPUT: Argument = any("input", "What it is given, as its input schema says.").kept();
+
+const READING: &[Tool] = &[
+    tool(
+        "site_routes",
+        "What the site's REST API offers: its namespaces; the routes of one; the methods and parameters of a route. Plugins \
+         such as shops and courses are there, too.",
+        &[
+            text("namespace", "Only the routes of this namespace, such as wc/v3.").kept(),
+            text("route", "The methods and parameters of this route, as the list of routes has it.").kept(),
+            text("search", "Only routes that have this text.").kept(),
+        ],
+        &[get("index", "/").alone().step()],
+        Shape::Made(routes::shown),
+    )
+    .phase(PHASE),
+    tool(
+        "site_abilities",
+        "Lists what the site says that it can do (WordPress 6.9 and newer).",
+        &[
+            int("page", "Which page of the list.").or_int(1).least(1),
+            int("per_page", "How many on a page.").or_int(50).least(1).most(100),
+            text("category", "Only those of this category."),
+        ],
+        &[get("index", "/wp-abilities/v1/abilities").step()],
+        Shape::List("abilities", "name label description category meta.annotations"),
+    )
+    .phase(PHASE),
+    tool(
+        "site_ability",
+        "One ability, with the schemas of what it is given and of what it answers.",
+        &[NAME],
+        &[get("index", "/wp-abilities/v1/abilities/{*name}").step()],
+        Shape::Whole,
+    )
+    .phase(PHASE),
+];
+
+/// How abilities are found, so that each becomes a tool.
+pub(crate) const ABILITIES: Found = abilities::FOUND;
+
+/// What an ability does to the world follows from what is said of it.
+const SAID: &[Bind] = &[
+    Bind { name: "readonly", at: "/meta/annotations/readonly", missing: Missing::Nothing },
+    Bind { name: "destructive", at: "/meta/annotations/destructive", missing: Missing::Nothing },
+    Bind { name: "idempotent", at: "/meta/annotations/idempotent", missing: Missing::Nothing },
+    Bind { name: "schema", at: "/input_schema/type", missing: Missing::Nothing },
+];
+
+/// The steps of a run: look the ability up, find the method that the site wants for it, ask.
+macro_rules! run {
+    ($method:ident) => {
+        &[
+            get("index", "/wp-abilities/v1/abilities/{*name}").alone().binds(SAID).step(),
+            Step::Make("method", $method),
+            Step::Make("given", given),
+            get("index", "/wp-abilities/v1/abilities/{*name}/run")
+                .when(When::Is("method", "GET"))
+                .alone()
+                .with(&[value("input", "given", Form::Plain)])
+                .step(),
+            post("index", "/wp-abilities/v1/abilities/{*name}/run")
+                .when(When::Is("method", "POST"))
+                .alone()
+                .with(&[value("input", "given", Form::Plain)])
+                .step(),
+            delete("index", "/wp-abilities/v1/abilities/{*name}/run")
+                .when(When::Is("method", "DELETE"))
+                .alone()
+                .with(&[value("input", "given", Form::Plain)])
+                .step(),
+        ]
+    };
+}
+
+const HARMLESS: &[Tool] = &[
+    tool(
+        "site_request",
+        "Reads any route of the site's REST API that is allowed here.",
+        &[text("method", "The method.").or_text("GET").among(&["GET"]), ROUTE, PARAMETERS],
+        &[Step::Open(OPEN)],
+        Shape::Whole,
+    )
+    .effect(Effect::Reads)
+    .phase(PHASE),
+    tool(RUN, "Has the site do something that only reads.", &[NAME, INPUT], run!(reading), Shape::Whole)
+        .effect(Effect::Reads)
+        .phase(PHASE),
+];
+
+const CHANGING: &[Tool] = &[
+    tool(
+        "site_request",
+        "Sends a request to any route of the site's REST API that is allowed here.",
+        &[
+            text("method", "The method.").or_text("GET").among(&["GET", "POST", "PUT", "PATCH", "DELETE"]),
+            ROUTE,
+            PARAMETERS,
+            BODY,
+        ],
+        &[Step::Open(OPEN)],
+        Shape::Whole,
+    )
+    .effect(Effect::Toggles)
+    .phase(PHASE),
+    tool(
+        RUN,
+        "Has the site do something of what it says that it can do.",
+        &[NAME, INPUT],
+        run!(fitting),
+        Shape::Whole,
+    )
+    .effect(Effect::Toggles)
+    .phase(PHASE),
+];
+
+/// The tool that runs an ability.
+const RUN: &str = "site_run_ability";
+
+const OPEN: Open =
+    Open { base: "index", method: "method", route: "route", query: "parameters", body: "body" };
+
+/// The method that the site wants (`wp-abilities/v1`): GET for what only reads, DELETE for what destroys in a way that can be
+/// done again, POST for the rest.
+#[expect(clippy::unnecessary_wraps, reason = "a step may fail")]
+fn fitting(values: &Values) -> Result<Option<Value>, Trouble> {
+    Ok(Some(Value::from(method(
+        values.flag("readonly"),
+        values.flag("destructive"),
+        values.flag("idempotent"),
+    ))))
+}
+
+/// What an ability is given: nothing when it takes nothing, else an empty object rather than nothing.
+#[expect(clippy::unnecessary_wraps, reason = "a step may fail")]
+fn given(values: &Values) -> Result<Option<Value>, Trouble> {
+    Ok(values
+        .has("schema")
+        .then(|| values.get("input").cloned().unwrap_or_else(|| Value::Object(Map::new()))))
+}
+
+fn method(reads: bool, destroys: bool, again: bool) -> &'static str {
+    match (reads, destroys && again) {
+        (true, _) => "GET",
+        (false, true) => "DELETE",
+        (false, false) => "POST",
+    }
+}
+
+fn reading(values: &Values) -> Result<Option<Value>, Trouble> {
+    if values.flag("readonly") {
+        return Ok(Some(Value::from("GET")));
+    }
+    let words = "this ability changes something, and the configuration lets this server only read";
+    Err(Trouble::new(Condition::ToolFailed, words))
+}

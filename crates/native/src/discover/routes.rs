@@ -1,0 +1,107 @@
+//! A site's index as an answer: namespaces, the routes of one, the parameters of a route.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::tools::Values;
+
+/// Routes that one answer shows.
+const MOST: usize = 200;
+
+/// What of the index a call asks for.
+pub(super) fn shown(index: &Value, values: &Values) -> Value {
+    let empty = Map::new();
+    let routes = index.get("routes").and_then(Value::as_object).unwrap_or(&empty);
+    if let Some(wanted) = values.get("route").and_then(Value::as_str) {
+        return match routes.iter().find(|(route, _)| *route == wanted || plain(route) == wanted) {
+            Some((route, about)) => json!({"route": plain(route), "endpoints": endpoints(about)}),
+            None => json!({"route": wanted, "endpoints": [], "note": "the site has no such route"}),
+        };
+    }
+    let (namespace, search) = (values.text("namespace").trim_matches('/'), values.text("search"));
+    if namespace.is_empty() && search.is_empty() {
+        return namespaces(index, routes);
+    }
+    let fits = |route: &str, about: &Value| {
+        (namespace.is_empty() || about.get("namespace").and_then(Value::as_str) == Some(namespace))
+            && route.to_lowercase().contains(&search.to_lowercase())
+    };
+    let found: Vec<Value> = routes
+        .iter()
+        .filter(|(route, about)| fits(route, about))
+        .map(|(route, about)| json!({"route": plain(route), "methods": about.get("methods")}))
+        .collect();
+    json!({"count": found.len().min(MOST), "total": found.len(), "routes": found.get(..MOST).unwrap_or(&found)})
+}
+
+fn namespaces(index: &Value, routes: &Map<String, Value>) -> Value {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for about in routes.values() {
+        *counts.entry(about.get("namespace").and_then(Value::as_str).unwrap_or_default()).or_default() += 1;
+    }
+    let listed = index.get("namespaces").and_then(Value::as_array).into_iter().flatten();
+    let names: Vec<Value> = listed
+        .filter_map(Value::as_str)
+        .map(|name| json!({"namespace": name, "routes": counts.get(name).copied().unwrap_or_default()}))
+        .collect();
+    json!({"name": index.get("name"), "url": index.get("url"), "namespaces": names})
+}
+
+/// The methods of a route, each with its parameters in short.
+fn endpoints(about: &Value) -> Vec<Value> {
+    let all = about.get("endpoints").and_then(Value::as_array).into_iter().flatten();
+    all.map(|endpoint| {
+        // Without parameters it is an empty list: PHP.
+        let parameters: Map<String, Value> = endpoint
+            .get("args")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+            .map(|(name, schema)| (name.clone(), in_short(schema)))
+            .collect();
+        json!({"methods": endpoint.get("methods"), "parameters": parameters})
+    })
+    .collect()
+}
+
+fn in_short(schema: &Value) -> Value {
+    let kept = ["type", "description", "required", "default", "enum", "minimum", "maximum", "format"];
+    let members = kept.iter().filter_map(|key| Some(((*key).to_owned(), schema.get(*key)?.clone())));
+    Value::Object(members.collect())
+}
+
+/// A route with `{name}` where the index has a pattern.
+pub(super) fn plain(route: &str) -> String {
+    let mut out = String::new();
+    let mut rest = route;
+    while let Some((before, behind)) = rest.split_once("(?P<") {
+        let (name, pattern) = behind.split_once('>').unwrap_or((behind, ""));
+        out.push_str(before);
+        out.push('{');
+        out.push_str(name);
+        out.push('}');
+        rest = &pattern[pattern_end(pattern)..];
+    }
+    out + rest
+}
+
+/// Behind the bracket that closes a group whose beginning is gone.
+fn pattern_end(pattern: &str) -> usize {
+    let (mut depth, mut escaped, mut class) = (1, false, false);
+    for (at, c) in pattern.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '[' => class = true,
+            ']' => class = false,
+            '(' if !class => depth += 1,
+            ')' if !class => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return at + 1;
+        }
+    }
+    pattern.len()
+}

@@ -1,0 +1,217 @@
+//! What may be asked, and what the index and abilities become.
+
+use serde_json::{Value, json};
+
+use crate::port::{HttpRequest, HttpResponse};
+use crate::rest::tests::{Fake, asked, content, login, refused, reply, request, shown};
+use crate::site::{Requests, SiteSettings};
+use crate::{ToolServer, wordpress};
+use std::sync::Arc;
+
+fn over(requests: Requests, read_only: bool, fake: Arc<Fake>) -> ToolServer {
+    let login = Some(login("https://x.example", "a", "b"));
+    let settings = SiteSettings { login, read_only, requests, ..SiteSettings::default() };
+    wordpress::server(&settings, wordpress::Sets { extended: false, discover: true }, fake).unwrap()
+}
+
+fn reading(fake: Arc<Fake>) -> ToolServer {
+    over(Requests::default(), false, fake)
+}
+
+fn writing(allow: &[&str], fake: Arc<Fake>) -> ToolServer {
+    let allow = allow.iter().map(|route| (*route).to_owned()).collect();
+    over(Requests { allow, write: true }, false, fake)
+}
+
+#[test]
+fn requests_go_where_they_say() {
+    for (call, line) in [
+        (json!({"route": "/wc/v3/products/7"}), "GET https://x.example/wp-json/wc/v3/products/7"),
+        (json!({"route": "/wp-json/wp/v2/posts/"}), "GET https://x.example/wp-json/wp/v2/posts"),
+        (
+            json!({"route": "/wc/v3/orders", "parameters": {"status": ["a", "b"], "f": {"x": 1}, "q": "a&b=c"}}),
+            "GET https://x.example/wp-json/wc/v3/orders?status%5B0%5D=a&status%5B1%5D=b&f%5Bx%5D=1&q=a%26b%3Dc",
+        ),
+        (
+            json!({"route": "/wc/v3/orders", "method": "POST", "body": {"a": [1]}}),
+            "POST https://x.example/wp-json/wc/v3/orders {\"a\":[1]}",
+        ),
+        (
+            json!({"route": "/a b/\u{e4}", "method": "DELETE", "parameters": {"force": true}}),
+            "DELETE https://x.example/wp-json/a%20b/%C3%A4?force=true",
+        ),
+    ] {
+        let fake = Fake::json(json!({"ok": true}));
+        shown(&asked(&writing(&[], fake.clone()), "site_request", &call));
+        assert_eq!(fake.lines(), [line]);
+    }
+}
+
+#[test]
+fn nothing_gets_past_what_is_allowed() {
+    let refuses = |server: &dyn Fn(Arc<Fake>) -> ToolServer, call: &Value| {
+        let fake = Fake::json(json!({}));
+        let (_, words, _) = refused(&asked(&server(fake.clone()), "site_request", call));
+        assert!(fake.lines().is_empty(), "{call}: {:?}", fake.lines());
+        words
+    };
+    for call in [
+        json!({"route": "wp/v2/posts"}),
+        json!({"route": "/wp/v2/../../../x"}),
+        json!({"route": "/wp/v2/posts?_method=DELETE"}),
+        json!({"route": "/wp/v2/posts#x"}),
+        json!({"route": "/wp/v2/%2e%2e/x"}),
+        json!({"route": "/a\\b"}),
+        json!({"route": "/a\nb"}),
+        json!({"route": "/x", "parameters": {"_method": "DELETE"}}),
+        json!({"route": "/x", "parameters": {".method": "DELETE"}}),
+        json!({"route": "/x", "parameters": {"  [method": "DELETE"}}),
+        json!({"route": "/x", "parameters": {"_method\u{0}x": "DELETE"}}),
+        json!({"route": "/x", "parameters": {"rest_route": "/wp/v2/users"}}),
+        json!({"route": "/x", "parameters": {"rest.route[]": "/wp/v2/users"}}),
+        json!({"route": "/x", "parameters": [1]}),
+        json!({"route": "/x", "method": "CONNECT"}),
+    ] {
+        refuses(&|fake| writing(&[], fake), &call);
+    }
+    let listed = |fake: Arc<Fake>| writing(&["/wc/v3/*", "/wp/v2/posts", "*/end"], fake);
+    for route in ["/wp/v2/users", "/wp/v2/posts/7", "/wc/v3", "/wc/v30/x", "/batch/v1", "/", "/x/ending"] {
+        assert!(refuses(&listed, &json!({"route": route})).contains("does not list"), "{route}");
+    }
+    for route in ["/wc/v3/products", "/wp/v2/posts", "/wc/v3//products/7/", "/x/y/end"] {
+        shown(&asked(&listed(Fake::json(json!({}))), "site_request", &json!({"route": route})));
+    }
+    for method in ["POST", "PUT", "PATCH", "DELETE"] {
+        let call = json!({"route": "/wp/v2/posts", "method": method});
+        assert!(refuses(&reading, &call).contains("one of: GET"), "{method}");
+        let only_reads = |fake: Arc<Fake>| over(Requests { allow: vec![], write: true }, true, fake);
+        assert!(refuses(&only_reads, &call).contains("one of: GET"), "{method}");
+    }
+}
+
+fn index() -> Value {
+    json!({"name": "S", "url": "https://x.example", "namespaces": ["wp/v2", "wc/v3"], "routes": {
+        "/": {"namespace": "", "methods": ["GET"], "endpoints": []},
+        "/wc/v3/products": {"namespace": "wc/v3", "methods": ["GET", "POST"], "endpoints": [
+            {"methods": ["GET"], "args": {"page": {"type": "integer", "default": 1, "sanitize": "x"}}},
+            {"methods": ["POST"], "args": []}]},
+        "/wc/v3/products/(?P<id>[\\d)]+)/notes": {"namespace": "wc/v3", "methods": ["GET"], "endpoints": []},
+        "/wp/v2/posts": {"namespace": "wp/v2", "methods": ["GET"], "endpoints": []}
+    }})
+}
+
+#[test]
+fn the_index_is_shown_step_by_step() {
+    let routes = |call: Value| shown(&asked(&reading(Fake::json(index())), "site_routes", &call));
+    assert_eq!(
+        routes(json!({}))["namespaces"],
+        json!([{"namespace": "wp/v2", "routes": 1}, {"namespace": "wc/v3", "routes": 2}])
+    );
+    let shop = routes(json!({"namespace": "wc/v3"}));
+    assert_eq!(shop["total"], 2);
+    assert_eq!(shop["routes"][1], json!({"route": "/wc/v3/products/{id}/notes", "methods": ["GET"]}));
+    assert_eq!(routes(json!({"search": "POSTS"}))["routes"][0]["route"], "/wp/v2/posts");
+    let products = json!([
+        {"methods": ["GET"], "parameters": {"page": {"type": "integer", "default": 1}}},
+        {"methods": ["POST"], "parameters": {}}
+    ]);
+    assert_eq!(routes(json!({"route": "/wc/v3/products"}))["endpoints"], products);
+    assert!(routes(json!({"route": "/none"}))["note"].as_str().unwrap().contains("no such route"));
+}
+
+fn ability(name: &str, reads: bool, destroys: bool, schema: &Value) -> Value {
+    json!({"name": name, "label": "L", "description": "D", "category": "site", "input_schema": schema,
+        "meta": {"annotations": {"readonly": reads, "destructive": destroys, "idempotent": destroys}}})
+}
+
+/// A site with three abilities, and one that takes a text.
+fn able(request: &HttpRequest) -> HttpResponse {
+    let object = json!({"type": "object", "properties": {"a": {"type": "integer"}}});
+    let all = [
+        ability("core/get-site-info", true, false, &json!([])),
+        ability("shop/add-item", false, false, &object),
+        ability("shop/drop-item", false, true, &json!({"type": "object", "properties": []})),
+        ability("shop/say", true, false, &json!({"type": "string"})),
+    ];
+    let path = request.url.split("/abilities").nth(1).unwrap().split('?').next().unwrap();
+    let found = all.iter().find(|ability| path.strip_prefix('/') == ability["name"].as_str());
+    match found {
+        _ if path.is_empty() => reply(200, &json!(all)),
+        Some(ability) => reply(200, ability),
+        None => reply(200, &json!({"done": true})),
+    }
+}
+
+#[test]
+fn abilities_run_by_the_method_that_the_site_wants() {
+    let lines = |server: &dyn Fn(Arc<Fake>) -> ToolServer, tool: &str, call: Value| {
+        let fake = Fake::replying(able);
+        let answer = asked(&server(fake.clone()), tool, &call);
+        let lines: Vec<String> = fake
+            .lines()
+            .iter()
+            .map(|line| line.replace("https://x.example/wp-json/wp-abilities/v1/abilities", ""))
+            .collect();
+        (lines, answer)
+    };
+    let all = |fake: Arc<Fake>| writing(&[], fake);
+    for (tool, call, line) in [
+        (
+            "site_run_ability",
+            json!({"name": "core/get-site-info", "input": {"x": 1}}),
+            "GET /core/get-site-info/run",
+        ),
+        (
+            "site_run_ability",
+            json!({"name": "shop/add-item", "input": {"a": 1}}),
+            "POST /shop/add-item/run {\"input\":{\"a\":1}}",
+        ),
+        ("ability-shop_add-item", json!({"a": 1}), "POST /shop/add-item/run {\"input\":{\"a\":1}}"),
+        ("ability-shop_add-item", json!({}), "POST /shop/add-item/run {\"input\":{}}"),
+        ("ability-shop_drop-item", json!({"a": 1}), "DELETE /shop/drop-item/run?input%5Ba%5D=1"),
+        ("ability-core_get-site-info", json!({}), "GET /core/get-site-info/run"),
+        ("site_run_ability", json!({"name": "shop/say", "input": "hi"}), "GET /shop/say/run?input=hi"),
+    ] {
+        let (lines, answer) = lines(&all, tool, call);
+        assert_eq!(lines[1], line, "{answer}");
+        assert_eq!(shown(&answer), json!({"done": true}));
+    }
+    let (lines, answer) = lines(&reading, "ability-shop_add-item", json!({"a": 1}));
+    assert!(lines.len() == 1 && refused(&answer).1.contains("only read"), "{lines:?}");
+}
+
+#[test]
+fn abilities_are_listed_as_tools() {
+    let names = |server: &ToolServer| -> Vec<String> {
+        let list = request(server, "tools/list", &json!({}), None);
+        let tools = list["result"]["tools"].as_array().unwrap().clone();
+        let names = tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
+        names.filter(|name| name.starts_with("ability-")).collect()
+    };
+    let fake = Fake::replying(able);
+    let server = writing(&[], fake.clone());
+    let all = ["ability-core_get-site-info", "ability-shop_add-item", "ability-shop_drop-item"];
+    assert_eq!(names(&server), all);
+    assert_eq!(names(&server), all);
+    assert_eq!(fake.lines().len(), 1, "what was found is good for a while");
+    fake.pass(std::time::Duration::from_secs(301));
+    names(&server);
+    assert_eq!(fake.lines().len(), 2);
+    assert_eq!(names(&reading(Fake::replying(able))), all[..1]);
+    let list = request(&server, "tools/list", &json!({}), None);
+    let drop = list["result"]["tools"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(drop["inputSchema"], json!({"type": "object", "properties": {}}));
+    assert_eq!(drop["annotations"]["destructiveHint"], true);
+
+    let old = Fake::replying(|_| {
+        reply(404, &json!({"code": "rest_no_route", "message": "No.", "data": {"status": 404}}))
+    });
+    assert!(names(&writing(&[], old)).is_empty(), "an older site has none");
+    let nowhere = SiteSettings::default();
+    let fake = Fake::replying(able);
+    let sets = wordpress::Sets { extended: false, discover: true };
+    assert!(names(&wordpress::server(&nowhere, sets, fake.clone()).unwrap()).is_empty());
+    assert!(fake.lines().is_empty(), "a list needs no credentials");
+    let (text, is_error) = content(&asked(&writing(&[], Fake::replying(able)), "site_abilities", &json!({})));
+    assert!(!is_error && text.contains("shop/say"));
+}

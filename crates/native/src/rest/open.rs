@@ -1,0 +1,143 @@
+//! Requests whose route and method a call says: what may stand there.
+//!
+//! A site reads some names of a query as the route or the method itself; they must not get past what is allowed.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use serde_json::Value;
+
+use super::encode::encode_into;
+use super::place::Place;
+use super::request::{AGENT, branches_into};
+use super::step::Open;
+use crate::port::{HttpRequest, Verb};
+use crate::tools::{Trouble, Values};
+
+/// Names of a query that would be the route or the method (WordPress, `WP::parse_request`, `WP_REST_Server::serve_request`).
+const POWERS: &[&str] = &["_method", "rest_route"];
+/// The longest route, in bytes.
+const LONGEST: usize = 1000;
+
+/// The method and the route, decoded: segments behind single slashes.
+///
+/// # Errors
+/// When there is no such method, or it is no route.
+pub(super) fn wanted(open: &Open, values: &Values) -> Result<(Verb, String), Trouble> {
+    let verb = match values.text(open.method) {
+        "" | "GET" => Verb::Get,
+        "POST" => Verb::Post,
+        "PUT" => Verb::Put,
+        "PATCH" => Verb::Patch,
+        "DELETE" => Verb::Delete,
+        other => return Err(Trouble::arguments(format!("there is no method {other:?}"))),
+    };
+    let route = values.text(open.route).trim();
+    let route = route.strip_prefix("/wp-json").filter(|rest| rest.starts_with('/')).unwrap_or(route);
+    let wrong = |why: &str| Trouble::arguments(format!("the argument {:?}: {why}", open.route));
+    if !route.starts_with('/') || route.len() > LONGEST {
+        return Err(wrong("a route begins with a slash, such as /wp/v2/posts, and is not long"));
+    }
+    if route.contains(['?', '#', '%', '\\']) || route.chars().any(char::is_control) {
+        return Err(wrong("a route has no ?, #, % and \\; what goes into the query is given beside it"));
+    }
+    let mut clean = String::new();
+    for segment in route.split('/').filter(|segment| !segment.is_empty()) {
+        if segment.bytes().all(|byte| byte == b'.') {
+            return Err(wrong("a route does not go up"));
+        }
+        clean.push('/');
+        clean.push_str(segment);
+    }
+    Ok((verb, if clean.is_empty() { "/".to_owned() } else { clean }))
+}
+
+/// The request.
+///
+/// # Errors
+/// When the query or the body is none, or has a name that would get past what is allowed.
+pub(super) fn request(
+    open: &Open,
+    values: &Values,
+    (verb, route): (Verb, &str),
+    place: Place,
+) -> Result<HttpRequest, Trouble> {
+    let mut url = place.url;
+    for segment in route.split('/').skip(1) {
+        url.push('/');
+        encode_into(&mut url, segment);
+    }
+    for (name, value) in members(values, open.query)? {
+        if is_power(name) {
+            return Err(Trouble::arguments(format!("the parameter {name:?} is not for calls to say")));
+        }
+        branches_into(&mut url, name, value);
+    }
+    let mut headers: Vec<(&'static str, Cow<'static, str>)> =
+        vec![("accept", "application/json".into()), AGENT];
+    let body = members(values, open.body)?;
+    let body = if verb == Verb::Get || body.is_empty() {
+        Bytes::new()
+    } else {
+        headers.push(("content-type", "application/json".into()));
+        Bytes::from(serde_json::to_vec(&values.get(open.body)).unwrap_or_default())
+    };
+    Ok(HttpRequest {
+        method: verb,
+        url,
+        headers,
+        authorization: place.authorization,
+        body,
+        public_only: place.public_only,
+        patience: std::time::Duration::ZERO,
+        most: 0,
+    })
+}
+
+fn members<'v>(values: &'v Values, name: &str) -> Result<Vec<(&'v String, &'v Value)>, Trouble> {
+    match values.get(name) {
+        None => Ok(Vec::new()),
+        Some(Value::Object(members)) => Ok(members.iter().collect()),
+        Some(_) => Err(Trouble::arguments(format!("the argument {name:?} must be an object"))),
+    }
+}
+
+/// Whether PHP may read a name as one of the powers: it drops blanks in front, makes `_` of blanks, dots and a lone bracket,
+/// and ends a name where a bracket or a zero byte begins.
+fn is_power(name: &str) -> bool {
+    let bare = name.trim_start();
+    let head = bare.split('\0').next().unwrap_or_default();
+    POWERS.iter().any(|power| {
+        let same = head.bytes().zip(power.bytes()).take_while(|(found, wanted)| {
+            let found =
+                if matches!(found, b' ' | b'.' | b'[' | b'+') { b'_' } else { found.to_ascii_lowercase() };
+            found == *wanted
+        });
+        same.count() == power.len()
+            && !head.as_bytes().get(power.len()).is_some_and(u8::is_ascii_alphanumeric)
+    })
+}
+
+/// Whether a route is one of a list, in which `*` stands for anything. An empty list has all.
+pub(crate) fn is_listed(list: &[String], route: &str) -> bool {
+    if list.is_empty() {
+        return true;
+    }
+    list.iter().any(|pattern| matches(pattern, route))
+}
+
+/// Whether a pattern with `*` fits the whole text.
+fn matches(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
+    for part in middle {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}

@@ -1,0 +1,143 @@
+//! Answers in their three manners.
+
+use serde_json::json;
+
+use super::*;
+use crate::community::buddyboss;
+use crate::site::SiteSettings;
+use crate::{Answers, ToolServer, wordpress};
+
+fn settings(answers: Answers) -> SiteSettings {
+    SiteSettings { login: Some(login("https://x.example", "a", "b")), answers, ..SiteSettings::default() }
+}
+
+fn site(answers: Answers, fake: Arc<Fake>) -> ToolServer {
+    let sets = wordpress::Sets { extended: true, discover: false };
+    wordpress::server(&settings(answers), sets, fake).unwrap()
+}
+
+/// A site that answers with this, and with the totals of a list.
+fn listing(body: Value) -> Arc<Fake> {
+    Fake::replying(move |_| {
+        let headers =
+            vec![("X-WP-Total".to_owned(), "31".to_owned()), ("X-WP-TotalPages".to_owned(), "4".to_owned())];
+        HttpResponse { headers, ..reply(200, &body) }
+    })
+}
+
+#[test]
+fn lists_say_how_much_there_is() {
+    let post = json!({"id": 7, "title": {"rendered": "T"}, "guid": {"rendered": "G"}, "meta": [], "_links": {"self": []}});
+    let fake = listing(json!([post]));
+    let answer = asked(&site(Answers::Compact, fake.clone()), "wp_get_posts", &json!({}));
+    let wanted = json!({"count": 1, "total": 31, "total_pages": 4, "posts": [{"id": 7, "title": "T"}]});
+    assert_eq!(shown(&answer), wanted);
+    assert_eq!(answer["result"]["structuredContent"], wanted, "the same as an object");
+    let line = fake.lines().remove(0);
+    assert!(
+        line.ends_with("&_fields=id%2Ctitle.rendered%2Clink%2Cstatus%2Cdate%2Cexcerpt.rendered"),
+        "{line}"
+    );
+
+    let fake = listing(json!([post]));
+    let answer = asked(&site(Answers::Compact, fake.clone()), "wp_get_posts", &json!({"raw": true}));
+    assert_eq!(shown(&answer)["posts"][0]["guid"], json!({"rendered": "G"}));
+    assert_eq!(shown(&answer)["posts"][0]["meta"], json!({}), "an empty object of PHP's");
+    assert_eq!(shown(&answer)["total"], 31);
+    assert!(!fake.lines()[0].contains("_fields"));
+
+    let plain = asked(&site(Answers::Plain, listing(json!([post]))), "wp_get_posts", &json!({}));
+    assert_eq!(shown(&plain), json!({"count": 1, "posts": [{"id": 7, "title": "T"}]}));
+    assert!(plain["result"].get("structuredContent").is_none());
+    let raw = asked(&site(Answers::Raw, listing(json!([post]))), "wp_get_posts", &json!({}));
+    assert_eq!(shown(&raw), json!([post]));
+}
+
+#[test]
+fn what_php_makes_lists_of_are_objects() {
+    let answer = json!({"id": 7, "meta": [], "_links": {}, "media_details": [], "categories": [], "sizes": {"a": {"meta": []}}});
+    let shown_by = |tool: &str, arguments: Value, body: &Value| {
+        shown(&asked(&site(Answers::Compact, Fake::json(body.clone())), tool, &arguments))
+    };
+    let item = shown_by("wp_get_item", json!({"type": "books", "id": 7}), &answer);
+    assert_eq!(item, json!({"id": 7, "categories": [], "meta": {}}));
+    let settings = shown_by("wp_get_settings", json!({}), &answer);
+    assert_eq!(
+        settings,
+        json!({"id": 7, "meta": {}, "media_details": {}, "categories": [], "sizes": {"a": {"meta": {}}}})
+    );
+    assert_eq!(shown_by("wp_get_post_types", json!({}), &json!([])), json!({"count": 0, "types": []}));
+    let types = json!({"post": {"slug": "post", "name": "Posts", "supports": [], "x": 1}});
+    let wanted = json!({"count": 1, "types": [{"slug": "post", "name": "Posts", "supports": {}}]});
+    assert_eq!(shown_by("wp_get_post_types", json!({}), &types), wanted);
+    assert_eq!(shown_by("wp_get_post_types", json!({"raw": true}), &types)["post"]["x"], 1);
+    assert_eq!(shown_by("wp_get_post_types", json!({"raw": true}), &json!([])), json!({}));
+    assert_eq!(shown_by("wp_get_settings", json!({}), &json!(true)), json!({"value": true}));
+    assert_eq!(shown_by("wp_get_settings", json!({}), &json!(null)), json!({}));
+}
+
+#[test]
+fn communities_answer_in_the_same_manners() {
+    let server =
+        |answers, fake| buddyboss::server(&settings(answers), buddyboss::Phases::default(), fake).unwrap();
+    let group = json!({"id": 3, "name": "G", "_links": {}, "user_permissions": []});
+    let answer =
+        asked(&server(Answers::Compact, listing(json!([group]))), "buddyboss_list_groups", &json!({}));
+    let lean = json!({"id": 3, "name": "G", "user_permissions": {}});
+    assert_eq!(shown(&answer), json!({"count": 1, "total": 31, "total_pages": 4, "items": [lean]}));
+    let answer = asked(&server(Answers::Plain, listing(json!([group]))), "buddyboss_list_groups", &json!({}));
+    assert_eq!(shown(&answer), json!([group]));
+}
+
+#[test]
+fn schemas_of_answers_say_what_is_shown() {
+    let body = json!([{"id": 7, "title": {"rendered": "T"}}]);
+    let server = site(Answers::Compact, listing(body));
+    let list = request(&server, "tools/list", &json!({}), None);
+    for tool in list["result"]["tools"].as_array().unwrap() {
+        let (name, schema) = (&tool["name"], &tool["outputSchema"]);
+        assert_eq!(schema["type"], "object", "{name}");
+        assert_eq!(tool["inputSchema"]["properties"]["raw"]["type"], "boolean", "{name}");
+    }
+    let posts = &list["result"]["tools"][0]["outputSchema"]["properties"];
+    let answer = asked(&server, "wp_get_posts", &json!({}));
+    for name in answer["result"]["structuredContent"].as_object().unwrap().keys() {
+        assert!(posts.get(name).is_some(), "{name}");
+    }
+    let plain = request(&site(Answers::Plain, Fake::json(json!({}))), "tools/list", &json!({}), None);
+    for tool in plain["result"]["tools"].as_array().unwrap() {
+        assert!(tool.get("outputSchema").is_none() && tool["inputSchema"]["properties"].get("raw").is_none());
+    }
+}
+
+#[test]
+fn a_set_can_be_kept_from_changing_anything() {
+    let settings = SiteSettings { read_only: true, ..settings(Answers::Compact) };
+    let sets = wordpress::Sets { extended: true, discover: true };
+    let server = wordpress::server(&settings, sets, Fake::json(json!({}))).unwrap();
+    let list = request(&server, "tools/list", &json!({}), None);
+    let tools = list["result"]["tools"].as_array().unwrap();
+    assert!(tools.len() > 80 && tools.iter().all(|tool| tool["annotations"]["readOnlyHint"] == true));
+    assert_eq!(
+        refused(&asked(&server, "wp_create_post", &json!({"title": "T", "content": "C"}))).2,
+        "unknownTool"
+    );
+}
+
+#[test]
+fn values_with_slashes_stay_below_their_route() {
+    for (id, line) in [
+        ("mine/single", "GET https://x.example/wp-json/wp/v2/templates/mine/single?"),
+        ("mine//single page", "GET https://x.example/wp-json/wp/v2/templates/mine/single%20page?"),
+    ] {
+        let fake = Fake::json(json!({}));
+        asked(&site(Answers::Compact, fake.clone()), "wp_get_template", &json!({"id": id}));
+        assert!(fake.lines()[0].starts_with(line), "{:?}", fake.lines());
+    }
+    for id in ["..", "a/../../users", "/", "a/\n"] {
+        let fake = Fake::json(json!({}));
+        let answer = asked(&site(Answers::Compact, fake.clone()), "wp_get_template", &json!({"id": id}));
+        assert_eq!(refused(&answer).2, "invalidArguments", "{id}");
+        assert!(fake.lines().is_empty());
+    }
+}

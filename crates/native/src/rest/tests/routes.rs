@@ -1,0 +1,239 @@
+//! Rows against the route tables of real sites: what a tool asks must be a route there, with a method that it has and
+//! parameters that it knows, of the right types, and all that it requires.
+//!
+//! The tables beside this file are recorded: `cargo xtask routes INDEX.json > TABLE`, where INDEX.json is what a site with
+//! everything switched on answers to `GET /wp-json/?context=help` (of a community plugin, its namespace alone).
+
+mod table;
+
+use serde_json::{Map, Value, json};
+
+use super::*;
+use crate::community::{buddyboss, buddypress};
+use crate::port::Verb;
+use crate::site::SiteSettings;
+use crate::tools::{Argument, Kind, Tool};
+use crate::{Answers, ToolServer, wordpress};
+use table::{Endpoint, faults, table};
+
+const CORE: &str = include_str!("routes/wordpress.txt");
+
+/// Values for arguments that stand in a path or mean something.
+fn sample(argument: &Argument) -> Value {
+    match (argument.name, argument.kind) {
+        ("type", _) if argument.about.contains("rest_base") => json!("posts"),
+        ("taxonomy", _) if argument.about.contains("rest_base") => json!("categories"),
+        ("namespace", _) => json!("core"),
+        ("file" | "base64", _) => json!("iVBORw0KGgo="),
+        ("url", Kind::Text | Kind::Raw) => json!("https://files.example.com/a.png"),
+        ("mimeType", _) => json!("image/png"),
+        ("exclude" | "user_ids" | "recipients", Kind::Text) => json!("3,4"),
+        ("roles", Kind::Text) => json!("admin,mod"),
+        ("subtype", _) => json!(["page"]),
+        ("locale", _) => json!("en_US"),
+        ("component", Kind::Text) if argument.words.is_empty() => json!("groups"),
+        _ => match argument.kind {
+            _ if !argument.words.is_empty() => json!(argument.words[0]),
+            Kind::Text | Kind::Raw | Kind::Html | Kind::Any => json!("words"),
+            Kind::Integer => json!(argument.least.unwrap_or(7).max(7).min(argument.most.unwrap_or(7))),
+            Kind::Number => json!(1.5),
+            Kind::Flag => json!(true),
+            Kind::Texts => json!(["words"]),
+            Kind::Integers => json!([3, 4]),
+            Kind::Object => json!({"a": "b"}),
+            Kind::Objects => json!([{"a": "b"}]),
+        },
+    }
+}
+
+/// Calls of a tool: with all arguments, with those that are required, and with each word of each list of words.
+fn calls(tool: &Tool) -> Vec<Value> {
+    let of = |take: &dyn Fn(&Argument) -> bool| -> Map<String, Value> {
+        let taken = tool.arguments.iter().filter(|argument| take(argument));
+        taken.map(|argument| (argument.name.to_owned(), sample(argument))).collect()
+    };
+    let bare = of(&|argument| argument.required);
+    let mut calls = vec![Value::Object(of(&|_| true)), Value::Object(bare.clone())];
+    for argument in tool.arguments {
+        for word in argument.words {
+            let mut call = bare.clone();
+            call.insert(argument.name.to_owned(), json!(word));
+            calls.push(Value::Object(call));
+        }
+    }
+    calls
+}
+
+fn settings() -> SiteSettings {
+    SiteSettings {
+        login: Some(login("https://x.example", "a", "b")),
+        image_key: Some(SecretString::from("k")),
+        ..SiteSettings::default()
+    }
+}
+
+/// A site that has what later steps need.
+fn site(request: &HttpRequest) -> HttpResponse {
+    let path = request.url.split_once("/wp-json").map_or("", |(_, path)| path);
+    let path = path.split('?').next().unwrap();
+    reply(
+        200,
+        &match path.rsplit('/').next().unwrap() {
+            "users" | "moderation" if request.method == Verb::Get => json!([{"id": 3}, {"id": 4}]),
+            "upload" | "upload_poster" => json!({"upload_id": 55, "id": 56}),
+            _ => json!({"id": 9, "type": "activity_update"}),
+        },
+    )
+}
+
+/// What the site knows without saying so, or what a tool takes for the sake of those who send it: tool, parameter, why.
+type Known = (&'static str, &'static str, &'static str);
+
+fn check(server: &dyn Fn(Arc<Fake>) -> ToolServer, tables: &[&str], known: &[Known]) {
+    let table: Vec<Endpoint<'_>> = tables.iter().flat_map(|text| table(text)).collect();
+    let mut all = Vec::new();
+    let mut used = Vec::new();
+    let fake = Fake::replying(site);
+    let server = server(fake.clone());
+    for tool in server.rows() {
+        for call in calls(tool) {
+            let answer = asked(&server, tool.name, &call);
+            if answer["result"]["isError"] != false {
+                all.push(format!("{} {call}: {answer}", tool.name));
+            }
+            let requests = std::mem::take(&mut *fake.asked.lock().unwrap());
+            // What courses have is another plugin's, which nobody has recorded.
+            let recorded = |url: &str| url.contains("/wp-json") && !url.contains("/ldlms/");
+            for request in requests.iter().filter(|request| recorded(&request.url)) {
+                let is_known = |name: &str| {
+                    known.iter().any(|(which, parameter, _)| *which == tool.name && *parameter == name)
+                };
+                used.extend(
+                    known
+                        .iter()
+                        .filter(|(which, ..)| *which == tool.name)
+                        .map(|(_, name, _)| (tool.name, *name)),
+                );
+                all.extend(
+                    faults(&table, request, &is_known)
+                        .into_iter()
+                        .map(|fault| format!("{}: {fault}", tool.name)),
+                );
+            }
+        }
+    }
+    all.sort();
+    all.dedup();
+    assert!(all.is_empty(), "{} faults:\n{}", all.len(), all.join("\n"));
+    let idle: Vec<_> = known.iter().filter(|(tool, name, _)| !used.contains(&(tool, name))).collect();
+    assert!(idle.is_empty(), "exceptions that are none: {idle:?}");
+}
+
+#[test]
+fn wordpress_tools_ask_what_wordpress_has() {
+    for answers in [Answers::Compact, Answers::Plain] {
+        let server = |fake: Arc<Fake>| {
+            let sets = wordpress::Sets { extended: true, discover: false };
+            wordpress::server(&SiteSettings { answers, ..settings() }, sets, fake).unwrap()
+        };
+        check(&server, &[CORE], &[]);
+    }
+}
+
+const BUDDYBOSS: &str = include_str!("routes/buddyboss.txt");
+const BUDDYBOSS_MORE: &str = include_str!("routes/buddyboss-more.txt");
+const BUDDYPRESS_1: &str = include_str!("routes/buddypress-v1.txt");
+const BUDDYPRESS_2: &str = include_str!("routes/buddypress-v2.txt");
+
+const BUDDYBOSS_KNOWN: &[Known] = &[
+    ("buddyboss_list_activities", "type", "each site has types of its own"),
+    ("buddyboss_list_groups", "group_type", "each site has types of its own"),
+    ("buddyboss_update_member", "types", "each site has types of its own"),
+    ("buddyboss_update_current_member", "types", "each site has types of its own"),
+    ("buddyboss_delete_media_upload", "id", "it is read though not announced"),
+    ("buddyboss_delete_video_upload", "id", "it is read though not announced"),
+    ("buddyboss_delete_document_upload", "id", "it is read though not announced"),
+    ("buddyboss_upload_member_avatar", "action", "it is read though not announced"),
+    ("buddyboss_upload_member_cover", "action", "it is read though not announced"),
+    ("buddyboss_upload_group_avatar", "action", "it is read though not announced"),
+    ("buddyboss_upload_group_cover", "action", "it is read though not announced"),
+    ("buddyboss_update_media", "content", "it is read though not announced"),
+    ("buddyboss_upload_media", "content", "it is read though not announced"),
+    ("buddyboss_upload_video", "content", "it is read though not announced"),
+    ("buddyboss_create_topic", "author_id", "clients send it; the platform takes the caller"),
+    ("buddyboss_create_reply", "author_id", "clients send it; the platform takes the caller"),
+    (
+        "buddyboss_report_content",
+        "item_type",
+        "clients may name members; the platform says that it takes none",
+    ),
+];
+
+const BUDDYPRESS_KNOWN: &[Known] = &[
+    ("buddypress_create_activity", "type", "each site has types of its own"),
+    ("buddypress_list_groups", "group_type", "each site has types of its own"),
+    ("buddypress_update_member", "member_type", "each site has types of its own"),
+    ("buddypress_create_activity", "user_id", "clients send it; the site takes the caller"),
+    ("buddypress_get_xprofile_group", "fetch_fields", "it is read though not announced"),
+    ("buddypress_delete_member", "reassign", "false is how WordPress is told that nobody gets it"),
+];
+
+#[test]
+fn buddyboss_tools_ask_what_buddyboss_has() {
+    let phases = buddyboss::Phases { buddyboss: true, advanced: true, extended: true, discover: false };
+    let server = |fake: Arc<Fake>| buddyboss::server(&settings(), phases, fake).unwrap();
+    check(&server, &[CORE, BUDDYBOSS, BUDDYBOSS_MORE], BUDDYBOSS_KNOWN);
+}
+
+#[test]
+fn buddypress_tools_ask_what_buddypress_has() {
+    for (version, table) in
+        [(buddypress::Version::First, BUDDYPRESS_1), (buddypress::Version::Second, BUDDYPRESS_2)]
+    {
+        let server = |fake: Arc<Fake>| buddypress::server(&settings(), version, false, fake).unwrap();
+        check(&server, &[CORE, table], BUDDYPRESS_KNOWN);
+    }
+}
+
+#[test]
+fn a_row_that_is_wrong_is_found() {
+    let table = table(CORE);
+    let of = |method, url: &str, body: &str| {
+        let request = HttpRequest {
+            method,
+            url: format!("https://x/wp-json{url}"),
+            headers: vec![("content-type", "application/json".into())],
+            authorization: None,
+            body: Bytes::from(body.to_owned()),
+            public_only: false,
+            patience: Duration::ZERO,
+            most: 0,
+        };
+        faults(&table, &request, &|_| false)
+    };
+    for (verb, url, body, says) in [
+        (Verb::Get, "/wp/v2/nothing", "", "no such route"),
+        (Verb::Get, "/wp/v2/posts/7/8", "", "no such route"),
+        (Verb::Put, "/wp/v2/posts", "", "no such method"),
+        (Verb::Get, "/wp/v2/posts?colour=red", "", "unknown \"colour\""),
+        (Verb::Get, "/wp/v2/posts?per_page=many", "", "per_page"),
+        (Verb::Get, "/wp/v2/posts?order=sideways", "", "order"),
+        (Verb::Get, "/wp/v2/posts?author=me", "", "author"),
+        (Verb::Post, "/wp/v2/posts", r#"{"author":"me"}"#, "author"),
+        (Verb::Post, "/wp/v2/posts", r#"{"categories":["a"]}"#, "categories"),
+        (Verb::Post, "/wp/v2/posts", r#"{"status":"wild"}"#, "status"),
+        (Verb::Post, "/wp/v2/users", r#"{"username":"a","email":"b"}"#, "\"password\" is missing"),
+        (Verb::Delete, "/wp/v2/users/7?force=true", "", "\"reassign\" is missing"),
+    ] {
+        let faults = of(verb, url, body);
+        assert!(faults.iter().any(|fault| fault.contains(says)), "{url} {body}: {faults:?}");
+    }
+    for (verb, url, body) in [
+        (Verb::Get, "/wp/v2/posts?per_page=5&author=3,4&sticky=true&_fields=id", ""),
+        (Verb::Get, "/wp/v2/templates/theme/single/revisions/7", ""),
+        (Verb::Get, "/wp/v2/users/me", ""),
+        (Verb::Post, "/wp/v2/posts/7", r#"{"title":"T","categories":[1],"meta":{},"date":null}"#),
+    ] {
+        assert_eq!(of(verb, url, body), Vec::<String>::new(), "{url} {body}");
+    }
+}

@@ -1,0 +1,74 @@
+//! Tools that a server finds at the place that it asks, beside those of its table.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::argument::Argument;
+use super::values::Values;
+use crate::rest::{Shape, Step, World};
+
+/// How tools are found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found {
+    /// The arguments of the request: `page` and `per_page`.
+    pub(crate) arguments: &'static [Argument],
+    /// The request for one page of them.
+    pub(crate) steps: &'static [Step],
+    /// The answer, made into an object with the list `items`.
+    pub(crate) shape: Shape,
+    /// An entry as a tool, and whether that only reads; `None` when it can be none.
+    pub(crate) described: fn(&Value) -> Option<(Value, bool)>,
+    /// For the call of such a tool, that of a tool of the table; `None` when the name is none of these.
+    pub(crate) called: fn(&str, &Map<String, Value>) -> Option<Call>,
+}
+
+/// A tool of the table, and its arguments.
+pub(crate) type Call = (&'static str, Map<String, Value>);
+
+/// How long what was found is good for.
+const KEPT: Duration = Duration::from_mins(5);
+const PAGES: i64 = 5;
+const PER_PAGE: i64 = 100;
+
+/// What was found, and until when it is good.
+#[derive(Debug, Default)]
+pub(super) struct Kept(Mutex<Option<(Duration, Tools)>>);
+
+/// Tools as a list shows them.
+type Tools = Arc<Vec<Value>>;
+
+impl Found {
+    /// The tools that there are now; none when the place cannot be asked. Those that change something are left out where
+    /// only reading is wanted.
+    pub(super) async fn tools(&self, world: &World, kept: &Kept, only_reads: bool) -> Tools {
+        let now = world.http.now();
+        let old = kept.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((_, tools)) = old.as_ref().filter(|(until, _)| *until > now) {
+            return tools.clone();
+        }
+        let mut tools = Vec::new();
+        for page in 1..=PAGES {
+            let mut values = Values::default();
+            values.set("page", Value::from(page));
+            values.set("per_page", Value::from(PER_PAGE));
+            let answer = world.run(self.arguments, (self.steps, &self.shape), values, None).await;
+            let Ok(shown) = answer else {
+                // What was there before is better than nothing; where nothing was, the place has none of these.
+                return old.map(|(_, tools)| tools).unwrap_or_default();
+            };
+            let items =
+                shown.structured.as_ref().and_then(|value| value.get("items")).and_then(Value::as_array);
+            let items = items.map(Vec::as_slice).unwrap_or_default();
+            let fitting = items.iter().filter_map(self.described).filter(|(_, reads)| *reads || !only_reads);
+            tools.extend(fitting.map(|(tool, _)| tool));
+            if i64::try_from(items.len()).unwrap_or_default() < PER_PAGE {
+                break;
+            }
+        }
+        let tools = Arc::new(tools);
+        *kept.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((now + KEPT, tools.clone()));
+        tools
+    }
+}

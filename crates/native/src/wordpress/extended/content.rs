@@ -1,0 +1,96 @@
+//! Posts, pages, things of any type; their revisions and autosaves.
+
+use super::{PHASE, rows, versions};
+use crate::rest::{Shape, edit, get};
+use crate::tools::{Argument, Tool, html, int, text, tool};
+use crate::wordpress::arguments::{
+    AFTER, BEFORE, CONTEXT, DATE, EXCLUDE, FORCE, INCLUDE, META, MODIFIED_AFTER, MODIFIED_BEFORE, OF_STATUS,
+    OFFSET, ORDER, PAGE, PASSWORD, PER_PAGE, POSTS_BY, SEARCH, SLUG, SLUGS, TEMPLATE, id,
+};
+
+pub(super) const VERSION: Argument = int("version", "The number of the version.").required().least(1);
+pub(super) const VERSIONS: Shape =
+    Shape::List("versions", "id parent author date modified slug title.rendered");
+pub(super) const VERSION_SHOWN: Shape =
+    Shape::One("id parent author date modified title.rendered content.rendered excerpt.rendered");
+
+const ONE: Shape = Shape::One(
+    "id type title.rendered content.rendered excerpt.rendered slug link status date modified author parent \
+     menu_order template featured_media comment_status categories tags meta",
+);
+const SAVED: Shape = Shape::One("id type title.rendered slug link status date modified");
+const LINES: Shape =
+    Shape::List("items", "id type title.rendered slug link status date modified author parent");
+
+const TITLE: Argument = text("title", "The title.");
+const CONTENT: Argument = html("content", "The content, in HTML or blocks.");
+const EXCERPT: Argument = text("excerpt", "The excerpt.");
+const STATUS: Argument =
+    text("status", "The status.").among(&["draft", "publish", "pending", "private", "future"]);
+const BACK_AS: Argument = text("status", "The status that it gets.")
+    .or_text("draft")
+    .among(&["draft", "publish", "pending", "private"]);
+const ID: Argument = id("Its number.");
+const OF_PASSWORD: Argument = text("password", "The password, where it has one.");
+
+pub(super) const POSTS: &[Tool] = &[
+    tool(
+        "wp_restore_post",
+        "Takes a post out of the bin.",
+        &[ID, BACK_AS],
+        &[edit("index", "/wp/v2/posts/{id}").step()],
+        SAVED,
+    )
+    .phase(PHASE),
+    tool(
+        "wp_get_page",
+        "A page with its content.",
+        &[ID, CONTEXT, OF_PASSWORD],
+        &[get("index", "/wp/v2/pages/{id}").step()],
+        ONE,
+    )
+    .phase(PHASE),
+    tool(
+        "wp_restore_page",
+        "Takes a page out of the bin.",
+        &[ID, BACK_AS],
+        &[edit("index", "/wp/v2/pages/{id}").step()],
+        SAVED,
+    )
+    .phase(PHASE),
+];
+
+pub(super) const POST_VERSIONS: &[Tool] =
+    versions! { "post", "/wp/v2/posts", ID, "{id}", [ID, TITLE, CONTENT, EXCERPT, STATUS] };
+
+pub(super) const PAGE_VERSIONS: &[Tool] =
+    versions! { "page", "/wp/v2/pages", ID, "{id}", [ID, TITLE, CONTENT, EXCERPT, STATUS] };
+
+const TYPE: Argument = text(
+    "type",
+    "The type's name in routes (`rest_base` in wp_get_post_types), such as posts, pages or products.",
+)
+.required();
+
+/// Things of any type that the site shows at `wp/v2`.
+pub(super) const ANY: &[Tool] = rows! {
+    "wp_get_items", "Lists things of any type.",
+        [TYPE, PER_PAGE, PAGE, SEARCH, AFTER, BEFORE, MODIFIED_AFTER, MODIFIED_BEFORE, INCLUDE, EXCLUDE, OFFSET, ORDER,
+         POSTS_BY, SLUGS, OF_STATUS, CONTEXT];
+        get "/wp/v2/{type}" => LINES;
+    "wp_get_item", "One thing of any type, with its content.", [TYPE, ID, CONTEXT, OF_PASSWORD];
+        get "/wp/v2/{type}/{id}" => ONE;
+    "wp_create_item", "Makes something of any type.",
+        [TYPE, TITLE, CONTENT, EXCERPT, STATUS.or_text("draft"), SLUG, DATE, PASSWORD, TEMPLATE, META];
+        post "/wp/v2/{type}" => SAVED;
+    "wp_update_item", "Changes something of any type; what is left out stays.",
+        [TYPE, ID, TITLE, CONTENT, EXCERPT, STATUS, SLUG, DATE, PASSWORD, TEMPLATE, META];
+        edit "/wp/v2/{type}/{id}" => SAVED;
+    "wp_delete_item", "Puts something of any type into the bin, or removes it.", [TYPE, ID, FORCE];
+        delete "/wp/v2/{type}/{id}" => Shape::Whole;
+    "wp_get_item_revisions", "Lists earlier versions of something of any type.",
+        [TYPE, ID, PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER];
+        get "/wp/v2/{type}/{id}/revisions" => VERSIONS;
+    "wp_get_item_revision", "An earlier version of something of any type.", [TYPE, ID, VERSION, CONTEXT];
+        get "/wp/v2/{type}/{id}/revisions/{version}" => VERSION_SHOWN;
+};

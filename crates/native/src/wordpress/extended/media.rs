@@ -1,0 +1,36 @@
+//! Changing media.
+
+use super::rows;
+use crate::rest::Shape;
+use crate::tools::{Argument, Tool, html, number, objects, text};
+use crate::wordpress::arguments::{AUTHOR, COMMENTS, DATE, META, SLUG, id};
+
+const ID: Argument = id("The item's number.");
+const TITLE: Argument = text("title", "The title.");
+const ALTERNATIVE: Argument = text("alt_text", "What the image shows, for those who do not see it.");
+const CAPTION: Argument = html("caption", "The caption.");
+const ABOUT: Argument = html("description", "The description.");
+const POST: Argument = crate::tools::int("post", "The number of the post that it belongs to.").least(0);
+const SAVED: Shape = Shape::One(
+    "id title.rendered link source_url media_type mime_type alt_text caption.rendered description.rendered post",
+);
+
+pub(super) const TOOLS: &[Tool] = rows! {
+    "wp_update_media_item", "Changes what is said of an item of the media; what is left out stays.",
+        [ID, TITLE, ALTERNATIVE, CAPTION, ABOUT, POST, SLUG, AUTHOR, DATE, COMMENTS, META];
+        edit "/wp/v2/media/{id}" => SAVED;
+    "wp_delete_media_item", "Removes an item of the media and its files for good: there is no bin for them.", [ID];
+        purge "/wp/v2/media/{id}" => Shape::Whole;
+    "wp_create_edited_image", "Makes a turned or cut copy of an image.",
+        [ID, text("src", "The address of the image's file (`source_url`).").required(),
+         crate::tools::int("rotation", "Degrees by which it is turned clockwise.").least(1).most(359),
+         number("x", "Where the part begins that is kept: per cent from the left."),
+         number("y", "Where the part begins that is kept: per cent from the top."),
+         number("width", "How wide that part is, in per cent."), number("height", "How high that part is, in per cent."),
+         objects("modifiers", "Several changes one after the other, each {type: rotate or crop, args}."),
+         TITLE, ALTERNATIVE, CAPTION, ABOUT, POST];
+        post "/wp/v2/media/{id}/edit" => SAVED;
+    "wp_update_image_sizes", "Makes the smaller sizes of an image that are missing.",
+        [ID, text("action", "What is done.").or_text("create-image-subsizes").among(&["create-image-subsizes"])];
+        edit "/wp/v2/media/{id}/post-process" => SAVED;
+};
