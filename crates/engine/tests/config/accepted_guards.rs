@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use dragoman_engine::access::Scheme;
 use dragoman_engine::config::{
-    Algorithm, AnnotationHint, Audit, Effect, EndpointAuth, EndpointTransport, Glob, Jwt, Link, Native,
-    NativeLink, RateMethods, RatePer, SiteCheck, SiteRate, Source, Text,
+    Algorithm, AnnotationHint, Answers, Audit, Effect, EndpointAuth, EndpointTransport, Glob, Jwt, Link,
+    Native, NativeLink, RateMethods, RatePer, SiteCheck, SiteRate, Source, Text,
 };
 
 use dragoman_engine::dialect::Dialect;
@@ -271,6 +271,14 @@ mcpServers:
     assert_eq!(site.rate, Some(SiteRate { count: 90, period: Duration::from_mins(1) }));
     assert_eq!((site.url, site.username, site.password), (None, None, None));
     assert_eq!(b.phases, Some(vec!["core".to_owned(), "advanced".to_owned()]));
+    let tools = loaded(
+        "mcpServers: { a: { native: wordpress, phases: [extended, discover], site: { url: 'https://h', answers: plain, \
+         readOnly: true, requests: { allow: '/wc/v3/*', write: '${YES}' } } } }",
+    );
+    let Link::Native(link) = &tools.config.mcp_servers["a"].link else { panic!("it is embedded") };
+    let site = link.site.as_ref().expect("there is a site");
+    assert_eq!((site.answers, site.read_only, site.requests.write), (Answers::Plain, true, true));
+    assert_eq!(site.requests.allow, ["/wc/v3/*"]);
     let c = native("c");
     assert_eq!(c.sources[&Source::Snl].expose(), "http://127.0.0.1:9/snl");
     assert_eq!((c.sources.len(), c.phases), (2, None));

@@ -328,7 +328,18 @@ const NATIVE: &[(&str, &[&str])] = &[
             r"1:108 mcpServers.a.sources.arcgis ['https://h?***'] this address cannot have a query => remove the `?` and what follows it",
             r"1:152 mcpServers.b.phases [phases] `phases` does not go with `native: heritage` => remove it; it does nothing there",
             r"1:166 mcpServers.b.site [site] `site` does not go with `native: heritage` => remove it; it does nothing there",
-            r"1:244 mcpServers.c.phases [advnced] `advnced` is not one of `core`, `buddyboss` or `advanced` => did you mean `advanced`?",
+            r"1:244 mcpServers.c.phases [advnced] `advnced` is not one of `core`, `buddyboss`, `advanced`, `extended` or `discover` => did you mean `advanced`?",
+        ],
+    ),
+    (
+        "mcpServers: { a: { native: wordpress, phases: advanced, site: { url: 'https://h', answers: short, requests: { alow: 1, allow: ['wc/v3', /a/../b, '/c?d'] } } } }",
+        &[
+            r"1:47 mcpServers.a.phases [advanced] `advanced` is not one of `core`, `extended` or `discover` => write `core`, `extended` or `discover`",
+            r"1:92 mcpServers.a.site.answers [short] `short` is not one of `compact`, `raw` or `plain` => write `compact`, `raw` or `plain`",
+            r"1:111 mcpServers.a.site.requests.alow [alow] unknown key `alow` => did you mean `allow`?",
+            r"1:128 mcpServers.a.site.requests.allow ['wc/v3'] this is no route of a site's REST API => write it as it stands behind /wp-json, with * for anything: /wc/v3/*",
+            r"1:137 mcpServers.a.site.requests.allow [/a/../b] this is no route of a site's REST API => write it as it stands behind /wp-json, with * for anything: /wc/v3/*",
+            r"1:146 mcpServers.a.site.requests.allow ['/c?d'] this is no route of a site's REST API => write it as it stands behind /wp-json, with * for anything: /wc/v3/*",
         ],
     ),
 ];

@@ -5,9 +5,11 @@
 //! |---|---|
 //! | `buddyboss` | the tools for BuddyBoss, in three phases |
 //! | `buddypress` | the tools for BuddyPress |
+//! | `offers` | prompts |
 
 pub mod buddyboss;
 pub mod buddypress;
+mod offers;
 
 #[cfg(test)]
 mod tests;

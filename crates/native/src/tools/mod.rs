@@ -12,11 +12,13 @@
 //! | `lenient` | the policy that bends what it is given into what it expects |
 //! | `trouble` | why a call fails, and how that is said |
 //! | `server` | the server itself: methods, calls |
+//! | `offers` | resources and prompts beside tools |
 //! | `found` | tools that are found at the place that is asked |
 
 mod argument;
 mod found;
 mod lenient;
+mod offers;
 mod read;
 mod row;
 mod schema;
@@ -33,6 +35,7 @@ pub(crate) use argument::{
     Argument, Form, Literal, any, flag, html, int, integers, list, number, object, objects, raw, text,
 };
 pub(crate) use found::Found;
+pub(crate) use offers::{Offers, Prompt, Resource};
 pub(crate) use read::Policy;
 #[cfg(test)]
 pub(crate) use row::Act;

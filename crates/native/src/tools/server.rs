@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use super::argument::{Argument, flag};
 use super::found::{Found, Kept};
+use super::offers::{Completion, Offers, text_of};
 use super::read::{Policy, read};
 use super::row::{Act, Tool};
 use super::schema::described;
@@ -21,9 +22,13 @@ use crate::rest::{Answers, RAW, Shape, Shown, World};
 use crate::server::{Answering, Mapped, NativeCall, NativeServer, Refusal, respond};
 
 const CAPABILITIES: &str = r#"{"tools":{}}"#;
+/// Of a server that offers more than tools.
+const MORE_CAPABILITIES: &str = r#"{"tools":{},"resources":{},"prompts":{},"completions":{}}"#;
 
 /// The tools stay the same until the configuration changes.
 const KEEP: CacheHint = CacheHint { ttl_ms: 3_600_000, scope: CacheScope::Public };
+/// What a site says to one account is for that one alone, and may change at once.
+const OWN: CacheHint = CacheHint { ttl_ms: 0, scope: CacheScope::Private };
 /// What is found at a place may change there.
 const SHORTER: CacheHint = CacheHint { ttl_ms: 300_000, scope: CacheScope::Public };
 
@@ -68,6 +73,7 @@ struct Inner {
     settings: Map<String, Value>,
     world: Option<World>,
     found: Option<(Found, Kept, bool)>,
+    offers: Option<&'static Offers>,
 }
 
 /// The argument of tools whose answers are shown in part.
@@ -122,7 +128,18 @@ impl ToolServer {
             quote(family.title),
             env!("CARGO_PKG_VERSION")
         );
-        Self(Arc::new(Inner { family, channel, info, tools, lists, compact, settings, world, found: None }))
+        Self(Arc::new(Inner {
+            family,
+            channel,
+            info,
+            tools,
+            lists,
+            compact,
+            settings,
+            world,
+            found: None,
+            offers: None,
+        }))
     }
 
     /// With tools that are found at the place that is asked; those that only read, where that is said.
@@ -130,6 +147,14 @@ impl ToolServer {
         // Nobody has a clone yet.
         if let Some(inner) = Arc::get_mut(&mut self.0) {
             inner.found = Some((found, Kept::default(), only_reads));
+        }
+        self
+    }
+
+    /// With resources and prompts.
+    pub(crate) fn offering(mut self, offers: &'static Offers) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.offers = Some(offers);
         }
         self
     }
@@ -150,7 +175,10 @@ impl NativeServer for ToolServer {
     fn hello(&self, era: &'static Era) -> ServerHello {
         ServerHello {
             era,
-            capabilities: Bytes::from_static(CAPABILITIES.as_bytes()),
+            capabilities: Bytes::from_static(match self.0.offers {
+                Some(_) => MORE_CAPABILITIES.as_bytes(),
+                None => CAPABILITIES.as_bytes(),
+            }),
             info: Bytes::from(self.0.info.clone()),
             instructions: Some(self.0.family.instructions.to_owned()),
         }
@@ -163,6 +191,7 @@ impl NativeServer for ToolServer {
             Some(Method::ToolsCall) => self.call(request, era, call.mapped),
             Some(Method::Ping) => self.at_once(request, Ok(self.0.dressed(era, "", None))),
             Some(Method::ToolsList) => self.list(request, era),
+            Some(method) if self.0.offers.is_some() => self.offered(request, era, method, call.mapped),
             _ => self.at_once(request, Err(Refusal::method(&method))),
         }
     }
@@ -183,6 +212,76 @@ impl ToolServer {
         Answering::Soon(Box::pin(async move {
             let more = inner.found_now().await;
             respond(&request, inner.listed(&request, era, &more, SHORTER))
+        }))
+    }
+
+    /// A request for what is offered beside tools.
+    fn offered(
+        &self,
+        request: &Frame,
+        era: &'static Era,
+        method: Method,
+        mapped: Option<&Mapped>,
+    ) -> Answering {
+        let (Some(offers), Some(_)) = (self.0.offers, &self.0.world) else {
+            return self.at_once(request, Err(Refusal::method(method.name())));
+        };
+        let whole = |members: String| {
+            let cursor = request.param("cursor").map_err(|e| Refusal::params(e.to_string()))?;
+            let refused = || Refusal::params("this list has one page only: leave \"cursor\" out");
+            if cursor.is_some() { Err(refused()) } else { Ok(self.0.dressed(era, &members, Some(KEEP))) }
+        };
+        match method {
+            Method::ResourcesList => self.at_once(request, whole(offers.resources(false))),
+            Method::TemplatesList => self.at_once(request, whole(offers.resources(true))),
+            Method::PromptsList => self.at_once(request, whole(offers.prompts())),
+            Method::PromptsGet => {
+                let prompt = offers.prompt(request).map(|members| self.0.dressed(era, &members, None));
+                self.at_once(request, prompt)
+            }
+            Method::ResourcesRead => match text_of(request, "uri") {
+                Ok(uri) => self.read(request, era, offers, (uri, mapped)),
+                Err(refusal) => self.at_once(request, Err(refusal)),
+            },
+            Method::Complete => match Completion::of(request) {
+                Ok(asked) => self.complete(request, era, offers, (asked, mapped)),
+                Err(refusal) => self.at_once(request, Err(refusal)),
+            },
+            _ => self.at_once(request, Err(Refusal::method(method.name()))),
+        }
+    }
+
+    fn read(
+        &self,
+        request: &Frame,
+        era: &'static Era,
+        offers: &'static Offers,
+        (uri, mapped): (String, Option<&Mapped>),
+    ) -> Answering {
+        let (inner, request, mapped) = (self.0.clone(), request.clone(), mapped.cloned());
+        Answering::Soon(Box::pin(async move {
+            let members = match &inner.world {
+                Some(world) => offers.read(&uri, era, world, mapped.as_ref()).await,
+                None => Err(Refusal::method(Method::ResourcesRead.name())),
+            };
+            respond(&request, members.map(|members| inner.dressed(era, &members, Some(OWN))))
+        }))
+    }
+
+    fn complete(
+        &self,
+        request: &Frame,
+        era: &'static Era,
+        offers: &'static Offers,
+        (asked, mapped): (Completion, Option<&Mapped>),
+    ) -> Answering {
+        let (inner, request, mapped) = (self.0.clone(), request.clone(), mapped.cloned());
+        Answering::Soon(Box::pin(async move {
+            let members = match &inner.world {
+                Some(world) => offers.complete(&asked, world, mapped.as_ref()).await,
+                None => Err(Refusal::method(Method::Complete.name())),
+            };
+            respond(&request, members.map(|members| inner.dressed(era, &members, None)))
         }))
     }
 

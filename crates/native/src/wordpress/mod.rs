@@ -7,16 +7,20 @@
 //! | `media` | rows about media and images |
 //! | `terms` | rows about categories, tags and comments |
 //! | `arguments` | arguments that many rows have |
+//! | `offers` | resources of a site, and prompts |
 //! | `extended` | the rest of the API |
 
 mod arguments;
 mod extended;
 mod media;
+mod offers;
 mod posts;
 mod terms;
 
 #[cfg(test)]
 mod answers;
+#[cfg(test)]
+mod offers_tests;
 #[cfg(test)]
 mod tests;
 
@@ -75,6 +79,7 @@ pub fn server(settings: &SiteSettings, sets: Sets, http: Arc<dyn HttpClient>) ->
     };
     let channel =
         if settings.failures_as_results.unwrap_or(false) { Channel::Results } else { Channel::Errors };
-    let server = ToolServer::new(&FAMILY, channel, tools(settings, sets), Map::new(), Some(world));
+    let server = ToolServer::new(&FAMILY, channel, tools(settings, sets), Map::new(), Some(world))
+        .offering(&offers::OFFERS);
     Ok(if sets.discover { server.finding(discover::ABILITIES, settings.only_reads()) } else { server })
 }

@@ -186,7 +186,9 @@ fn read_requests(reader: &mut Reader<'_>, entry: &Entry, base: Requests) -> Opti
         None => Some(base.allow),
         Some(entry) => reader.within("allow", |reader| {
             let items = reader.items(&entry.value, "a list of routes", true)?;
-            items.into_iter().map(|item| read_route(reader, item)).collect()
+            // All are looked at, so that all faults are named.
+            let routes: Vec<_> = items.into_iter().map(|item| read_route(reader, item)).collect();
+            routes.into_iter().collect()
         }),
     };
     reader.refuse(&fields.rest(), REQUESTS_KEYS);

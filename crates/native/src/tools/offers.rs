@@ -1,0 +1,294 @@
+//! What a server of tools offers beside tools: resources, each read by a request, and prompts, each a text with places.
+
+use bytes::Bytes;
+use proto::era::Era;
+use proto::json::{Members, quote};
+use proto::rpc::Frame;
+use serde_json::{Map, Value, json};
+
+use super::argument::Argument;
+use super::trouble::Trouble;
+use super::values::Values;
+use crate::rest::{Shape, Step, World};
+use crate::server::{Mapped, Refusal};
+
+/// What there is.
+#[derive(Debug)]
+pub(crate) struct Offers {
+    /// Resources and templates of resources.
+    pub(crate) resources: &'static [Resource],
+    /// Prompts.
+    pub(crate) prompts: &'static [Prompt],
+}
+
+/// A resource, or with a `{name}` at the end of its URI a template of resources.
+#[derive(Debug)]
+pub(crate) struct Resource {
+    /// Its URI.
+    pub(crate) uri: &'static str,
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What it is, for a person or a model.
+    pub(crate) about: &'static str,
+    /// What stands in the URI's place.
+    pub(crate) arguments: &'static [Argument],
+    /// The requests by which it is read.
+    pub(crate) steps: &'static [Step],
+    /// What of the answer is shown.
+    pub(crate) shape: Shape,
+    /// The request for what may stand in the place, given the beginning of it as `typed`: the answer's values as `values`.
+    pub(crate) completes: Option<(&'static [Step], Shape)>,
+}
+
+/// A prompt: a text with `{name}` where arguments go.
+#[derive(Debug)]
+pub(crate) struct Prompt {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What it is for.
+    pub(crate) about: &'static str,
+    /// Its arguments: a name, what it is, and what stands for it; one without that is required.
+    pub(crate) arguments: &'static [(&'static str, &'static str, Option<&'static str>)],
+    /// The text.
+    pub(crate) text: &'static str,
+}
+
+/// Values that one completion shows (MCP, `completion/complete`).
+const MOST_VALUES: usize = 100;
+/// The longest argument of a prompt, in bytes.
+const LONGEST: usize = 100_000;
+
+impl Resource {
+    fn place(&self) -> Option<&'static str> {
+        self.uri.split_once('{').map(|(_, rest)| rest.trim_end_matches('}'))
+    }
+
+    /// What stands in the place, when this is the resource of a URI.
+    fn fits(&self, uri: &str) -> Option<Values> {
+        let mut values = Values::default();
+        match (self.place(), self.uri.split_once('{')) {
+            (Some(name), Some((before, _))) => {
+                let text = uri.strip_prefix(before)?;
+                if text.is_empty() || text.contains(['/', '?', '#', '%']) {
+                    return None;
+                }
+                values.set(name, Value::from(text));
+            }
+            _ if self.uri == uri => {}
+            _ => return None,
+        }
+        Some(values)
+    }
+}
+
+impl Offers {
+    /// The members of the result of `resources/list`, or of `resources/templates/list`.
+    pub(super) fn resources(&self, templates: bool) -> String {
+        let fitting = self.resources.iter().filter(|resource| resource.place().is_some() == templates);
+        let rows: Vec<Value> = fitting
+            .map(|resource| {
+                let uri = if templates { "uriTemplate" } else { "uri" };
+                json!({
+                    uri: resource.uri, "name": resource.name, "description": resource.about,
+                    "mimeType": "application/json",
+                })
+            })
+            .collect();
+        format!("\"{}\":{}", if templates { "resourceTemplates" } else { "resources" }, Value::Array(rows))
+    }
+
+    /// The members of the result of `resources/read`.
+    ///
+    /// # Errors
+    /// For a resource that there is not, with the era's code and the URI in `data`; else what the site says.
+    pub(super) async fn read(
+        &self,
+        uri: &str,
+        era: &Era,
+        world: &World,
+        mapped: Option<&Mapped>,
+    ) -> Result<String, Refusal> {
+        let missing = |why: &str| Refusal {
+            code: era.resource_not_found,
+            message: format!("resource {uri:?} does not exist: {why}"),
+            data: Some(format!("{{\"uri\":{}}}", quote(uri))),
+        };
+        let found = self.resources.iter().find_map(|resource| Some((resource, resource.fits(uri)?)));
+        let Some((resource, values)) = found else {
+            let known: Vec<&str> = self.resources.iter().map(|resource| resource.uri).collect();
+            return Err(missing(&format!("there are {}", known.join(", "))));
+        };
+        let shape = (resource.steps, &resource.shape);
+        let shown = world.run(resource.arguments, shape, values, mapped).await;
+        let shown = shown.map_err(|trouble| {
+            let is_gone = |(name, value): &(&str, Value)| *name == "status" && *value == 404;
+            if trouble.detail.iter().any(is_gone) { missing(&trouble.message) } else { trouble.refusal() }
+        })?;
+        let (uri, text) = (quote(uri), quote(&shown.text));
+        Ok(format!("\"contents\":[{{\"uri\":{uri},\"mimeType\":\"application/json\",\"text\":{text}}}]"))
+    }
+
+    /// The members of the result of `completion/complete`.
+    ///
+    /// # Errors
+    /// When there is no such template, prompt or argument; what the site says.
+    pub(super) async fn complete(
+        &self,
+        asked: &Completion,
+        world: &World,
+        mapped: Option<&Mapped>,
+    ) -> Result<String, Refusal> {
+        let values = match asked.kind.as_str() {
+            "ref/prompt" => {
+                let prompt = self.prompts.iter().find(|prompt| prompt.name == asked.target);
+                let has = |prompt: &&Prompt| prompt.arguments.iter().any(|(name, ..)| *name == asked.name);
+                prompt.filter(has).ok_or_else(|| asked.unknown())?;
+                Vec::new()
+            }
+            "ref/resource" => {
+                let resource = self.resources.iter().find(|resource| resource.uri == asked.target);
+                let resource = resource.filter(|resource| resource.place() == Some(asked.name.as_str()));
+                let resource = resource.ok_or_else(|| asked.unknown())?;
+                match &resource.completes {
+                    None => Vec::new(),
+                    Some((steps, shape)) => {
+                        let mut values = Values::default();
+                        values.set("typed", Value::from(asked.typed.clone()));
+                        let shown = world.run(&[], (steps, shape), values, mapped).await;
+                        found_values(&shown.map_err(Trouble::refusal)?.structured.unwrap_or_default())
+                    }
+                }
+            }
+            _ => return Err(Refusal::params("\"ref.type\" must be \"ref/prompt\" or \"ref/resource\"")),
+        };
+        let (count, more) = (values.len().min(MOST_VALUES), values.len() > MOST_VALUES);
+        let shown: Value = values.iter().take(MOST_VALUES).cloned().collect();
+        Ok(format!(
+            "\"completion\":{{\"values\":{shown},\"total\":{},\"hasMore\":{more}}}",
+            values.len().max(count)
+        ))
+    }
+
+    /// The members of the result of `prompts/list`.
+    pub(super) fn prompts(&self) -> String {
+        let rows = self.prompts.iter().map(|prompt| {
+            let arguments = prompt.arguments.iter().map(|(name, about, default)| {
+                json!({"name": name, "description": about, "required": default.is_none()})
+            });
+            json!({"name": prompt.name, "description": prompt.about, "arguments": arguments.collect::<Value>()})
+        });
+        format!("\"prompts\":{}", rows.collect::<Value>())
+    }
+
+    /// The members of the result of `prompts/get`.
+    ///
+    /// # Errors
+    /// When there is no such prompt, or an argument is missing, no text or too long.
+    pub(super) fn prompt(&self, request: &Frame) -> Result<String, Refusal> {
+        let name = text_of(request, "name")?;
+        let prompt = self.prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
+            let known: Vec<&str> = self.prompts.iter().map(|prompt| prompt.name).collect();
+            Refusal::params(format!("unknown prompt {name:?}; there are {}", known.join(", ")))
+        })?;
+        let given: Map<String, Value> =
+            match request.param("arguments").map_err(|e| Refusal::params(e.to_string()))? {
+                Some(span) => serde_json::from_slice(span.of(request.text()))
+                    .map_err(|_| Refusal::params("the arguments of a prompt must be an object"))?,
+                None => Map::new(),
+            };
+        let mut texts: Vec<(&str, String)> = Vec::new();
+        for (name, _, default) in prompt.arguments {
+            let text = match (given.get(*name), default) {
+                (Some(Value::String(text)), _) if text.len() <= LONGEST => text.trim().to_owned(),
+                (None | Some(Value::Null), Some(default)) => (*default).to_owned(),
+                (None | Some(Value::Null), None) => {
+                    return Err(Refusal::params(format!("the argument {name:?} is missing")));
+                }
+                _ => {
+                    return Err(Refusal::params(format!(
+                        "the argument {name:?} must be a string, and not long"
+                    )));
+                }
+            };
+            texts.push((name, text));
+        }
+        let message =
+            json!({"role": "user", "content": {"type": "text", "text": filled(prompt.text, &texts)}});
+        Ok(format!("\"description\":{},\"messages\":[{message}]", quote(prompt.about)))
+    }
+}
+
+/// The text with what stands in its places; what stands there is not looked at again.
+fn filled(text: &str, texts: &[(&str, String)]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('{') {
+        let (name, behind) = behind.split_once('}').unwrap_or((behind, ""));
+        out.push_str(before);
+        out.extend(texts.iter().find(|(found, _)| *found == name).map(|(_, text)| text.as_str()));
+        rest = behind;
+    }
+    out + rest
+}
+
+fn found_values(answer: &Value) -> Vec<Value> {
+    let values = answer.get("values").and_then(Value::as_array).into_iter().flatten();
+    values
+        .filter_map(|value| match value {
+            Value::String(text) => Some(Value::from(text.as_str())),
+            Value::Number(number) => Some(Value::from(number.to_string())),
+            _ => None,
+        })
+        .collect()
+}
+
+/// What `completion/complete` asks.
+#[derive(Debug, Clone)]
+pub(super) struct Completion {
+    kind: String,
+    target: String,
+    name: String,
+    typed: String,
+}
+
+impl Completion {
+    /// As a request says it.
+    ///
+    /// # Errors
+    /// When the request does not say it.
+    pub(super) fn of(request: &Frame) -> Result<Self, Refusal> {
+        let (reference, argument) = (object(request, "ref")?, object(request, "argument")?);
+        let kind = member(request, &reference, "type")?;
+        let target = member(request, &reference, if kind == "ref/prompt" { "name" } else { "uri" })?;
+        let (name, typed) = (member(request, &argument, "name")?, member(request, &argument, "value")?);
+        Ok(Self { kind, target, name, typed })
+    }
+
+    fn unknown(&self) -> Refusal {
+        Refusal::params(format!("nothing can be completed for {:?} of {:?}", self.name, self.target))
+    }
+}
+
+/// A required string of `params`.
+///
+/// # Errors
+/// When it is not there.
+pub(super) fn text_of(request: &Frame, key: &'static str) -> Result<String, Refusal> {
+    let span = request.param(key).map_err(|e| Refusal::params(e.to_string()))?;
+    let text = span.and_then(|span| request.string(span)).map(std::borrow::Cow::into_owned);
+    text.ok_or_else(|| Refusal::params(format!("\"{key}\" is required and must be a string")))
+}
+
+fn object(request: &Frame, key: &'static str) -> Result<Members, Refusal> {
+    let span = request.param(key).map_err(|e| Refusal::params(e.to_string()))?;
+    span.and_then(|span| Members::of_value(request.text(), span))
+        .ok_or_else(|| Refusal::params(format!("\"{key}\" is required and must be an object")))
+}
+
+fn member(request: &Frame, of: &Members, key: &'static str) -> Result<String, Refusal> {
+    let text: &Bytes = request.text();
+    let span = of.unique(text, key).map_err(|e| Refusal::params(e.to_string()))?;
+    span.and_then(|span| request.string(span))
+        .map(std::borrow::Cow::into_owned)
+        .ok_or_else(|| Refusal::params(format!("\"{key}\" is required and must be a string")))
+}
