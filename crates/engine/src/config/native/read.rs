@@ -14,11 +14,20 @@ use crate::config::text::Text;
 
 /// Keys that go with `native` only.
 pub(in crate::config) const KEYS: &[&str] = &["site", "phases", "sources"];
-const SITE_KEYS: &[&str] =
-    &[
-        "url", "username", "password", "headers", "basic", "privateFiles", "privateSites", "atOnce", "rate", "answers",
-        "readOnly", "requests",
-    ];
+const SITE_KEYS: &[&str] = &[
+    "url",
+    "username",
+    "password",
+    "headers",
+    "basic",
+    "privateFiles",
+    "privateSites",
+    "atOnce",
+    "rate",
+    "answers",
+    "readOnly",
+    "requests",
+];
 /// The most requests at a time.
 const MOST_AT_ONCE: u32 = 1000;
 const REQUESTS_KEYS: &[&str] = &["allow", "write"];
