@@ -120,23 +120,14 @@ fn read_site(reader: &mut Reader<'_>, entry: &Entry, base: Option<&Site>) -> Opt
         Some(entry) => reader.within("atOnce", |reader| read_at_once(reader, entry)),
         None => Some(base.map_or(Site::AT_ONCE, |base| base.at_once)),
     };
-    let rate = match fields.take("rate") {
-        Some(entry) => {
-            let rate = reader.within("rate", |reader| rates::read_rate(reader, &entry.value, 1));
-            rate.map(|(count, period)| Some(SiteRate { count, period }))
-        }
-        None => Some(base.and_then(|base| base.rate)),
-    };
+    let rate = read_rate(reader, &mut fields, base);
     let answers = match fields.take("answers") {
         Some(entry) => reader.within("answers", |reader| reader.word(&entry.value, Answers::ALL)),
         None => Some(base.map_or_else(Answers::default, |base| base.answers)),
     };
     let read_only = reader.flag_in(&mut fields, "readOnly", base.is_some_and(|base| base.read_only));
     let old_requests = base.map(|base| base.requests.clone()).unwrap_or_default();
-    let requests = match fields.take("requests") {
-        Some(entry) => reader.within("requests", |reader| read_requests(reader, entry, old_requests)),
-        None => Some(old_requests),
-    };
+    let requests = read_requests(reader, &mut fields, old_requests);
     reader.refuse(&fields.rest(), SITE_KEYS);
     let (Some(answers), Some(requests)) = (answers, requests) else { return None };
     let (Ok(url), Ok(username), Ok(password)) = (url, username, password) else { return None };
@@ -152,7 +143,7 @@ fn read_site(reader: &mut Reader<'_>, entry: &Entry, base: Option<&Site>) -> Opt
         let mend = "write https://, unless the way to the site is safe";
         reader.note(&entry.key_at, "passwords go to this site over http, where others can read them", mend);
     }
-    let (at_once, rate) = (at_once?, rate?);
+    let (at_once, rate) = (at_once?, rate.ok()?);
     Some(Site {
         url,
         username,
@@ -188,7 +179,22 @@ fn read_at_once(reader: &mut Reader<'_>, entry: &Entry) -> Option<u32> {
     Some(count)
 }
 
-fn read_requests(reader: &mut Reader<'_>, entry: &Entry, base: Requests) -> Option<Requests> {
+fn read_rate(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'_>,
+    base: Option<&Site>,
+) -> Result<Option<SiteRate>, Unread> {
+    let Some(entry) = fields.take("rate") else { return Ok(base.and_then(|base| base.rate)) };
+    let rate = reader.within("rate", |reader| rates::read_rate(reader, &entry.value, 1));
+    rate.map(|(count, period)| Some(SiteRate { count, period })).ok_or(Unread)
+}
+
+fn read_requests(reader: &mut Reader<'_>, fields: &mut Fields<'_>, base: Requests) -> Option<Requests> {
+    let Some(entry) = fields.take("requests") else { return Some(base) };
+    reader.within("requests", |reader| read_requests_of(reader, entry, base))
+}
+
+fn read_requests_of(reader: &mut Reader<'_>, entry: &Entry, base: Requests) -> Option<Requests> {
     let mut fields = reader.fields(&entry.value, "a mapping with `allow` and `write`")?;
     let write = reader.flag_in(&mut fields, "write", base.write);
     let allow = match fields.take("allow") {
