@@ -18,7 +18,8 @@ fn error(status: u16, body: &str) -> Value {
     let body = Bytes::from(body.to_owned());
     let fake = Fake::replying(move |_| HttpResponse { status, headers: Vec::new(), body: body.clone() });
     let login = Some(login("https://wp.example.com", "ann", "p"));
-    let server = server(&SiteSettings { login, ..SiteSettings::default() }, fake).unwrap();
+    let server =
+        server(&SiteSettings { login, ..SiteSettings::default() }, super::Sets::default(), fake).unwrap();
     let answer = asked(&server, "wp_get_post", &json!({"id": 7}));
     refused(&answer);
     answer["error"].clone()
