@@ -20,7 +20,7 @@ const COUNTS: Duration = Duration::from_mins(1);
 /// So long when it gives no clear answer: some refuse this question to all.
 const COUNTS_IN_DOUBT: Duration = Duration::from_secs(10);
 /// How long the question may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(20);
 /// Bytes of the answer.
 const ANSWER: usize = 64 << 10;
 /// So many are remembered.

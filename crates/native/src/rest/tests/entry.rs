@@ -133,3 +133,16 @@ fn a_flood_of_accounts_is_forgotten_rather_than_kept() {
     shown(&tags(&server, ONE, "u0", "p"));
     assert_eq!(entries(), 5001, "the first are not");
 }
+
+#[test]
+fn the_operators_own_site_may_be_anywhere_whoever_names_it() {
+    let own = "http://10.0.0.7/blog";
+    let settings = SiteSettings { login: Some(login(own, "", "")), ..SiteSettings::default() };
+    for (url, public_only) in [(own, false), ("http://10.0.0.7/other", true), ("http://10.0.0.8/blog", true)]
+    {
+        let fake = Fake::json(json!([]));
+        shown(&tags(&wordpress::server(&settings, fake.clone()).unwrap(), url, "ann", "p"));
+        let asked = [&fake.entries, &fake.asked].map(|asked| asked.lock().unwrap()[0].public_only);
+        assert_eq!(asked, [public_only; 2], "{url}");
+    }
+}
