@@ -3,6 +3,8 @@
 //! A request may carry a site and credentials of its own, where the configuration lets it; what one request carries is never
 //! used for another. It must not know any tool.
 
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -82,12 +84,14 @@ pub(crate) struct Api {
     pub(crate) path: &'static str,
     /// What to find out when a route of it is missing.
     pub(crate) doubt: Option<Doubt>,
+    /// Its newer version, which some sites have instead: the namespace and the path.
+    pub(crate) newer: Option<(&'static str, &'static str)>,
 }
 
 /// The APIs that all sites have.
-pub(crate) const WORDPRESS: Api = Api { base: "wp", path: "/wp-json/wp/v2", doubt: None };
+pub(crate) const WORDPRESS: Api = Api { base: "wp", path: "/wp-json/wp/v2", doubt: None, newer: None };
 /// The site's index.
-pub(crate) const INDEX: Api = Api { base: "index", path: "/wp-json", doubt: None };
+pub(crate) const INDEX: Api = Api { base: "index", path: "/wp-json", doubt: None, newer: None };
 /// Where a site says who asks, which it does only of those whom it knows (WordPress REST API, users).
 const WHO_AM_I: &str = "/wp-json/wp/v2/users/me?context=edit&_fields=id";
 /// The name of the host of images.
@@ -99,7 +103,12 @@ pub(crate) struct Site {
     images: String,
     apis: &'static [Api],
     known: Known,
+    /// URLs of sites that have newer versions.
+    newer: Mutex<HashSet<String>>,
 }
+
+/// So many sites with newer versions are remembered.
+const MOST_NEWER: usize = 4096;
 
 impl Site {
     /// The sites of these settings, with these APIs.
@@ -112,7 +121,17 @@ impl Site {
         }
         let images = settings.image_host.as_deref().unwrap_or("https://api.imgbb.com/1");
         let images = base_url(images).map_err(|why| format!("image host: {why}"))?;
-        Ok(Self { settings: settings.clone(), images, apis, known: Known::default() })
+        Ok(Self {
+            settings: settings.clone(),
+            images,
+            apis,
+            known: Known::default(),
+            newer: Mutex::default(),
+        })
+    }
+
+    fn newer(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.newer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whose site is asked, and whether the request chose it.
@@ -160,7 +179,9 @@ impl Places for Site {
         let url = base_url(&login.url).map_err(|why| {
             Trouble::new(Condition::BadCredentials, format!("invalid WordPress credentials: {why}"))
         })?;
-        let path = self.apis.iter().find(|api| api.base == base).map_or("", |api| api.path);
+        let api = self.apis.iter().find(|api| api.base == base);
+        let newer = api.and_then(|api| api.newer).filter(|_| self.newer().contains(&url));
+        let path = newer.map(|(_, path)| path).or(api.map(|api| api.path)).unwrap_or_default();
         Ok(Place {
             url: format!("{url}{path}"),
             authorization: Some(basic(login)?),
@@ -211,6 +232,19 @@ impl Places for Site {
             trouble = trouble.with("body", body);
         }
         trouble
+    }
+
+    fn moved(&self, base: &str, namespaces: &[&str], url: &str) -> Option<String> {
+        let api = self.apis.iter().find(|api| api.base == base)?;
+        let (_, path) = api.newer.filter(|(namespace, _)| namespaces.contains(namespace))?;
+        let (site, rest) = url.split_once(api.path)?;
+        let mut newer = self.newer();
+        // Forgetting costs two requests more.
+        if newer.len() >= MOST_NEWER {
+            newer.clear();
+        }
+        newer.insert(site.to_owned());
+        Some(format!("{site}{path}{rest}"))
     }
 
     fn doubt(&self, base: &str, trouble: &Trouble) -> Option<Doubt> {

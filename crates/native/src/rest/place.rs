@@ -59,6 +59,12 @@ pub(crate) trait Places: Send + Sync {
         None
     }
 
+    /// Where this URL of `base` is at a place that has these namespaces, when that is elsewhere; from then on requests go
+    /// there at once.
+    fn moved(&self, _base: &str, _namespaces: &[&str], _url: &str) -> Option<String> {
+        None
+    }
+
     /// When `trouble` may mean that the site has nothing of this base at all: what to ask the site, and what must stand in
     /// its answer's list `namespaces` if it has.
     fn doubt(&self, _base: &str, _trouble: &Trouble) -> Option<Doubt> {

@@ -228,16 +228,14 @@ impl Run<'_> {
         if let Some(body) = cache.and_then(|cache| cache.get(&url, self.world.http.now())) {
             return Ok((body, Totals::default()));
         }
-        let response = self.world.sent(request).await.map_err(|fault| unreached(&fault))?;
+        let spare = request.clone();
+        let mut response = self.world.sent(request).await.map_err(|fault| unreached(&fault))?;
         if !response.is_success() {
-            let trouble = match redirect(&response) {
-                Some(trouble) => trouble,
-                None => self.world.places.trouble(base, &response),
-            };
-            return Err(match self.world.places.doubt(base, &trouble) {
-                Some(doubt) => self.settled(doubt, trouble).await,
-                None => trouble,
-            });
+            let again = self.doubted(base, self.trouble(base, &response), spare).await?;
+            response = self.world.sent(again).await.map_err(|fault| unreached(&fault))?;
+            if !response.is_success() {
+                return Err(self.trouble(base, &response));
+            }
         }
         if let Some(cache) = cache {
             let now = self.world.http.now();
@@ -247,10 +245,36 @@ impl Run<'_> {
         Ok((response.body, totals))
     }
 
-    /// What a trouble means once the site has said what it has.
-    async fn settled(&self, doubt: Doubt, trouble: Trouble) -> Trouble {
+    fn trouble(&self, base: &str, response: &HttpResponse) -> Trouble {
+        redirect(response).unwrap_or_else(|| self.world.places.trouble(base, response))
+    }
+
+    /// The same request to where the site has it now, when it says that it has. The one before found no route, so it did
+    /// nothing.
+    ///
+    /// # Errors
+    /// What the trouble means once the site has said what it has.
+    async fn doubted(
+        &self,
+        base: &str,
+        trouble: Trouble,
+        request: HttpRequest,
+    ) -> Result<HttpRequest, Trouble> {
+        let Some(doubt) = self.world.places.doubt(base, &trouble) else { return Err(trouble) };
+        let Some(there) = self.namespaces(doubt).await else { return Err(trouble) };
+        let there: Vec<&str> = there.iter().filter_map(Value::as_str).collect();
+        if let Some(url) = self.world.places.moved(base, &there, &request.url) {
+            return Ok(HttpRequest { url, ..request });
+        }
+        let has = there.iter().any(|name| doubt.namespaces.contains(name));
+        let (condition, message) = if has { (trouble.condition, doubt.there) } else { doubt.missing };
+        Err(Trouble { condition, message: message.to_owned(), detail: trouble.detail })
+    }
+
+    /// What the site says that it has.
+    async fn namespaces(&self, doubt: Doubt) -> Option<Vec<Value>> {
         let (base, route) = doubt.ask;
-        let Ok(place) = self.world.places.place(base, &self.values, self.mapped) else { return trouble };
+        let place = self.world.places.place(base, &self.values, self.mapped).ok()?;
         let request = HttpRequest {
             method: Verb::Get,
             url: format!("{}{route}", place.url),
@@ -261,12 +285,9 @@ impl Run<'_> {
             patience: self.world.limits.patience,
             most: self.world.limits.answer,
         };
-        let Ok(response) = self.world.sent(request).await else { return trouble };
+        let response = self.world.sent(request).await.ok()?;
         let answer: Value = serde_json::from_slice(&response.body).unwrap_or_default();
-        let Some(there) = answer.get("namespaces").and_then(Value::as_array) else { return trouble };
-        let has = there.iter().filter_map(Value::as_str).any(|name| doubt.namespaces.contains(&name));
-        let (condition, message) = if has { (trouble.condition, doubt.there) } else { doubt.missing };
-        Trouble { condition, message: message.to_owned(), detail: trouble.detail }
+        answer.get("namespaces").and_then(Value::as_array).cloned()
     }
 
     /// Notes what later steps need; the answer to end with when it is not there and the row says so.

@@ -49,6 +49,7 @@ const APIS: &[Api] = &[
             (Condition::PlatformMissing, "BuddyBoss not available"),
             "the site does not offer this: the component of BuddyBoss that it belongs to is switched off there",
         )),
+        newer: None,
     },
     Api {
         base: "learndash",
@@ -58,6 +59,7 @@ const APIS: &[Api] = &[
             (Condition::UpstreamError, "LearnDash is not active on the site"),
             "the site's LearnDash does not offer this",
         )),
+        newer: None,
     },
 ];
 

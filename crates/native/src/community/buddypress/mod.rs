@@ -29,15 +29,26 @@ const DOUBT: Doubt = doubt(
     "the site does not offer this: its component is switched off there, or its BuddyPress speaks another version of the API",
 );
 
-const FIRST: &[Api] =
-    &[WORDPRESS, INDEX, Api { base: "buddypress", path: "/wp-json/buddypress/v1", doubt: Some(DOUBT) }];
-const SECOND: &[Api] =
-    &[WORDPRESS, INDEX, Api { base: "buddypress", path: "/wp-json/buddypress/v2", doubt: Some(DOUBT) }];
+const FIRST: &[Api] = &[
+    WORDPRESS,
+    INDEX,
+    Api {
+        base: "buddypress",
+        path: "/wp-json/buddypress/v1",
+        doubt: Some(DOUBT),
+        newer: Some(("buddypress/v2", "/wp-json/buddypress/v2")),
+    },
+];
+const SECOND: &[Api] = &[
+    WORDPRESS,
+    INDEX,
+    Api { base: "buddypress", path: "/wp-json/buddypress/v2", doubt: Some(DOUBT), newer: None },
+];
 
 /// Which version of its API a site's BuddyPress speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Version {
-    /// Up to BuddyPress 14.
+    /// Up to BuddyPress 14; a site that has the second instead is asked in that.
     #[default]
     First,
     /// From BuddyPress 15 on.

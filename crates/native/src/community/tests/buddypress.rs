@@ -47,3 +47,29 @@ fn the_second_version_has_its_own_address() {
     );
     assert_eq!(fake.lines(), [line("GET /buddypress/v2/groups/1")]);
 }
+
+#[test]
+fn a_site_with_the_second_version_is_asked_in_that() {
+    let no_route =
+        json!({"code": "rest_no_route", "message": "V1 is no longer supported.", "data": {"status": 404}});
+    let fake = Fake::new(move |request| {
+        let url = &request.url;
+        Ok(match () {
+            () if url.contains("namespaces") => {
+                reply(200, &json!({"namespaces": ["buddypress/v1", "buddypress/v2"]}))
+            }
+            () if url.contains("/v1/") || url.ends_with("/9") => reply(404, &no_route),
+            () => reply(200, &json!({"id": 7})),
+        })
+    });
+    let server = server(&settings(), Version::First, false, fake.clone()).unwrap();
+    for _ in 0..2 {
+        let answer = asked(&server, "buddypress_update_group", &json!({"id": 1, "name": "G"}));
+        assert!(!content(&answer).1, "{answer}");
+    }
+    let put = |version: &str| line(&format!("PUT /buddypress/{version}/groups/1 {{\"name\":\"G\"}}"));
+    let asks = line("GET /?_fields=namespaces");
+    assert_eq!(fake.lines(), [put("v1"), asks, put("v2"), put("v2")]);
+    let (text, is_error) = content(&asked(&server, "buddypress_get_group", &json!({"id": 9})));
+    assert!(is_error && text.contains("another version"), "{text}");
+}
