@@ -141,7 +141,12 @@ fn the_operators_own_site_may_be_anywhere_whoever_names_it() {
     for (url, public_only) in [(own, false), ("http://10.0.0.7/other", true), ("http://10.0.0.8/blog", true)]
     {
         let fake = Fake::json(json!([]));
-        shown(&tags(&wordpress::server(&settings, fake.clone()).unwrap(), url, "ann", "p"));
+        shown(&tags(
+            &wordpress::server(&settings, wordpress::Sets::default(), fake.clone()).unwrap(),
+            url,
+            "ann",
+            "p",
+        ));
         let asked = [&fake.entries, &fake.asked].map(|asked| asked.lock().unwrap()[0].public_only);
         assert_eq!(asked, [public_only; 2], "{url}");
     }
