@@ -7,17 +7,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PIXEL, as, basic, check, finish, gateways, north } from './cases.mjs';
+import { PIXEL, as, check, finish, gateways, north } from './cases.mjs';
 
 const main = join(createRequire(import.meta.url).resolve('@modelcontextprotocol/inspector/package.json'), '../clients/launcher/build/index.js');
 // It keeps a catalogue of servers in its user's home.
 const home = mkdtempSync(join(tmpdir(), 'inspector-'));
-const headers = Object.entries(as(north, 'editor')).flatMap(([name, value]) => ['--header', `${name}: ${value}`]);
 
-/** Calls a tool by a process of its own; what the tool shows. */
-function call(name, args) {
+/** Calls a tool by a process of its own, as the editor or somebody else; what the tool shows. */
+function call(name, args, who = 'editor') {
+  const headers = Object.entries(as(north, who)).flatMap(([header, value]) => ['--header', `${header}: ${value}`]);
   const pairs = Object.entries(args).flatMap(([key, value]) => ['--tool-arg', `${key}=${JSON.stringify(value)}`]);
-  const where = [gateways.wordpress, '--transport', 'http', ...headers, '--protocol-era', 'legacy'];
+  const where = [gateways.files, '--transport', 'http', ...headers, '--protocol-era', 'legacy'];
   const line = [main, '--cli', ...where, '--method', 'tools/call', '--tool-name', name, ...pairs];
   const options = { timeout: 30_000, maxBuffer: 16 << 20, env: { ...process.env, HOME: home } };
   return new Promise((resolve, reject) => {
@@ -42,11 +42,8 @@ const steps = {
     assert.deepEqual(posts.map(({ id }) => id), [post.id]);
   },
   'a reader comments on it, and the comment waits': async () => {
-    const reader = basic('subscriber', north.people.subscriber.password);
-    const body = JSON.stringify({ post: post.id, content: 'Where is that?' });
-    const url = `${north.url}/wp-json/wp/v2/comments`;
-    const response = await fetch(url, { method: 'POST', headers: { ...reader, 'content-type': 'application/json' }, body });
-    assert.equal(response.status, 201);
+    const made = await call('wp_create_comment', { post: post.id, content: 'Where is that?' }, 'subscriber');
+    assert.equal(made.status, 'hold', JSON.stringify(made));
     const { comments } = await call('wp_get_comments', { post: post.id, status: 'pending' });
     assert.equal(comments.length, 1);
     [comment] = comments;
@@ -57,12 +54,18 @@ const steps = {
     const seen = await (await fetch(`${north.url}/wp-json/wp/v2/comments?post=${post.id}`)).json();
     assert.deepEqual(seen.map(({ id }) => id), [comment.id]);
   },
+  'the comment is taken away and put back': async () => {
+    assert.equal((await call('wp_trash_comment', { id: comment.id })).status, 'trash');
+    assert.equal((await call('wp_get_comments', { post: post.id })).count, 0);
+    assert.equal((await call('wp_restore_comment', { id: comment.id })).status, 'approved');
+    assert.equal((await call('wp_get_comments', { post: post.id })).count, 1);
+  },
   'the post goes into the bin, and nobody finds it': async () => {
     assert.deepEqual(await call('wp_delete_post', { id: post.id }), { success: true, id: post.id, deleted: false, status: 'trash' });
     assert.equal((await call('wp_get_posts', { search: 'evening at the lake' })).count, 0);
   },
   'it is taken out again': async () => {
-    assert.equal((await call('wp_update_post', { id: post.id, status: 'publish' })).status, 'publish');
+    assert.equal((await call('wp_restore_post', { id: post.id, status: 'publish' })).status, 'publish');
     assert.equal((await call('wp_get_posts', { search: 'evening at the lake' })).count, 1);
   },
   'comment and post are removed for good': async () => {

@@ -123,14 +123,16 @@ fn silent(sites: &[Site], gateways: &[(&str, Gateway)], log: &Log) -> Tally {
     tally
 }
 
-/// The preset whose requests name their site, as it is and with files from this machine; and the one of a single site.
+/// The preset whose requests name their site, as it is, and with all tools and files from this machine; and the one of a
+/// single site.
 fn gateways(sites: &[Site], programs: &Programs, log: &Log) -> Result<Vec<(&'static str, Gateway)>, String> {
     let preset = |name: &str| ["-vvv", "--preset", name].map(str::to_owned).to_vec();
-    let site =
-        |site: Value| json!({ "mcpServers": { "wordpress": { "native": "wordpress", "site": site } } });
+    let files = json!({
+        "native": "wordpress", "phases": ["core", "extended"],
+        "site": { "privateSites": true, "privateFiles": true },
+    });
     let mut with_files = preset("wordpress");
-    with_files
-        .extend(configured("sites-files", &site(json!({ "privateSites": true, "privateFiles": true })))?);
+    with_files.extend(configured("sites-files", &json!({ "mcpServers": { "wordpress": files } }))?);
     let mut on_this_machine = preset("wordpress");
     on_this_machine.push("--allow-private-sites".to_owned());
     let first = sites.first().map(|site| site.url.clone()).unwrap_or_default();
