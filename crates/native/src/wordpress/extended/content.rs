@@ -93,4 +93,13 @@ pub(super) const ANY: &[Tool] = rows! {
         get "/wp/v2/{type}/{id}/revisions" => VERSIONS;
     "wp_get_item_revision", "An earlier version of something of any type.", [TYPE, ID, VERSION, CONTEXT];
         get "/wp/v2/{type}/{id}/revisions/{version}" => VERSION_SHOWN;
+    "wp_delete_item_revision", "Removes an earlier version of something of any type for good.", [TYPE, ID, VERSION];
+        purge "/wp/v2/{type}/{id}/revisions/{version}" => Shape::Whole;
+    "wp_get_item_autosaves", "Lists what was saved while something of any type was written.", [TYPE, ID, CONTEXT];
+        get "/wp/v2/{type}/{id}/autosaves" => VERSIONS;
+    "wp_get_item_autosave", "What was saved while something of any type was written.", [TYPE, ID, VERSION, CONTEXT];
+        get "/wp/v2/{type}/{id}/autosaves/{version}" => VERSION_SHOWN;
+    "wp_create_item_autosave", "Saves a version of something of any type without putting it in force.",
+        [TYPE, ID, TITLE, CONTENT, EXCERPT, STATUS];
+        post "/wp/v2/{type}/{id}/autosaves" => VERSION_SHOWN;
 };
