@@ -27,6 +27,9 @@ pub struct UpstreamSpec {
     pub affinity: Affinity,
     /// How long its calls may take.
     pub timeouts: Timeouts,
+    /// Whether each caller gives a consent of its own, if the server wants any: then nothing that one caller's consent opened
+    /// is another's.
+    pub apart: bool,
 }
 
 /// A profile with its servers looked up.
@@ -38,6 +41,8 @@ pub struct ProfileSpec {
     pub rules: Profile,
     /// Its servers that are not disabled, in order; none where it is no longer configured.
     pub upstreams: Vec<UpstreamId>,
+    /// Whether one of them keeps callers apart, if it wants their consent.
+    pub apart: bool,
     /// What the gateway says of itself there, a JSON object.
     pub server_info: String,
     /// How it behaves; `None` as the protocol says.
@@ -123,9 +128,11 @@ impl Snapshot {
         let places = Places::compile(config, &number);
         for (slug, rules) in &config.profiles {
             let shown = rules.servers.iter();
+            let shown: Vec<UpstreamId> = shown.filter_map(|name| ids.get(name.as_str()).copied()).collect();
             let spec = ProfileSpec {
                 slug: slug.as_str().into(),
-                upstreams: shown.filter_map(|name| ids.get(name.as_str()).copied()).collect(),
+                apart: upstreams.iter().any(|spec| spec.apart && shown.contains(&spec.id)),
+                upstreams: shown,
                 server_info: server_info(rules, version),
                 dialect: places.at(&format!("/mcp/{slug}")).and_then(|place| place.dialect.clone()),
                 rules: rules.clone(),
@@ -204,7 +211,7 @@ impl ProfileSpec {
     fn left(&self) -> Self {
         let rules = Profile::default();
         let (slug, server_info) = (self.slug.clone(), self.server_info.clone());
-        Self { slug, rules, upstreams: Vec::new(), server_info, dialect: None, is_there: false }
+        Self { slug, rules, upstreams: Vec::new(), apart: false, server_info, dialect: None, is_there: false }
     }
 }
 
@@ -219,7 +226,7 @@ impl UpstreamSpec {
         };
         let timeouts = Timeouts { idle: Duration::ZERO, overall: Duration::ZERO };
         let (id, name) = (UpstreamId(u32::MAX), "(removed)".into());
-        Self { id, name, link: Link::Stdio(link), affinity: Affinity::Shared, timeouts }
+        Self { id, name, link: Link::Stdio(link), affinity: Affinity::Shared, timeouts, apart: false }
     }
 
     /// Whether links to the one serve for the other as well.
@@ -228,6 +235,7 @@ impl UpstreamSpec {
             && self.link == other.link
             && self.affinity == other.affinity
             && self.timeouts == other.timeouts
+            && self.apart == other.apart
     }
 }
 
@@ -238,8 +246,9 @@ fn upstreams(config: &Config, before: &Numbers<'_>) -> (Vec<UpstreamSpec>, u32) 
     for (name, server) in config.mcp_servers.iter().filter(|(_, server)| !server.disabled) {
         let idle = server.timeout.unwrap_or(config.limits.call_idle_timeout);
         let timeouts = Timeouts { idle, overall: config.limits.call_timeout.max(idle) };
-        let (link, affinity) = (server.link.clone(), server.affinity);
-        let new = UpstreamSpec { id: UpstreamId(next), name: name.as_str().into(), link, affinity, timeouts };
+        let (id, apart) = (UpstreamId(next), config.auth.asks() && takes_own_consent(&server.link));
+        let (name, link) = (name.as_str().into(), server.link.clone());
+        let new = UpstreamSpec { id, name, link, affinity: server.affinity, timeouts, apart };
         if let Some(known) = before.upstreams.iter().find(|known| known.is_like(&new)) {
             upstreams.push(known.clone());
         } else {
@@ -249,6 +258,13 @@ fn upstreams(config: &Config, before: &Numbers<'_>) -> (Vec<UpstreamSpec>, u32) 
     }
     upstreams.sort_by_key(|spec| spec.id);
     (upstreams, next)
+}
+
+/// Whether a server may want the consent of users, and that of one does not count for all.
+fn takes_own_consent(link: &Link) -> bool {
+    let Link::Http(http) = link else { return false };
+    !http.headers.contains_key(&http::header::AUTHORIZATION)
+        && !http.oauth.as_ref().is_some_and(|own| own.shared)
 }
 
 fn server_info(profile: &Profile, version: &str) -> String {
@@ -283,6 +299,31 @@ mod tests {
         assert_eq!(s.profiles[one].upstreams.len(), 1);
         assert_eq!(s.profiles[one].server_info, r#"{"name":"dragoman","title":"T","version":"1.2.3"}"#);
         assert_eq!(&*s.upstream(s.profiles[one].upstreams[0]).unwrap().name, "a");
+    }
+
+    #[test]
+    fn callers_are_apart_where_they_are_known_and_a_server_may_want_their_consent() {
+        let servers = "mcpServers:\n  a: { url: 'http://a.example/mcp' }\n  b: { command: x }\n  c: { native: demo }\n  \
+                       d: { url: 'http://a.example/mcp', headers: { Authorization: x } }\n  \
+                       e: { url: 'http://a.example/mcp', oauth: { shared: true } }\n\
+                       profiles: { one: { servers: [a, b] }, two: { servers: [b, c, d, e] } }\n";
+        let known = snapshot(&format!("{servers}auth: {{ keys: true }}\n"));
+        let apart = |s: &Snapshot| s.upstreams.iter().map(|one| one.apart).collect::<Vec<_>>();
+        assert_eq!(apart(&known), [true, false, false, false, false]);
+        let profile = |name| known.profiles[known.profile_named(name).unwrap()].apart;
+        assert!(profile("one") && !profile("two"));
+        let unknown = snapshot(servers);
+        assert_eq!(apart(&unknown), [false; 5]);
+        // Who is asked from now on uses nothing that was opened before.
+        let config = |text: &str| {
+            let nothing = crate::config::Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
+            crate::config::load(text, "test", &nothing).unwrap().config
+        };
+        let (old, new) = (config(servers), config(&format!("{servers}auth: {{ keys: true }}\n")));
+        let then = unknown.followed_by(&old, &new, "1").unwrap();
+        let id = |s: &Snapshot, name: &str| s.upstreams.iter().find(|u| &*u.name == name).unwrap().id;
+        assert_ne!(id(&unknown, "a"), id(&then, "a"));
+        assert_eq!(id(&unknown, "e"), id(&then, "e"));
     }
 
     #[test]

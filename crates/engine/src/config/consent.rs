@@ -13,7 +13,7 @@ use super::suggest;
 use super::text::Text;
 
 /// The keys below `oauth` of a server that mean something here.
-const KEYS: &[&str] = &["clientId", "clientSecret", "issuer", "scopes"];
+const KEYS: &[&str] = &["clientId", "clientSecret", "issuer", "scopes", "shared"];
 
 /// Who Dragoman is to the authorization server of a server over HTTP, where it cannot register itself.
 #[derive(Debug, Clone, PartialEq, Default, JsonSchema)]
@@ -31,12 +31,16 @@ pub struct OAuthClient {
     /// What users are asked to allow; what the server itself asks for when left out.
     #[schemars(with = "Option<written::OneOrMany<String>>")]
     pub scopes: Vec<String>,
+    /// Whether one consent, whoever gives it, counts for all callers. Where callers say who they are, each gives its own when
+    /// left out.
+    #[schemars(default)]
+    pub shared: bool,
 }
 
 /// `oauth` of a server over HTTP, as clients write it.
 pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry) -> Option<OAuthClient> {
-    let mut fields =
-        reader.fields(&entry.value, "a mapping with `clientId`, `clientSecret`, `issuer`, `scopes`")?;
+    let mut fields = reader
+        .fields(&entry.value, "a mapping with `clientId`, `clientSecret`, `issuer`, `scopes`, `shared`")?;
     let client_id = fields.take("clientId").map(|entry| {
         reader.within("clientId", |reader| {
             let text = reader.text(&entry.value, "the client's name as a text")?;
@@ -60,6 +64,7 @@ pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry) -> Option<OAuthClient
         })
     });
     let scopes = fields.take("scopes").map(|entry| pieces::texts(reader, entry, scope));
+    let shared = reader.flag_in(&mut fields, "shared", false);
     for entry in fields.rest() {
         note(reader, entry);
     }
@@ -68,6 +73,7 @@ pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry) -> Option<OAuthClient
         client_secret: client_secret.flatten(),
         issuer: issuer.flatten(),
         scopes: scopes.unwrap_or_default(),
+        shared,
     })
 }
 

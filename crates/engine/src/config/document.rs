@@ -138,7 +138,9 @@ fn read_guards(
     config: &mut Config,
     servers: &IndexSet<String>,
 ) {
+    let mut opens_to_all = None;
     if let Some(entry) = fields.take("auth") {
+        opens_to_all = Some(entry.key_at.clone());
         let base = std::mem::take(&mut config.auth);
         config.auth = reader.within("auth", |reader| auth::read(reader, entry, base));
     }
@@ -156,8 +158,13 @@ fn read_guards(
         config.audit = reader.within("audit", |reader| audit::read(reader, entry, base));
     }
     if let Some(entry) = fields.take("management") {
+        opens_to_all = Some(entry.key_at.clone());
         let base = config.management.take();
         config.management = reader.within("management", |reader| management::read(reader, entry, base));
+    }
+    if let Some(at) = opens_to_all {
+        let Config { management, auth, .. } = &*config;
+        reader.within("management", |reader| management::check(reader, management.as_ref(), auth, &at));
     }
 }
 

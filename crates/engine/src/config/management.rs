@@ -5,10 +5,13 @@ use std::time::Duration;
 use schemars::JsonSchema;
 
 use super::access::{self, Who, WrittenWho};
+use super::auth::Auth;
+use super::model::Config;
 use super::parse::{Entry, Kind};
 use super::rates;
 use super::read::Reader;
 use super::schema::written;
+use super::source::Span;
 
 const KEYS: &[&str] = &["who", "rate"];
 
@@ -17,10 +20,11 @@ const KEYS: &[&str] = &["who", "rate"];
 #[derive(Debug, Clone, PartialEq, JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Management {
-    /// Who may; when left out, everybody whose credential is good for all profiles.
+    /// Who may; when left out, everybody whose credential is good for all profiles. It has to be said where people log in:
+    /// where there are `auth.users`, `auth.site` or `auth.jwt`.
     #[schemars(with = "Option<WrittenWho>")]
     pub who: Option<Who>,
-    /// How many requests are taken from one address in which time.
+    /// How many requests are taken from one caller in which time, and from one address of those who are not let in.
     #[schemars(rename = "rate", with = "Option<written::Rate>", extend("default" = "100/1m"))]
     pub count: u32,
     /// The time of `count`.
@@ -32,6 +36,36 @@ impl Default for Management {
     fn default() -> Self {
         Self { who: None, count: 100, period: Duration::from_mins(1) }
     }
+}
+
+impl Config {
+    /// May everybody who can log in change servers, because nobody says who may? A file that says so is refused; parts of two
+    /// may come to it.
+    pub fn is_managed_by_every_login(&self) -> bool {
+        is_for_every_login(self.management.as_ref(), &self.auth)
+    }
+}
+
+/// Whether everybody who can log in, as people do, may change servers and so start programs: nobody says who may.
+fn is_for_every_login(management: Option<&Management>, auth: &Auth) -> bool {
+    management.is_some_and(|management| management.who.is_none())
+        && (!auth.users.is_empty() || auth.site.is_some() || !auth.jwt.is_empty())
+}
+
+/// Refuses what is for every login; `at` is what makes it so.
+pub(super) fn check(reader: &mut Reader<'_>, management: Option<&Management>, auth: &Auth, at: &Span) {
+    if !is_for_every_login(management, auth) {
+        return;
+    }
+    let ways =
+        [(!auth.users.is_empty(), "users"), (auth.site.is_some(), "site"), (!auth.jwt.is_empty(), "jwt")];
+    let ways: Vec<String> =
+        ways.iter().filter(|(is_there, _)| *is_there).map(|(_, way)| format!("`auth.{way}`")).collect();
+    let message = format!(
+        "everybody who can log in by {} may change servers here, and so start programs on this machine",
+        ways.join(" or ")
+    );
+    reader.fault(at, message, "say who may: `management: { who: { user: [NAME] } }`");
 }
 
 /// `true`, `false`, or what differs from the defaults or from `base`.

@@ -9,7 +9,7 @@ fn what_is_said_of_consent_is_read() {
     let text = "
 mcpServers:
   all: { url: 'https://h/mcp', oauth: { clientId: 'by hand', clientSecret: '${SECRET}', issuer: 'https://id.example.com/', scopes: [read, 'a:b'] } }
-  some: { type: sse, url: 'http://localhost/sse', oauth: { scopes: read } }
+  some: { type: sse, url: 'http://localhost/sse', oauth: { scopes: read, shared: true } }
   none: { url: 'https://h/mcp' }
 publicUrl: 'https://gate.example.com/dragoman/'
 ";
@@ -23,7 +23,8 @@ publicUrl: 'https://gate.example.com/dragoman/'
     assert!(all.client_secret.as_ref().is_some_and(Text::hides));
     assert_eq!(all.issuer.as_deref(), Some("https://id.example.com"));
     assert_eq!(all.scopes, ["read", "a:b"]);
-    assert_eq!(oauth("some").expect("scopes").scopes, ["read"]);
+    let some = oauth("some").expect("scopes");
+    assert_eq!((&*some.scopes, some.shared, all.shared), (&["read".to_owned()][..], true, false));
     assert_eq!(oauth("none"), None);
     assert_eq!(config.public_url.as_deref(), Some("https://gate.example.com/dragoman"));
     assert_eq!(notes_in_short(text), [""; 0]);
@@ -31,9 +32,15 @@ publicUrl: 'https://gate.example.com/dragoman/'
 
 const FAULTS: &[(&str, &[&str])] = &[
     (
+        "mcpServers: { a: { url: 'https://h/mcp', oauth: { shared: sometimes } } }\n",
+        &[
+            "1:59 mcpServers.a.oauth.shared [sometimes] expected true or false, found `sometimes` => write true or false",
+        ],
+    ),
+    (
         "mcpServers: { a: { url: 'https://h/mcp', oauth: [] } }\n",
         &[
-            "1:49 mcpServers.a.oauth [[]] expected a mapping with `clientId`, `clientSecret`, `issuer`, `scopes`, found a list => write a mapping with `clientId`, `clientSecret`, `issuer`, `scopes`",
+            "1:49 mcpServers.a.oauth [[]] expected a mapping with `clientId`, `clientSecret`, `issuer`, `scopes`, `shared`, found a list => write a mapping with `clientId`, `clientSecret`, `issuer`, `scopes`, `shared`",
         ],
     ),
     (

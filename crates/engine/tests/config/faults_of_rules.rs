@@ -1,6 +1,8 @@
 //! What is wrong with rules, limits, records, dialects and embedded servers: every fault, in short.
 
-use crate::{faults_in_short, same};
+use dragoman_engine::config::{Lookup, load_over};
+
+use crate::{faults_in_short, loaded, same};
 
 const ACCESS: &[(&str, &[&str])] = &[
     (
@@ -349,6 +351,38 @@ fn faults_of_native() {
     for (text, wanted) in NATIVE {
         same(text, &faults_in_short(text), wanted);
     }
+}
+
+#[test]
+fn managing_is_not_for_every_login() {
+    let hash =
+        "$argon2id$v=19$m=64,t=1,p=1$MDEyMzQ1Njc4OWFiY2RlZg$gbf/SFxMMbGdacBN7IhMnP5qQZ1Lml+OVTsOtCvCWWc";
+    let mend = "say who may: `management: { who: { user: [NAME] } }`";
+    for (auth, ways) in [
+        (format!("{{ users: {{ ann: '{hash}' }} }}"), "`auth.users`"),
+        ("{ site: { url: 'https://blog.example.com' } }".to_owned(), "`auth.site`"),
+        ("{ keys: true, jwt: { issuer: 'https://id.example.com', audience: x } }".to_owned(), "`auth.jwt`"),
+        (
+            format!("{{ users: {{ ann: '{hash}' }}, site: {{ url: 'https://blog.example.com' }} }}"),
+            "`auth.users` or `auth.site`",
+        ),
+    ] {
+        let text = format!("mcpServers: {{}}\nmanagement: true\nauth: {auth}\n");
+        let fault = format!(
+            "2:1 management [management] everybody who can log in by {ways} may change servers here, and so start programs on this machine => {mend}"
+        );
+        same(&text, &faults_in_short(&text), &[&*fault]);
+        let text = text.replace("management: true", "management: { who: { user: ann } }");
+        assert!(!loaded(&text).config.is_managed_by_every_login());
+        // A file over a preset that is managed.
+        let base = loaded("mcpServers: {}\nmanagement: true\n").config;
+        let nothing = Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
+        let faults = load_over(base, &format!("mcpServers: {{}}\nauth: {auth}\n"), "test", &nothing);
+        let faults = faults.expect_err("a fault").to_string();
+        assert!(faults.contains("may change servers here") && faults.contains(":2:1"), "{faults}");
+    }
+    // Who is given a key or the token is given it to do what it opens.
+    loaded("mcpServers: {}\nmanagement: true\nauth: { keys: true, bearer: abc }\n");
 }
 
 #[test]

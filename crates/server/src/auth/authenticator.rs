@@ -154,7 +154,7 @@ impl Authenticator {
 
     /// Whether credentials may end while what they have opened goes on.
     pub(crate) fn takes_what_ends(&self) -> bool {
-        self.ways.keys.is_some() || !self.ways.issuers.is_empty()
+        self.ways.keys.is_some() || !self.ways.issuers.is_empty() || self.ways.site.is_some()
     }
 
     /// Looks which keys were revoked since the last time.
@@ -342,7 +342,7 @@ impl Ways {
             return Err(refused);
         }
         let (checked, holds) = match site {
-            Some(site) => (site.check(&basic, web, turn).await, site.cache),
+            Some(site) => (site.check(&basic, web, (turn, now)).await, site.cache),
             None => (self.users.check(basic, turn).await, USER_HOLDS),
         };
         match checked {

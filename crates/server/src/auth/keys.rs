@@ -36,8 +36,10 @@ pub(crate) trait KeyBook: Send + Sync {
     fn revoked(&self) -> Result<Option<Vec<String>>, String>;
 }
 
-/// The keys of the store.
-pub(crate) struct StoredKeys {
+/// The keys of the store. When they were last used is written once more when this is dropped.
+pub(crate) struct StoredKeys(Arc<Stored>);
+
+struct Stored {
     keys: Mutex<store::keys::Keys>,
     uses: LastUses,
     written: Mutex<Instant>,
@@ -48,14 +50,16 @@ pub(crate) struct StoredKeys {
 impl StoredKeys {
     /// The keys of an open file.
     pub(crate) fn new(keys: store::keys::Keys) -> Self {
-        Self {
+        Self(Arc::new(Stored {
             keys: Mutex::new(keys),
             uses: LastUses::default(),
             written: Mutex::new(Instant::now()),
             seen: Mutex::default(),
-        }
+        }))
     }
+}
 
+impl Stored {
     fn write_uses(&self) {
         if let Err(error) = self.keys.lock().touch(&self.uses.take()) {
             tracing::warn!(%error, "cannot write when API keys were last used");
@@ -65,11 +69,12 @@ impl StoredKeys {
 
 impl KeyBook for StoredKeys {
     fn look_up(&self, text: &KeyText, now_ms: u64) -> Result<Option<Key>, String> {
-        let found = self.keys.lock().find(&text.digest()).map_err(|error| error.to_string())?;
+        let Self(stored) = self;
+        let found = stored.keys.lock().find(&text.digest()).map_err(|error| error.to_string())?;
         if let Some(key) = found.as_ref().filter(|key| key.state(now_ms) == KeyState::Active) {
-            self.uses.note(key.id, now_ms);
+            stored.uses.note(key.id, now_ms);
             let due = {
-                let mut written = self.written.lock();
+                let mut written = stored.written.lock();
                 let due = written.elapsed() >= WRITE_USES;
                 if due {
                     *written = Instant::now();
@@ -77,25 +82,36 @@ impl KeyBook for StoredKeys {
                 due
             };
             if due {
-                self.write_uses();
+                stored.write_uses();
             }
         }
         Ok(found)
     }
 
     fn revoked(&self) -> Result<Option<Vec<String>>, String> {
-        let keys = self.keys.lock();
+        let stored = &*self.0;
+        let keys = stored.keys.lock();
         let changes = keys.changes().map_err(|error| error.to_string())?;
-        if *self.seen.lock() == Some(changes) {
+        if *stored.seen.lock() == Some(changes) {
             return Ok(None);
         }
         let all = keys.list().map_err(|error| error.to_string())?;
-        *self.seen.lock() = Some(changes);
+        *stored.seen.lock() = Some(changes);
         Ok(Some(all.into_iter().filter(|key| key.revoked_ms.is_some()).map(|key| key.prefix).collect()))
     }
 }
 
 impl Drop for StoredKeys {
+    fn drop(&mut self) {
+        // Whoever lets go of it may be one who must not wait for a disk. Where nothing runs any more, it is dropped here.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let stored = self.0.clone();
+            runtime.spawn_blocking(move || drop(stored));
+        }
+    }
+}
+
+impl Drop for Stored {
     fn drop(&mut self) {
         self.write_uses();
     }

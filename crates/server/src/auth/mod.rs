@@ -36,6 +36,7 @@ mod tests;
 
 pub(crate) use authenticator::Authenticator;
 pub(crate) use denied::Denied;
+pub(crate) use jwt::issuer_places;
 pub(crate) use keys::{KeyBook, StoredKeys};
 pub(crate) use web::{is_local, is_safe};
 

@@ -15,6 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::NotSound;
+use super::authenticator::Moment;
 use super::denied::Refused;
 use super::turns::{Turn, Turns};
 use super::web::{Answer, Get, Web, is_safe};
@@ -28,6 +29,8 @@ const WITHIN: Duration = Duration::from_secs(10);
 const LONGEST: usize = 256 * 1024;
 /// When to try again, where the site does not say.
 const RETRY: Duration = Duration::from_secs(10);
+/// So long something may stay open for a user who shows nothing more: the site is not asked about who only listens.
+const LASTS: Duration = Duration::from_mins(15);
 /// The longest name of a user that is believed.
 const LONGEST_NAME: usize = 256;
 
@@ -83,14 +86,14 @@ impl Site {
         &self,
         basic: &Basic,
         web: &dyn Web,
-        turn: Turn,
+        (turn, now): (Turn, Moment),
     ) -> Result<Arc<Principal>, Refused> {
         let authorization = Some(basic_header(basic)?);
         let get = Get { url: &self.who_am_i, authorization, cap: LONGEST, within: WITHIN };
         let answer = web.get(get).await;
         drop(turn);
         match answer {
-            Ok(answer) => self.judged(&answer),
+            Ok(answer) => self.judged(&answer, now),
             Err(error) => {
                 tracing::warn!(site = &*self.name, %error, "cannot ask the site about a user");
                 Err(self.unavailable("it gives no answer", RETRY))
@@ -98,13 +101,13 @@ impl Site {
         }
     }
 
-    fn judged(&self, answer: &Answer) -> Result<Arc<Principal>, Refused> {
+    fn judged(&self, answer: &Answer, now: Moment) -> Result<Arc<Principal>, Refused> {
         let code = answer.status.as_u16();
         match answer.status {
             StatusCode::OK => {
                 let user: User = serde_json::from_slice(&answer.body)
                     .map_err(|_| self.unavailable("its answer is not that of WordPress", RETRY))?;
-                self.principal(&user)
+                self.principal(&user, now)
             }
             StatusCode::UNAUTHORIZED => Err(Refused::Bad(
                 "the site does not know this name with this password (an application password is needed)",
@@ -126,7 +129,7 @@ impl Site {
         }
     }
 
-    fn principal(&self, user: &User) -> Result<Arc<Principal>, Refused> {
+    fn principal(&self, user: &User, now: Moment) -> Result<Arc<Principal>, Refused> {
         if user.capabilities.get(&*self.capability) != Some(&Value::Bool(true)) {
             return Err(Refused::Forbidden(format!(
                 "this user of {} has not the capability {}",
@@ -137,7 +140,9 @@ impl Site {
         if name.is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control) {
             return Err(self.unavailable("its answer names no user", RETRY));
         }
+        let lasts = u64::try_from(LASTS.max(self.cache * 2).as_millis()).unwrap_or(u64::MAX);
         Ok(Arc::new(Principal {
+            until_ms: Some(now.unix_ms.saturating_add(lasts)),
             user: Some(name.as_str().into()),
             claims: Some(Arc::new(json!({ "id": user.id, "roles": user.roles }))),
             ..Principal::new(&format!("site:{}#{name}", self.name), Scheme::Site)

@@ -33,11 +33,17 @@ pub(super) struct Wanted {
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) wanted: Wanted,
-    /// The page.
+    /// The page of the authorization server.
     pub(super) url: String,
     /// A name for it that tells nothing.
     pub(super) name: String,
     pub(super) verifier: Secret,
+    /// The end of the address at which it begins.
+    pub(super) entry: Secret,
+    /// What the browser keeps in which it began, and no other has.
+    pub(super) mark: Secret,
+    /// How often somebody else wanted to begin it.
+    pub(super) doubts: u32,
     state: Secret,
     at: Instant,
 }
@@ -49,6 +55,7 @@ impl Asked {
     /// When the operating system gives no random bytes.
     pub(super) fn new(wanted: Wanted, now: Instant) -> Result<Self, String> {
         let (state, verifier, name) = (Secret::new(random()?), Secret::new(random()?), random()?);
+        let (entry, mark) = (Secret::new(random()?), Secret::new(random()?));
         let challenge = BASE64_URL_SAFE_NO_PAD.encode(digest(&SHA256, verifier.expose().as_bytes()));
         let mut scopes = wanted.scopes.join(" ");
         let mut form = vec![
@@ -73,12 +80,35 @@ impl Asked {
         let page = &wanted.service.authorization;
         let sign = if page.contains('?') { '&' } else { '?' };
         let url = format!("{page}{sign}{}", joined(&form));
-        Ok(Self { wanted, url, name, verifier, state, at: now })
+        Ok(Self { wanted, url, name, verifier, entry, mark, doubts: 0, state, at: now })
     }
 
     /// Whether it is the one that a browser names.
     pub(super) fn is_named(&self, state: &str) -> bool {
         self.state.expose().as_bytes().ct_eq(state.as_bytes()).into()
+    }
+
+    /// Whether it begins at this address.
+    pub(super) fn begins_at(&self, entry: &str) -> bool {
+        self.entry.expose().as_bytes().ct_eq(entry.as_bytes()).into()
+    }
+
+    /// The name of the cookie that holds its mark: one for each, since several may be under way.
+    pub(super) fn cookie(&self, is_secure: bool) -> String {
+        let name = self.name.get(..12).unwrap_or(&self.name);
+        // The prefix has browsers take it from this host alone (RFC 6265bis, 4.1.3), and through TLS.
+        format!("{}dragoman-consent-{name}", if is_secure { "__Host-" } else { "" })
+    }
+
+    /// Whether a browser that sends these cookies is the one in which it began.
+    pub(super) fn began_with(&self, cookies: &[&str], is_secure: bool) -> bool {
+        let name = self.cookie(is_secure);
+        let pairs =
+            cookies.iter().flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        let own = pairs.filter(|(key, _)| *key == name);
+        own.fold(false, |is, (_, value)| {
+            is | bool::from(self.mark.expose().as_bytes().ct_eq(value.as_bytes()))
+        })
     }
 
     /// Whether it is too old at `now`.
@@ -192,6 +222,7 @@ mod tests {
         }
         assert!(get("state").len() >= 43 && asked.verifier.expose().len() >= 43);
         assert!(!asked.url.contains(asked.verifier.expose()));
+        assert!(!asked.url.contains(asked.mark.expose()) && !asked.url.contains(asked.entry.expose()));
         assert!(asked.is_named(get("state")) && !asked.is_named("") && !asked.is_named(&get("state")[1..]));
         let other = Asked::new(wanted("https://id/a", false), Instant::now()).unwrap();
         assert!(
@@ -208,6 +239,20 @@ mod tests {
         let more = Wanted { scopes: vec!["c".to_owned()], ..want.clone() };
         assert!(asked.serves(&want, now) && !asked.serves(&more, now) && !asked.serves(&want, now + FRESH));
         assert!(!asked.is_over(now + LIFE - Duration::from_nanos(1)) && asked.is_over(now + LIFE));
+    }
+
+    #[test]
+    fn the_browser_in_which_it_began_is_known_by_its_cookie() {
+        let asked = Asked::new(wanted("https://id/a", false), Instant::now()).unwrap();
+        let other = Asked::new(wanted("https://id/a", false), Instant::now()).unwrap();
+        let (name, mark) = (asked.cookie(false), asked.mark.expose().to_owned());
+        let own = format!("a=b; {name}={mark}; c");
+        assert!(asked.began_with(&["x=y", &own], false) && !other.began_with(&[&own], false));
+        assert!(!asked.began_with(&[&own], true), "through TLS only a host's own cookie counts");
+        assert!(asked.began_with(&[&format!("__Host-{name}={mark}")], true));
+        for cookies in ["", &name, &format!("{name}="), &format!("{name}={}", other.mark.expose())] {
+            assert!(!asked.began_with(&[cookies], false), "{cookies}");
+        }
     }
 
     #[test]

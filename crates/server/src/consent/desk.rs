@@ -2,15 +2,15 @@
 //! must not know how that is asked for.
 
 use super::challenge::Challenge;
-use super::{Consents, Fault, Page, Status};
+use super::{Consents, Fault, Page, Status, Whose};
 
 impl Consents {
-    /// A page where a user gives consent to `server`, whether it asked for that or not.
+    /// A page where a user gives consent of `whose` to `server`, whether it asked for that or not.
     ///
     /// # Errors
     /// [`Fault::NoServer`], [`Fault::NobodyAsked`].
-    pub(crate) async fn start(&self, server: &str) -> Result<Page, Fault> {
-        let grant = self.of(server)?;
+    pub(crate) async fn start(&self, server: &str, whose: Option<&Whose>) -> Result<Page, Fault> {
+        let grant = self.of(server, whose)?;
         let searched = {
             let grant = grant.clone();
             tokio::spawn(async move { grant.want(&Challenge::default()).await }).await
@@ -20,12 +20,12 @@ impl Consents {
         grant.page().ok_or_else(|| Fault::NobodyAsked(why()))
     }
 
-    /// What is known of the consent to `server`.
+    /// What is known of the consent of `whose` to `server`.
     ///
     /// # Errors
     /// [`Fault::NoServer`].
-    pub(crate) async fn status(&self, server: &str) -> Result<Status, Fault> {
-        let grant = self.of(server)?;
+    pub(crate) async fn status(&self, server: &str, whose: Option<&Whose>) -> Result<Status, Fault> {
+        let grant = self.of(server, whose)?;
         if grant.held().is_none() {
             grant.adopt(None).await;
         }
@@ -44,8 +44,8 @@ impl Consents {
     ///
     /// # Errors
     /// [`Fault::NoServer`], [`Fault::NoRefreshToken`], [`Fault::RefreshFailed`].
-    pub(crate) async fn refresh(&self, server: &str) -> Result<(), Fault> {
-        let grant = self.of(server)?;
+    pub(crate) async fn refresh(&self, server: &str, whose: Option<&Whose>) -> Result<(), Fault> {
+        let grant = self.of(server, whose)?;
         if grant.held().is_none() {
             grant.adopt(None).await;
         }
@@ -58,8 +58,8 @@ impl Consents {
     ///
     /// # Errors
     /// [`Fault::NoServer`].
-    pub(crate) async fn forget(&self, server: &str) -> Result<bool, Fault> {
-        let grant = self.of(server)?;
+    pub(crate) async fn forget(&self, server: &str, whose: Option<&Whose>) -> Result<bool, Fault> {
+        let grant = self.of(server, whose)?;
         grant.adopt(None).await;
         Ok(grant.drop_tokens().await)
     }

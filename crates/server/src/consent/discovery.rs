@@ -4,10 +4,9 @@
 use http::{StatusCode, Uri};
 
 use super::challenge::Challenge;
-use super::metadata::{
-    Protected, Service, canonical, read_resource, read_service, resource_places, service_places,
-};
+use super::metadata::{Protected, Service, canonical, read_resource, read_service, resource_places};
 use super::outside::{Outside, Way};
+use crate::auth::issuer_places;
 
 /// Where consent is given, for what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,7 +90,7 @@ async fn service(outside: &Outside, issuer: &str, way: Way) -> Result<Service, S
     }
     // What is there and wrong says more than that something is not there.
     let (mut why, mut is_there) = (String::new(), false);
-    for place in service_places(&url) {
+    for place in issuer_places(&url) {
         let reason = match fetch(outside, &place, way).await {
             Ok(body) => match read_service(&body, issuer, way.within) {
                 Ok(service) => return Ok(service),

@@ -19,6 +19,7 @@ use super::discovery::is_same;
 use super::metadata::{Service, canonical};
 use super::outside::{Way, within};
 use super::tokens::{self, NoTokens, Parties, Tokens};
+use super::whose::Whose;
 use super::{Around, Fault, Page};
 
 /// How long an exchange for tokens may take.
@@ -35,6 +36,8 @@ const PAGES: usize = 4;
 /// Consent to one server.
 pub(crate) struct Grant {
     pub(super) server: Arc<str>,
+    /// Whose it is; all callers' without.
+    pub(super) whose: Option<Whose>,
     pub(super) url: Uri,
     pub(super) config: OAuthClient,
     pub(super) around: Arc<Around>,
@@ -56,7 +59,9 @@ pub(super) struct Known {
     pub(super) wanted: Option<Wanted>,
     /// What `wanted` was found by, and when; or why nothing was found.
     pub(super) search: Option<(Challenge, Instant, Option<String>)>,
-    asked: Vec<Asked>,
+    pub(super) asked: Vec<Asked>,
+    /// Whether the server was always where the public network is not, as of its last refusal.
+    is_near: bool,
 }
 
 /// What is held, as it is kept.
@@ -76,9 +81,15 @@ pub(super) fn unix() -> u64 {
 }
 
 impl Grant {
-    pub(super) fn new(server: &Arc<str>, url: Uri, config: OAuthClient, around: Arc<Around>) -> Self {
+    pub(super) fn new(
+        (server, whose): (&Arc<str>, Option<Whose>),
+        url: Uri,
+        config: OAuthClient,
+        around: Arc<Around>,
+    ) -> Self {
         Self {
             server: server.clone(),
+            whose,
             url,
             config,
             around,
@@ -87,6 +98,11 @@ impl Grant {
             busy: Arc::default(),
             has_left: AtomicBool::new(false),
         }
+    }
+
+    /// Whether it is to the server of this name, and as much this caller's as it says.
+    pub(super) fn is_to(&self, server: &str, whose: Option<&Whose>) -> bool {
+        *self.server == *server && self.whose.as_ref() == whose
     }
 
     /// The same in the place of another one to a server of this name.
@@ -110,6 +126,11 @@ impl Grant {
         self.credential.clone()
     }
 
+    /// How those may be asked whom the server names.
+    pub(super) fn way(&self, patience: Duration) -> Way {
+        Way { within: within(&self.url, self.known.lock().is_near), until: Instant::now() + patience }
+    }
+
     /// Does about a refusal what can be done without a user; `true` when the request may be sent again. Else it is known
     /// from now on where the user is to be sent, or why nobody can be asked.
     pub(crate) async fn answer(self: &Arc<Self>, refusal: &Refusal) -> bool {
@@ -120,6 +141,7 @@ impl Grant {
 
     async fn answered(&self, refusal: &Refusal) -> bool {
         let _turn = self.busy.lock().await;
+        self.known.lock().is_near = refusal.is_from_near;
         let now = self.credential.get();
         if now != refusal.shown {
             return now.is_some();
@@ -235,7 +257,7 @@ impl Grant {
             resource: &held.resource,
             scopes: &held.tokens.scopes,
         };
-        let way = Way { within: within(&self.url).await, until: Instant::now() + EXCHANGE };
+        let way = self.way(EXCHANGE);
         let asked =
             tokens::ask(&self.around.outside, parties, tokens::Grant::Refresh(&refresh), way, unix()).await;
         match asked {
@@ -291,8 +313,12 @@ impl Grant {
         let now = Instant::now();
         let mut known = self.known.lock();
         let wanted = known.wanted.clone().filter(|_| !self.has_left())?;
+        let start = self.around.start()?;
         known.asked.retain(|asked| !asked.is_over(now));
-        let page = |asked: &Asked| Page { url: asked.url.clone(), name: asked.name.clone() };
+        let page = |asked: &Asked| {
+            let url = format!("{start}{}", asked.entry.expose());
+            Page { url, name: asked.name.clone() }
+        };
         if let Some(asked) = known.asked.iter().rev().find(|asked| asked.serves(&wanted, now)) {
             return Some(page(asked));
         }
@@ -321,7 +347,7 @@ impl Grant {
         let _turn = self.busy.lock().await;
         let Wanted { service, client, resource, scopes } = &asked.wanted;
         let parties = Parties { service, client, resource, scopes };
-        let way = Way { within: within(&self.url).await, until: Instant::now() + EXCHANGE };
+        let way = self.way(EXCHANGE);
         let grant = tokens::Grant::Code { code, verifier: &asked.verifier };
         let asked_for = tokens::ask(&self.around.outside, parties, grant, way, unix()).await;
         let tokens = asked_for.map_err(|why| match why {
@@ -348,33 +374,11 @@ impl Grant {
         self.known.lock().search.as_ref()?.2.clone()
     }
 
-    /// What is said of a refusal: the same, without the token, and what is to be done.
-    pub(crate) fn told(&self, refusal: &Refusal, said: &str) -> String {
-        let said = self.concealed(said.to_owned());
-        if self.is_wanted() {
-            return "wants the consent of its user first".to_owned();
-        }
-        // Who speaks of no bearer tokens is not understood to want any.
-        let wants_tokens = refusal.challenge.to_ascii_lowercase().contains("bearer");
-        match self.why_not().filter(|_| wants_tokens) {
-            Some(why) => {
-                format!("{said} (it wants the consent of its user, but nobody can be asked for it: {why})")
-            }
-            None => said,
-        }
-    }
-
-    /// A text of the server's, which may have the token in it, without that.
-    pub(crate) fn concealed(&self, text: String) -> String {
-        let known = self.known.lock();
-        let Some(held) = &known.held else { return text };
-        let secrets = [Some(&held.tokens.access), held.tokens.refresh.as_ref()];
-        let all = secrets.into_iter().flatten().map(super::secret::Secret::expose);
-        all.fold(text, |text, secret| if text.contains(secret) { text.replace(secret, "***") } else { text })
-    }
-
     /// The name under which what is held is kept.
     fn place(&self) -> String {
-        format!("grant {}", self.server)
+        match &self.whose {
+            Some(whose) => format!("grant {} of {}", self.server, whose.digest()),
+            None => format!("grant {}", self.server),
+        }
     }
 }

@@ -103,19 +103,6 @@ fn covers(resource: &str, url: &Uri) -> bool {
         && asks
 }
 
-/// The places of an issuer's metadata, in the order in which they are tried (MCP 2025-11-25, authorization).
-pub(super) fn service_places(issuer: &Uri) -> Vec<String> {
-    let (origin, path) = (origin(issuer), issuer.path().trim_end_matches('/'));
-    let mut places = vec![
-        format!("{origin}/.well-known/oauth-authorization-server{path}"),
-        format!("{origin}/.well-known/openid-configuration{path}"),
-    ];
-    if !path.is_empty() {
-        places.push(format!("{origin}{path}/.well-known/openid-configuration"));
-    }
-    places
-}
-
 /// Reads the metadata of `issuer`.
 ///
 /// # Errors
@@ -258,8 +245,9 @@ mod tests {
 
     #[test]
     fn places_are_below_the_origin() {
-        let places =
-            |url: &str| (resource_places(&url.parse().unwrap()), service_places(&url.parse().unwrap()));
+        let places = |url: &str| {
+            (resource_places(&url.parse().unwrap()), crate::auth::issuer_places(&url.parse().unwrap()))
+        };
         let (resource, service) = places("https://h.example:8443/a/mcp/?k=1");
         assert_eq!(
             resource,

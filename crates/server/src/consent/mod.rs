@@ -10,14 +10,18 @@
 //! | `challenge` | what a server says in `WWW-Authenticate` |
 //! | `discovery`, `metadata` | from there to the authorization server, and how much of what it says is believed |
 //! | `client` | who Dragoman is there |
-//! | `asked` | pages that are open, and what a browser brings back |
+//! | `whose` | whose a consent is |
+//! | `start` | where a browser begins, and how it is known again |
+//! | `asked` | requests that are open, and what a browser brings back |
 //! | `tokens` | codes and refresh tokens become tokens |
 //! | `desk` | what whoever looks after the gateway may do |
 //! | `kept` | what outlives the process |
+//! | `words` | what is said of refusals, without tokens |
 //! | `outside` | the port to all of them: what may be asked, how long, how much |
 //! | `form`, `secret` | names and values in URLs; texts that are not shown |
 //!
-//! Consent is given once for all who may use the server here: whoever gives it lends the gateway that right.
+//! Where callers are told apart, each gives consent for itself, and what that opens is its own. Where they are not, or the
+//! configuration says so, one consent counts for all who may use the server: whoever gives it lends the gateway that right.
 
 mod asked;
 mod challenge;
@@ -32,7 +36,10 @@ mod metadata;
 mod outside;
 mod search;
 mod secret;
+mod start;
 mod tokens;
+mod whose;
+mod words;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
@@ -43,6 +50,8 @@ use http::Uri;
 use parking_lot::Mutex;
 
 pub(crate) use grant::Grant;
+pub(crate) use start::Begun;
+pub(crate) use whose::Whose;
 
 use asked::Brought;
 use kept::Kept;
@@ -50,6 +59,8 @@ use outside::Outside;
 
 /// The path to which browsers come back.
 pub(crate) const CALLBACK: &str = "/oauth/callback";
+/// Where they begin: below this path.
+pub(crate) const START: &str = "/oauth/consent/";
 
 /// What all grants share.
 struct Around {
@@ -63,6 +74,16 @@ impl Around {
     /// Where authorization servers send browsers back.
     fn redirect(&self) -> Option<String> {
         self.base.lock().as_ref().map(|base| format!("{base}{CALLBACK}"))
+    }
+
+    /// Where a consent begins, without its own end.
+    fn start(&self) -> Option<String> {
+        self.base.lock().as_ref().map(|base| format!("{base}{START}"))
+    }
+
+    /// Whether browsers find this gateway through TLS.
+    fn is_secure(&self) -> bool {
+        self.base.lock().as_ref().is_some_and(|base| base.starts_with("https:"))
     }
 }
 
@@ -104,6 +125,9 @@ pub(crate) enum Fault {
     /// The browser names no request that is open.
     #[error("this request is not known here: it was answered before, or it is too old")]
     UnknownState,
+    /// The browser is not the one in which it began.
+    #[error("this browser is not the one in which it was begun, or it keeps no cookies")]
+    OtherBrowser,
     /// The answer says that it is another server's than the one that was asked.
     #[error("the answer is not from the authorization server that was asked")]
     OtherIssuer,
@@ -149,13 +173,25 @@ impl Consents {
         *self.around.base.lock() = base;
     }
 
-    /// Enters a server at `url`.
-    pub(crate) fn enter(&self, server: &Arc<str>, url: Uri, config: OAuthClient) -> Arc<Grant> {
-        let mut grant = Grant::new(server, url, config, self.around.clone());
+    /// The host where browsers find this gateway, and its port where that is not the usual one.
+    pub(crate) fn host(&self) -> Option<String> {
+        let base: Uri = self.around.base.lock().as_ref()?.parse().ok()?;
+        base.authority().map(ToString::to_string)
+    }
+
+    /// Enters a server at `url`, as far as it is this caller's, or all of theirs.
+    pub(crate) fn enter(
+        &self,
+        server: &Arc<str>,
+        whose: Option<Whose>,
+        url: Uri,
+        config: OAuthClient,
+    ) -> Arc<Grant> {
+        let mut grant = Grant::new((server, whose), url, config, self.around.clone());
         let mut grants = self.grants.lock();
         grants.retain(|known| known.strong_count() > 0);
         let mut newest = grants.iter().rev().filter_map(Weak::upgrade);
-        if let Some(before) = newest.find(|known| known.server == *server) {
+        if let Some(before) = newest.find(|known| known.is_to(server, grant.whose.as_ref())) {
             grant = grant.in_place_of(&before);
         }
         let grant = Arc::new(grant);
@@ -168,20 +204,29 @@ impl Consents {
         self.grants.lock().iter().rev().filter_map(Weak::upgrade).collect()
     }
 
-    fn of(&self, server: &str) -> Result<Arc<Grant>, Fault> {
-        self.all().into_iter().find(|grant| &*grant.server == server).ok_or(Fault::NoServer)
+    fn of(&self, server: &str, whose: Option<&Whose>) -> Result<Arc<Grant>, Fault> {
+        self.all().into_iter().find(|grant| grant.is_to(server, whose)).ok_or(Fault::NoServer)
     }
 
-    /// Takes what a browser brings to [`CALLBACK`]: the query of its URL. Returns the server to which consent was given.
+    /// Takes what a browser brings to [`CALLBACK`]: the query of its URL, and its cookies. Returns the server to which
+    /// consent was given, and whose that is.
     ///
     /// # Errors
     /// Why none was; the server, where that is known.
-    pub(crate) async fn finish(&self, query: &str) -> Result<Arc<str>, (Fault, Option<Arc<str>>)> {
+    pub(crate) async fn finish(
+        &self,
+        query: &str,
+        cookies: &[&str],
+    ) -> Result<(Arc<str>, Option<Whose>), (Fault, Option<Arc<str>>)> {
         let brought = Brought::read(query).ok_or((Fault::UnknownState, None))?;
         let state = brought.state.as_deref().filter(|state| !state.is_empty());
         let named = |state| self.all().into_iter().find_map(|grant| Some((grant.named(state)?, grant)));
         let (asked, grant) = state.and_then(named).ok_or((Fault::UnknownState, None))?;
-        let server = grant.server.clone();
+        let (server, whose) = (grant.server.clone(), grant.whose.clone());
+        if !asked.began_with(cookies, self.around.is_secure()) {
+            tracing::warn!(%server, "somebody comes back from giving consent in another browser than it began in");
+            return Err((Fault::OtherBrowser, Some(server)));
+        }
         // Boxed away from whoever waits: once begun it goes on, though the browser leaves.
         let finished = tokio::spawn(async move {
             if !brought.is_from(&asked.wanted.service) {
@@ -197,8 +242,9 @@ impl Consents {
         let finished = finished.await.unwrap_or_else(|e| Err(Fault::NotExchanged(e.to_string())));
         match finished {
             Ok(()) => {
-                tracing::info!(server = %server, "consent to it was given");
-                Ok(server)
+                let by = whose.as_ref().map_or("all", |whose| &whose.id);
+                tracing::info!(server = %server, %by, "consent to it was given");
+                Ok((server, whose))
             }
             Err(fault) => {
                 tracing::warn!(server = %server, "consent to it was not given: {fault}");

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, USER_AGENT};
 use http::{Method, Request, StatusCode, Uri};
 use tokio::time::{Instant, timeout_at};
-use transport::net::client::{Client, ClientLimits, Trust, is_public};
+use transport::net::client::{Client, ClientLimits, Reach, Trust, is_public};
 use transport::net::collect;
 
 use crate::auth::{is_local, is_safe};
@@ -17,12 +17,12 @@ use crate::auth::{is_local, is_safe};
 const LONGEST: usize = 256 * 1024;
 /// How many times a GET is sent on.
 const REDIRECTS: usize = 3;
-/// How long the look-up of a name may take.
-const LOOK_UP: Duration = Duration::from_secs(3);
 
 /// Asks others. What is not on the public network is asked only on behalf of a server that is not there either.
 pub(super) struct Outside {
     any: Client,
+    /// Not this machine.
+    others: Client,
     public: Client,
 }
 
@@ -57,8 +57,8 @@ impl Outside {
     pub(super) fn new(connect_timeout: Duration) -> Self {
         // Connections are not kept: the next question may come on another thread, or never.
         let limits = ClientLimits { connect_timeout, max_idle: 0, max_in_use: 16, ..ClientLimits::default() };
-        let public = ClientLimits { public_only: true, ..limits };
-        Self { any: Client::new(limits, Trust::default()), public: Client::new(public, Trust::default()) }
+        let client = |reach| Client::new(ClientLimits { reach, ..limits }, Trust::default());
+        Self { any: client(Reach::All), others: client(Reach::Others), public: client(Reach::Public) }
     }
 
     /// Asks for a document, and for where it has moved to.
@@ -112,7 +112,11 @@ impl Outside {
         let host = url.authority().map(ToString::to_string).unwrap_or_default();
         let agent = HeaderValue::from_static(concat!("dragoman/", env!("CARGO_PKG_VERSION")));
         request.headers_mut().insert(USER_AGENT, agent);
-        let client = if way.within == Within::Public { &self.public } else { &self.any };
+        let client = match way.within {
+            Within::Public => &self.public,
+            Within::Private => &self.others,
+            Within::Machine => &self.any,
+        };
         let late = |_| format!("{host} has not answered in time");
         let answer = timeout_at(way.until, client.request(request)).await.map_err(late)?;
         let (head, body) = answer.map_err(|error| error.to_string())?.into_parts();
@@ -139,27 +143,16 @@ fn moved(from: &Uri, location: Option<&HeaderValue>) -> Option<Uri> {
 }
 
 /// Where the server at this address is, so that those that it names may be there, too. Only what the configuration itself
-/// calls this machine is here: what a name stands for is the word of whoever owns the name.
-pub(super) async fn within(url: &Uri) -> Within {
+/// calls this machine is here: what a name stands for is the word of whoever owns the name, and may be another one each time.
+/// So a name is in a private network where all connections to it went there (`is_near`), not where a look-up says so.
+pub(super) fn within(url: &Uri, is_near: bool) -> Within {
     let Some(host) = url.host() else { return Within::Public };
     if is_local(url) {
         return Within::Machine;
     }
     let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
-    if let Ok(address) = bare.parse::<IpAddr>() {
-        return of_addresses([address]);
-    }
-    let port = url.port_u16().unwrap_or(443);
-    let found = tokio::time::timeout(LOOK_UP, tokio::net::lookup_host((bare, port))).await;
-    let Ok(Ok(found)) = found else { return Within::Public };
-    of_addresses(found.map(|address| address.ip()))
-}
-
-/// Where a name is that stands for these addresses: in a private network only by all of them.
-fn of_addresses(addresses: impl IntoIterator<Item = IpAddr>) -> Within {
-    let mut addresses = addresses.into_iter().peekable();
-    let is_private = addresses.peek().is_some() && addresses.all(|address| !is_public(address));
-    if is_private { Within::Private } else { Within::Public }
+    let is_near = bare.parse::<IpAddr>().map_or(is_near, |address| !is_public(address));
+    if is_near { Within::Private } else { Within::Public }
 }
 
 #[cfg(test)]
@@ -194,27 +187,19 @@ mod tests {
         }
     }
 
-    #[tokio::test]
-    async fn who_is_where() {
-        for (url, place) in [
-            ("http://127.0.0.1:1/mcp", Within::Machine),
-            ("https://localhost/mcp", Within::Machine),
-            ("https://[fd00::1]/mcp", Within::Private),
-            ("https://10.0.0.1/mcp", Within::Private),
-            ("https://1.1.1.1/mcp", Within::Public),
-            ("https://no-such-name.invalid/mcp", Within::Public),
-        ] {
-            assert_eq!(within(&url.parse().unwrap()).await, place, "{url}");
-        }
-    }
-
     #[test]
-    fn a_name_is_in_a_private_network_by_all_its_addresses() {
-        let place = |addresses: &[&str]| of_addresses(addresses.iter().map(|text| text.parse().unwrap()));
-        assert_eq!(place(&["10.0.0.1", "fd00::1"]), Within::Private);
-        assert_eq!(place(&["127.0.0.1"]), Within::Private, "a name, which is not this machine by that");
-        for mixed in [&["1.1.1.1", "10.0.0.1"][..], &["127.0.0.1", "1.1.1.1"], &["1.1.1.1"], &[]] {
-            assert_eq!(place(mixed), Within::Public, "{mixed:?}");
+    fn who_is_where() {
+        for (url, is_near, place) in [
+            ("http://127.0.0.1:1/mcp", false, Within::Machine),
+            ("https://localhost/mcp", false, Within::Machine),
+            ("https://[fd00::1]/mcp", false, Within::Private),
+            ("https://10.0.0.1/mcp", false, Within::Private),
+            ("https://1.1.1.1/mcp", true, Within::Public),
+            ("https://mcp.example/mcp", false, Within::Public),
+            // A name is never this machine.
+            ("https://mcp.example/mcp", true, Within::Private),
+        ] {
+            assert_eq!(within(&url.parse().unwrap(), is_near), place, "{url}");
         }
     }
 }

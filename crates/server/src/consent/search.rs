@@ -11,7 +11,7 @@ use super::client::{Registered, register};
 use super::discovery::discover;
 use super::grant::{Grant, unix};
 use super::metadata::Service;
-use super::outside::{Way, within};
+use super::outside::Way;
 use crate::auth::is_safe;
 
 /// How long the search for an authorization server may take. A client's first request waits for it.
@@ -64,7 +64,7 @@ impl Grant {
             "a browser has to come back here: run `dragoman serve` with this configuration and ask there first",
         )?;
         let issuer = self.config.issuer.as_deref();
-        let way = Way { within: within(&self.url).await, until: Instant::now() + SEARCH };
+        let way = self.way(SEARCH);
         let found = discover(&self.around.outside, &self.url, challenge, issuer, way).await?;
         let client = self.client(&found.service, &redirect, way).await?;
         let (held, before) = {

@@ -60,49 +60,60 @@ async fn answer(mut stream: TcpStream, base: &str, number: u32) -> Option<()> {
     stream.write_all(format!("{head}\r\nContent-Length: {length}\r\n\r\n{body}").as_bytes()).await.ok()
 }
 
+/// Goes on from the page: the authorization server's page, the state there, and the cookie that is kept.
+fn begin(consents: &Consents, page: &Page) -> (String, String, String) {
+    let onward = consents.go_on(page.entry()).unwrap();
+    let pairs = form::pairs(onward.url.split_once('?').unwrap().1);
+    let state = pairs.into_iter().find(|(name, _)| name == "state").unwrap().1;
+    (onward.url, state, onward.cookie)
+}
+
 #[tokio::test]
 async fn a_consent_is_begun_looked_at_renewed_and_taken_back() {
     let url = server().await;
     let consents = Consents::new(None, Duration::from_secs(5));
     let name: Arc<str> = "tickets".into();
-    let grant = consents.enter(&name, format!("{url}/mcp").parse().unwrap(), OAuthClient::default());
-    assert_eq!(consents.start("other").await, Err(Fault::NoServer));
+    let grant = consents.enter(&name, None, format!("{url}/mcp").parse().unwrap(), OAuthClient::default());
+    assert_eq!(consents.start("other", None).await, Err(Fault::NoServer));
     // Where nobody can come back to, nobody is sent away.
-    let Err(Fault::NobodyAsked(why)) = consents.start("tickets").await else { panic!("somebody was asked") };
+    let Err(Fault::NobodyAsked(why)) = consents.start("tickets", None).await else {
+        panic!("somebody was asked")
+    };
     assert!(why.contains("dragoman serve"), "{why}");
 
     consents.serve_at(Some("http://127.0.0.1:1".to_owned()));
     let none = Status { given: false, wanted: false, scopes: Vec::new(), ends: None, renewable: false };
-    assert_eq!(consents.status("tickets").await, Ok(none));
+    assert_eq!(consents.status("tickets", None).await, Ok(none));
     // A search that failed is not repeated so soon; a server that is configured anew knows nothing of it.
     let fresh = Grant::new(
-        &name,
+        (&name, None),
         format!("{url}/mcp").parse().unwrap(),
         OAuthClient::default(),
         grant.around.clone(),
     );
     let fresh = Arc::new(fresh);
     consents.grants.lock().push(Arc::downgrade(&fresh));
-    let page = consents.start("tickets").await.unwrap();
-    let query = page.url.strip_prefix(&format!("{url}/authorize?")).unwrap();
-    let state = form::pairs(query).into_iter().find(|(name, _)| name == "state").unwrap().1;
-    assert!(consents.status("tickets").await.unwrap().wanted);
-    assert_eq!(consents.refresh("tickets").await, Err(Fault::NoRefreshToken));
+    let page = consents.start("tickets", None).await.unwrap();
+    assert!(page.url.starts_with("http://127.0.0.1:1/oauth/consent/"), "{}", page.url);
+    let (onward, state, cookie) = begin(&consents, &page);
+    assert!(onward.starts_with(&format!("{url}/authorize?")), "{onward}");
+    assert!(consents.status("tickets", None).await.unwrap().wanted);
+    assert_eq!(consents.refresh("tickets", None).await, Err(Fault::NoRefreshToken));
 
-    assert_eq!(consents.finish(&format!("code=c&state={state}")).await, Ok(name));
-    let status = consents.status("tickets").await.unwrap();
+    assert_eq!(consents.finish(&format!("code=c&state={state}"), &[&cookie]).await, Ok((name, None)));
+    let status = consents.status("tickets", None).await.unwrap();
     assert_eq!((status.given, status.wanted, status.renewable), (true, false, true));
     assert_eq!(status.scopes, ["read"]);
     assert!(status.ends.is_some_and(|ends| ends > grant::unix()));
     let first = fresh.credential().get().unwrap();
     assert!(first.to_str().unwrap().starts_with("Bearer a"));
-    consents.refresh("tickets").await.unwrap();
+    consents.refresh("tickets", None).await.unwrap();
     assert_ne!(fresh.credential().get().unwrap(), first);
 
-    assert_eq!(consents.forget("tickets").await, Ok(true));
-    assert_eq!(consents.forget("tickets").await, Ok(false));
+    assert_eq!(consents.forget("tickets", None).await, Ok(true));
+    assert_eq!(consents.forget("tickets", None).await, Ok(false));
     assert_eq!(fresh.credential().get(), None);
-    assert!(!consents.status("tickets").await.unwrap().given);
+    assert!(!consents.status("tickets", None).await.unwrap().given);
 }
 
 #[tokio::test]
@@ -111,32 +122,30 @@ async fn a_grant_whose_server_is_configured_otherwise_leaves_what_is_kept_to_the
     let consents = Consents::new(None, Duration::from_secs(5));
     consents.serve_at(Some("http://127.0.0.1:1".to_owned()));
     let name: Arc<str> = "tickets".into();
-    let enter = |config| consents.enter(&name, format!("{url}/mcp").parse().unwrap(), config);
-    let state = |page: &Page| {
-        let query = page.url.split_once('?').unwrap().1;
-        form::pairs(query).into_iter().find(|(name, _)| name == "state").unwrap().1
-    };
+    let enter = |config| consents.enter(&name, None, format!("{url}/mcp").parse().unwrap(), config);
     let old = enter(OAuthClient::default());
-    let first = state(&consents.start("tickets").await.unwrap());
-    assert_eq!(consents.finish(&format!("code=c&state={first}")).await, Ok(name.clone()));
+    let (_, first, cookie) = begin(&consents, &consents.start("tickets", None).await.unwrap());
+    let finished = consents.finish(&format!("code=c&state={first}"), &[&cookie]).await;
+    assert_eq!(finished, Ok((name.clone(), None)));
     let shown = old.credential().get();
     assert!(shown.is_some());
     old.known.lock().held.as_mut().unwrap().tokens.renew = Some(0);
     assert!(old.is_due(grant::unix()));
     // A page that is open when it leaves is for nobody any more.
-    let second = state(&consents.start("tickets").await.unwrap());
+    let (_, second, cookie) = begin(&consents, &consents.start("tickets", None).await.unwrap());
 
     let new = enter(OAuthClient { scopes: vec!["read".to_owned()], ..OAuthClient::default() });
     old.leave();
     assert!(!old.is_due(grant::unix()));
     assert!(matches!(old.renew().await, Err(Fault::RefreshFailed { for_good: false, .. })));
-    assert_eq!(consents.finish(&format!("code=c&state={second}")).await, Err((Fault::UnknownState, None)));
+    let finished = consents.finish(&format!("code=c&state={second}"), &[&cookie]).await;
+    assert_eq!(finished, Err((Fault::UnknownState, None)));
     assert_eq!(old.credential().get(), shown, "what runs may end with it");
     assert!(old.drop_tokens().await);
     // The other one has what was kept, and alone exchanges it.
-    assert!(consents.status("tickets").await.unwrap().given);
+    assert!(consents.status("tickets", None).await.unwrap().given);
     assert_eq!(new.credential().get(), shown);
-    assert_eq!(consents.refresh("tickets").await, Ok(()));
+    assert_eq!(consents.refresh("tickets", None).await, Ok(()));
     assert_ne!(new.credential().get(), shown);
 }
 
@@ -148,17 +157,19 @@ async fn what_another_authorization_server_gave_is_nothing_to_the_one_of_the_con
     let name: Arc<str> = "tickets".into();
     let enter = |issuer: &str| {
         let config = OAuthClient { issuer: Some(issuer.to_owned()), ..OAuthClient::default() };
-        consents.enter(&name, format!("{url}/mcp").parse().unwrap(), config)
+        consents.enter(&name, None, format!("{url}/mcp").parse().unwrap(), config)
     };
     let _own = enter(&url);
-    let page = consents.start("tickets").await.unwrap();
-    let query = page.url.split_once('?').unwrap().1;
-    let state = form::pairs(query).into_iter().find(|(name, _)| name == "state").unwrap().1;
-    assert_eq!(consents.finish(&format!("code=c&state={state}")).await, Ok(name.clone()));
+    let page = consents.start("tickets", None).await.unwrap();
+    let (_, state, cookie) = begin(&consents, &page);
+    let finished = consents.finish(&format!("code=c&state={state}"), &[&cookie]).await;
+    assert_eq!(finished, Ok((name.clone(), None)));
     let _other = enter("https://id.example.com");
-    assert!(!consents.status("tickets").await.unwrap().given);
-    let Err(Fault::NobodyAsked(why)) = consents.start("tickets").await else { panic!("somebody was asked") };
+    assert!(!consents.status("tickets", None).await.unwrap().given);
+    let Err(Fault::NobodyAsked(why)) = consents.start("tickets", None).await else {
+        panic!("somebody was asked")
+    };
     assert!(why.contains("oauth.issuer"), "{why}");
     let _again = enter(&url);
-    assert!(consents.status("tickets").await.unwrap().given);
+    assert!(consents.status("tickets", None).await.unwrap().given);
 }

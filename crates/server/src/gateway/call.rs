@@ -255,27 +255,13 @@ impl Call {
         if let (Some(link), Some(old)) = (&self.link, std::mem::replace(&mut self.progress, key)) {
             link.forget_progress(old);
         }
-        let (deadline, settles) = (self.exchange.deadline(), !outbound.era.disconnect_cancels);
-        let late = Late::attended(deadline, attended);
-        let happened = {
-            let Self { shard, upstream, caller, link, cancelled, exchange, lease, mail, carried, .. } = self;
-            let carried = carried.as_deref();
-            let way = Way { upstream, caller, lease: lease.as_ref(), mail: mail.as_deref(), carried };
-            let mut delivering = pin!(deliver(shard, way, link, outbound, exchange.token()));
-            tokio::select! {
-                // The reply first: what woke the call is nearly always that, and then no timer is set.
-                biased;
-                reply = &mut delivering => Happened::Replied(reply),
-                notice = cancellation(cancelled) => {
-                    if settles {
-                        // Else the notice might overtake its request, which would then run for nobody.
-                        let _ = timeout(SETTLE, delivering).await;
-                    }
-                    Happened::Cancelled(notice)
-                }
-                () = late => Happened::Late,
-            }
-        };
+        let spare = self.upstream.apart.is_some().then(|| outbound.clone());
+        let mut happened = self.sent(outbound, attended).await;
+        if let (Happened::Replied(Err(LinkError::Unauthorized(_))), Some(outbound)) = (&happened, spare)
+            && self.part()
+        {
+            happened = Box::pin(self.sent(outbound, None)).await;
+        }
         let Happened::Replied(Ok(Reply::Long(long))) = happened else { return self.take(happened) };
         if self.takes_long
             && !(self.caller.era().batches && long.head.trim_ascii_start().starts_with(b"["))
@@ -297,9 +283,32 @@ impl Call {
                 Happened::Replied(text.and_then(|text| Reply::of(text, Some(200), era, limits)))
             }
             notice = cancellation(&mut self.cancelled) => Happened::Cancelled(notice),
-            () = Late::new(deadline) => Happened::Late,
+            () = Late::new(self.exchange.deadline()) => Happened::Late,
         };
         self.take(happened)
+    }
+
+    /// Sends a request, and waits for the beginning of a reply.
+    async fn sent(&mut self, outbound: Outbound, attended: Option<Instant>) -> Happened {
+        let (deadline, settles) = (self.exchange.deadline(), !outbound.era.disconnect_cancels);
+        let late = Late::attended(deadline, attended);
+        let Self { shard, upstream, caller, link, cancelled, exchange, lease, mail, carried, .. } = self;
+        let carried = carried.as_deref();
+        let way = Way { upstream, caller, lease: lease.as_ref(), mail: mail.as_deref(), carried };
+        let mut delivering = pin!(deliver(shard, way, link, outbound, exchange.token()));
+        tokio::select! {
+            // The reply first: what woke the call is nearly always that, and then no timer is set.
+            biased;
+            reply = &mut delivering => Happened::Replied(reply),
+            notice = cancellation(cancelled) => {
+                if settles {
+                    // Else the notice might overtake its request, which would then run for nobody.
+                    let _ = timeout(SETTLE, delivering).await;
+                }
+                Happened::Cancelled(notice)
+            }
+            () = late => Happened::Late,
+        }
     }
 
     /// The answer to a client whose exchange is over already.
@@ -356,17 +365,6 @@ impl Call {
     fn withdraw(&self, notice: &Frame) -> Option<Bytes> {
         let Caller::Session(session) = &self.caller else { return None };
         session.asks.lock().withdraw(&Asker::Link(self.link.as_deref()?.clone()), notice)
-    }
-
-    async fn tell_cancelled(&mut self, notice: Bytes) {
-        // A stateless HTTP request is cancelled by closing its stream.
-        self.source = None;
-        let Some(link) = &self.link else { return };
-        if link.hears_cancellation()
-            && let Err(e) = link.notify(&self.shard.client, notice).await
-        {
-            tracing::debug!(server = %self.upstream.name(), "a cancellation was not taken: {}", self.upstream.told(&e));
-        }
     }
 }
 

@@ -22,7 +22,7 @@ use super::said::{Said, said};
 use super::session::Session;
 use super::share::Full;
 use super::upstream::{Kind, Upstream};
-use super::views::ViewCell;
+use super::view_cell::ViewCell;
 use super::{CLIENT_INFO, Shard, tasks};
 
 /// How many letters may wait for a call.
@@ -96,7 +96,7 @@ impl Call {
     /// The fault to answer with.
     pub(crate) fn begin(shard: &Shard, caller: Caller, request: Request<'_>) -> Result<Box<Self>, Fault> {
         let gateway = &shard.gateway;
-        let upstream = gateway.upstream(request.route.upstream);
+        let upstream = gateway.upstream_of(request.route.upstream, caller.identity());
         let (era, cancelled) = match &caller {
             Caller::Stateless(view, _) => (view.kind.era, None),
             Caller::Session(session) => {

@@ -11,9 +11,10 @@ use proto::json::{MAX_DEPTH, Members, quote};
 use proto::rpc::code;
 
 use super::call::Call;
+use super::identity::Identity;
 use super::upstream::{Kind, Upstream};
 use super::{Gateway, Shard};
-use crate::consent::Page;
+use crate::consent::{Page, Whose};
 
 /// Where browsers find a gateway that listens at `addrs`: where the configuration says so, else on this machine; `None` for
 /// one that listens nowhere.
@@ -38,19 +39,20 @@ pub(super) fn base(config: &Config, addrs: &[SocketAddr]) -> Option<String> {
 }
 
 impl Gateway {
-    /// The servers of a profile that want consent, each with the page where it is given.
-    pub(super) fn consents_wanted(&self, profile: usize) -> Vec<(String, String)> {
-        let all = self.snapshot.profiles[profile].upstreams.iter().map(|id| self.upstream(*id));
+    /// The servers of a profile that want this caller's consent, each with the page where it is given.
+    pub(super) fn consents_wanted(&self, profile: usize, identity: &Identity) -> Vec<(String, String)> {
+        let all = self.snapshot.profiles[profile].upstreams.iter().map(|id| self.upstream_of(*id, identity));
         all.filter_map(|upstream| Some((upstream.name().to_string(), page(&upstream)?.url))).collect()
     }
 
-    /// The same fault; one of a server that wants consent says where that is given, as clients of this kind are told it.
-    pub(super) fn pointing(&self, fault: Fault, kind: &Kind) -> Fault {
+    /// The same fault; one of a server that wants this caller's consent says where that is given, as clients of this kind are
+    /// told it.
+    pub(super) fn pointing(&self, fault: Fault, kind: &Kind, identity: &Identity) -> Fault {
         let Some(name) = fault.subject.as_deref().filter(|_| fault.condition == Condition::UpstreamDown)
         else {
             return fault;
         };
-        let wanting = self.upstream_named(name);
+        let wanting = self.upstream_named(name).map(|upstream| self.upstream_of(upstream.spec.id, identity));
         let Some(page) = wanting.as_ref().and_then(|upstream| page(upstream)) else { return fault };
         let told = Fault { status: fault.status, ..Fault::wants_consent(name, &page.url) };
         if !kind.era.shapes.url_error || !opens_pages(&kind.capabilities) {
@@ -78,7 +80,7 @@ impl Call {
     /// Ends with an answer, which says where consent is given if that is what it lacks; the one that its client gets.
     pub(super) fn end_pointing(&mut self, mut answer: Answer) -> Answer {
         if let Some(fault) = answer.fault.take_if(|fault| fault.condition == Condition::UpstreamDown) {
-            let fault = self.shard.gateway.pointing(*fault, self.caller.kind());
+            let fault = self.shard.gateway.pointing(*fault, self.caller.kind(), self.caller.identity());
             answer = Answer::fault(answer.status, fault, self.exchange.id());
         }
         self.end(answer)
@@ -99,9 +101,9 @@ fn page(upstream: &Upstream) -> Option<Page> {
 }
 
 /// Asks a server anew for what it offers: its user has allowed more, or less.
-pub(super) fn changed(shard: &Shard, server: &str) {
+pub(super) fn changed(shard: &Shard, server: &str, whose: Option<&Whose>) {
     if let Some(upstream) = shard.gateway.upstream_named(server) {
-        upstream.ask_again(shard);
+        shard.gateway.upstream_by(upstream.spec.id, whose).ask_again(shard);
     }
 }
 

@@ -7,7 +7,7 @@ use engine::exchange::{Outbound, ProgressToken};
 use proto::mcp::Method;
 use transport::up::LinkError;
 
-use super::call::Mail;
+use super::call::{Call, Mail};
 use super::caller::Caller;
 use super::embedded::Carried;
 use super::lease::Lease;
@@ -123,5 +123,19 @@ impl Way<'_> {
             link.set_inbox(Some(mail.sender.clone()));
         }
         *used = Some(Needed::new(link.clone()));
+    }
+}
+
+impl Call {
+    /// Tells the upstream that its answer is not wanted any more.
+    pub(super) async fn tell_cancelled(&mut self, notice: Bytes) {
+        // A stateless HTTP request is cancelled by closing its stream.
+        self.source = None;
+        let Some(link) = &self.link else { return };
+        if link.hears_cancellation()
+            && let Err(e) = link.notify(&self.shard.client, notice).await
+        {
+            tracing::debug!(server = %self.upstream.name(), "a cancellation was not taken: {}", self.upstream.told(&e));
+        }
     }
 }

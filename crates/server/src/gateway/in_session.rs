@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use engine::Fault;
-use engine::catalogue::View;
+use engine::catalogue::{UpstreamId, View};
 use engine::exchange::{Dispatch, dispatch};
 use engine::session::Asked;
 use engine::tasks::{TaskIds, inbound_edits};
@@ -21,7 +21,7 @@ use super::link::{Asker, Inbound};
 use super::record::Record;
 use super::session::Session;
 use super::subscriptions::{Change, Changing, Subscribing, Subscription};
-use super::views::ViewCell;
+use super::view_cell::ViewCell;
 use super::{Shard, tasks};
 
 /// Passes a client's answer to whoever asked.
@@ -118,7 +118,8 @@ pub(crate) async fn decide(
     let info = &shard.gateway.snapshot.profiles[session.profile].server_info;
     ask_again(shard, session, &cell, &view);
     let ids = TaskIds::new(&*shard.gateway, session.owner(), era);
-    match dispatch(&frame, &view, info, ids).map_err(|fault| shard.gateway.pointing(fault, &session.kind)) {
+    let pointed = |fault| shard.gateway.pointing(fault, &session.kind, identity);
+    match dispatch(&frame, &view, info, ids).map_err(pointed) {
         Err(fault) => {
             Record::refusal(shard, identity, session.profile, &frame, &fault);
             refuse(fault, &frame)
@@ -139,10 +140,7 @@ pub(crate) async fn decide(
         }
         Ok(Dispatch::Forward(route)) => {
             let server = view.upstream_era(route.upstream).unwrap_or(era);
-            let subscribes = |asked| {
-                let declares = view.upstream_declares(route.upstream, "resources", Some("subscribe"));
-                session.change(shard, asked, (&shard.gateway.upstream(route.upstream), server, declares))
-            };
+            let subscribes = |asked| changing(shard, session, &view, route.upstream, asked);
             let change = match subscription(&frame).map(subscribes) {
                 None => None,
                 Some(Ok(Changing::Ask(change))) => Some(change),
@@ -161,6 +159,20 @@ pub(crate) async fn decide(
             }
         }
     }
+}
+
+/// What becomes of a change of what a session listens to, at this server.
+fn changing(
+    shard: &Shard,
+    session: &Arc<Session>,
+    view: &View,
+    server: UpstreamId,
+    asked: Subscription,
+) -> Result<Changing, Fault> {
+    let era = view.upstream_era(server).unwrap_or(session.kind.era);
+    let declares = view.upstream_declares(server, "resources", Some("subscribe"));
+    let upstream = shard.gateway.upstream_of(server, &session.identity);
+    session.change(shard, asked, (&upstream, era, declares))
 }
 
 /// Servers that were not there may have come back.

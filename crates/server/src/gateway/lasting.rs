@@ -15,7 +15,7 @@ use transport::net::Stop;
 use super::manage::Asked;
 use super::memory::Tidying;
 use super::parked::Parked;
-use super::rates::Rates;
+use super::rates::ManageRates;
 use super::seal::Seal;
 use super::sessions::Sessions;
 use super::tasks::{self, Homes};
@@ -68,8 +68,8 @@ pub(crate) struct Lasting {
     pub(super) addresses: Vec<SocketAddr>,
     pub(super) loopback: bool,
     pub(super) lets_all_in: bool,
-    /// How often one address may manage; `None` where nobody may.
-    pub(super) manage_rates: Option<Rates>,
+    /// How often somebody may manage; `None` where nobody may.
+    pub(super) manage_rates: Option<ManageRates>,
     /// Where changes of the configuration are asked for, where anybody may.
     pub(super) edits: OnceLock<mpsc::Sender<Asked>>,
     pub(super) stop: Stop,
@@ -82,7 +82,7 @@ impl Lasting {
     /// Which server cannot be, and why.
     pub(super) fn new(
         snapshot: &Arc<Snapshot>,
-        manage_rates: Option<Rates>,
+        manage_rates: Option<ManageRates>,
         outside: Outside,
     ) -> Result<Self, String> {
         let limits = &snapshot.limits;

@@ -26,16 +26,22 @@ const GOODBYE: Duration = Duration::from_secs(10);
 pub(super) fn end_upstream(shard: &Shard, upstream: &Arc<Upstream>) {
     tracing::info!(server = %upstream.name(), "it is no longer configured: calls in flight may finish");
     upstream.leaving.stop();
-    if let Some(grant) = &upstream.grant {
-        grant.leave();
+    let family = upstream.family();
+    for one in &family {
+        one.leaving.stop();
+        if let Some(grant) = &one.grant {
+            grant.leave();
+        }
     }
     let (shard, upstream) = (shard.clone(), upstream.clone());
     tokio::spawn(async move {
-        let is_needed = || cells(&shard, &upstream).iter().any(|cell| cell.is_needed());
+        let is_needed = || cells(&shard, &family).iter().any(|cell| cell.is_needed());
         wait_for_rest(&shard, upstream.spec.timeouts.overall, is_needed).await;
-        upstream.end();
+        for one in &family {
+            one.end();
+        }
         let mut all = JoinSet::new();
-        for cell in cells(&shard, &upstream) {
+        for cell in cells(&shard, &family) {
             cell.retire();
             let shard = shard.clone();
             all.spawn(async move { cell.close(&shard).await });
@@ -48,7 +54,9 @@ pub(super) fn end_upstream(shard: &Shard, upstream: &Arc<Upstream>) {
             tracing::debug!(server = %upstream.name(), "it took too long over its goodbye");
         }
         shard.gateway.upstreams.remove(upstream.spec.id);
-        upstream.forget_all();
+        for one in &family {
+            one.forget_all();
+        }
         tracing::info!(server = %upstream.name(), "its links are closed");
     });
 }
@@ -65,11 +73,12 @@ impl Session {
     }
 }
 
-/// All links to a server.
-fn cells(shard: &Shard, upstream: &Upstream) -> Vec<Arc<LinkCell>> {
+/// All links to a server, as all its callers have it.
+fn cells(shard: &Shard, family: &[Arc<Upstream>]) -> Vec<Arc<LinkCell>> {
     let sessions = shard.gateway.sessions.all();
-    let own = sessions.iter().filter_map(|session| session.own_cell(upstream.spec.id));
-    upstream.cells().into_iter().chain(own).collect()
+    let id = family.first().map(|upstream| upstream.spec.id);
+    let own = sessions.iter().filter_map(|session| session.own_cell(id?));
+    family.iter().flat_map(|upstream| upstream.cells()).chain(own).collect()
 }
 
 /// Ends a session whose profile is not there any more, once its calls are over: nobody finds it from now on. One that came

@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use super::lines::{Client, too_many};
 use super::listen::{self, Filter, Place, Sink};
 use super::stateless::{self, Decision};
-use super::views::ViewCell;
+use super::view_cell::ViewCell;
 
 /// A stateless request that was registered.
 struct Request {

@@ -70,6 +70,11 @@ impl LinkCell {
         }
     }
 
+    /// Whether it leads to this server, as this caller or all callers have it.
+    pub(crate) fn is_to(&self, upstream: &Upstream) -> bool {
+        std::ptr::eq(Arc::as_ptr(&self.upstream), upstream)
+    }
+
     /// The open link, if there is one.
     pub(crate) fn current(&self) -> Option<Arc<OpenLink>> {
         self.open.load_full().filter(|link| link.is_alive())

@@ -21,7 +21,7 @@ use super::identity::Identity;
 use super::streams::event;
 use super::tasks;
 use super::topics::{self, Heard, Listening, Told};
-use super::views::ViewCell;
+use super::view_cell::ViewCell;
 use super::withdrawn::Holding;
 
 /// How many notices may wait for a slow client.
@@ -209,8 +209,8 @@ impl Drop for Place {
 pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, mut filter: Filter, id: &Id, sink: Sink) {
     let mut watch = cell.watch();
     let mut seen = *watch.borrow_and_update();
-    let (listening, mut heard) = follow(shard, &filter);
-    let (following, mut of_tasks) = tasks::follow(shard, &filter.tasks);
+    let (listening, mut heard) = follow(shard, cell, &filter);
+    let (following, mut of_tasks) = tasks::follow(shard, &filter.tasks, cell.whose.as_ref());
     // Whatever changes after the acknowledgement is told, so the upstreams have to listen before it.
     let settled = async {
         for one in &listening {
@@ -268,8 +268,9 @@ pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, mut filter: Filter, id
 }
 
 /// Listens to the resources of a filter at their upstreams.
-fn follow(shard: &Shard, filter: &Filter) -> (Vec<Listening>, Vec<Heard>) {
-    let join = |(owner, uris)| topics::listen(shard, &shard.gateway.upstream(owner), uris);
+fn follow(shard: &Shard, cell: &ViewCell, filter: &Filter) -> (Vec<Listening>, Vec<Heard>) {
+    let whose = cell.whose.as_ref();
+    let join = |(owner, uris)| topics::listen(shard, &shard.gateway.upstream_by(owner, whose), uris);
     filter.by_owner().into_iter().map(join).unzip()
 }
 

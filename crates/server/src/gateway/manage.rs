@@ -13,8 +13,9 @@ use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 use super::Shard;
+use super::identity::Identity;
 use super::upstream::{Kind, Upstream};
-use crate::manage::{Changes, Known, Refusal, Standing};
+use crate::manage::{Changes, Differences, Known, Refusal, Standing};
 
 /// How long a server may take to say what it offers.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -37,6 +38,8 @@ pub(crate) struct Edited {
     pub(crate) id: String,
     /// How things stand now.
     pub(crate) standing: Arc<Standing>,
+    /// What differs since.
+    pub(crate) what: Differences,
 }
 
 impl Edited {
@@ -115,9 +118,10 @@ impl Kept {
     }
 }
 
-fn upstream(shard: &Shard, name: &str) -> Option<Arc<Upstream>> {
+/// A server, as whoever asks has it.
+fn upstream(shard: &Shard, identity: &Identity, name: &str) -> Option<Arc<Upstream>> {
     let spec = shard.gateway.snapshot.upstreams.iter().find(|spec| &*spec.name == name)?;
-    Some(shard.gateway.upstream(spec.id))
+    Some(shard.gateway.upstream_of(spec.id, identity))
 }
 
 /// The clients that it is asked for: those for whom it was asked first.
@@ -127,8 +131,8 @@ fn kind(upstream: &Upstream) -> Kind {
 }
 
 /// How a server does.
-pub(crate) fn status(shard: &Shard, name: &str) -> Value {
-    let Some(upstream) = upstream(shard, name) else {
+pub(crate) fn status(shard: &Shard, identity: &Identity, name: &str) -> Value {
+    let Some(upstream) = upstream(shard, identity, name) else {
         return json!({ "id": name, "status": "disconnected", "error": null, "tools": 0 });
     };
     let offer = upstream.offer(&kind(&upstream));
@@ -150,8 +154,13 @@ pub(crate) fn status(shard: &Shard, name: &str) -> Value {
 ///
 /// # Errors
 /// Why nobody knows them.
-pub(crate) async fn tools(shard: &Shard, name: &str, fresh: bool) -> Result<Vec<Value>, String> {
-    let upstream = upstream(shard, name).ok_or("it is switched off")?;
+pub(crate) async fn tools(
+    shard: &Shard,
+    identity: &Identity,
+    name: &str,
+    fresh: bool,
+) -> Result<Vec<Value>, String> {
+    let upstream = upstream(shard, identity, name).ok_or("it is switched off")?;
     let (kind, told) = (kind(&upstream), |e| upstream.told(&e));
     let (offer, cell) = (upstream.offer(&kind), upstream.shared_link(&kind));
     let asking = async {

@@ -11,7 +11,7 @@
 //! | `lines`, `lines_stateless` | a client whose messages come in order one way and go out another: of `stdio`, or of HTTP+SSE |
 //! | `in_session`, `stateless` | what a message comes to, whichever of the two brought it |
 //! | `session`, `newborn`, `sessions`, `streams`, `subscriptions`, `requests` | what a client of a handshake era has here |
-//! | `manage` | what the management API does with all this |
+//! | `manage`, `deeds` | what the management API does with all this, and what is written down of it |
 //! | `identity`, `rates`, `record` | who asks, how often, and what is written down of it |
 //! | `withdrawn` | credentials that end, and with them what they have opened |
 //! | `call`, `caller` | one forwarded request: the engine's exchange, performed |
@@ -20,7 +20,8 @@
 //! | `parked`, `lease`, `share` | calls that wait for a client without a session, links that such a call has for itself, and how much of both there is for whom |
 //! | `listen`, `topics` | streams of notices for stateless clients; resources that clients listen to |
 //! | `follower`, `telling` | one server told of them, and heard; links of one call told of them |
-//! | `views`, `offers` | what clients see, kept up to date |
+//! | `views`, `view_cell`, `revision`, `offers` | what clients see, kept up to date |
+//! | `apart` | servers that each caller has for itself, since it allowed them to be used |
 //! | `upstreams`, `upstream`, `place`, `link`, `wire`, `reply`, `link_cell`, `pump`, `changes` | links to servers, and what those say, asked and unasked |
 //! | `embedded/` | servers that live in the binary |
 //! | `outbox` | what servers are told without waiting |
@@ -35,10 +36,12 @@
 //! Which versions differ in what is read from rows of `proto::era`; what is allowed and where a request goes is decided
 //! in `engine`.
 
+mod apart;
 mod call;
 mod caller;
 mod changes;
 mod consent;
+mod deeds;
 mod deliver;
 mod dialect;
 mod embedded;
@@ -65,7 +68,7 @@ mod opening;
 mod outbox;
 mod parked;
 mod partings;
-mod place;
+pub(crate) mod place;
 mod pump;
 mod rates;
 mod record;
@@ -73,6 +76,7 @@ mod relist;
 pub(crate) mod reload;
 mod reply;
 mod requests;
+mod revision;
 pub(crate) mod run;
 mod said;
 mod seal;
@@ -92,6 +96,7 @@ mod topics;
 mod unchecked;
 mod upstream;
 mod upstreams;
+mod view_cell;
 mod views;
 mod wire;
 mod withdrawn;
@@ -112,7 +117,7 @@ use proto::rpc::FrameLimits;
 use crate::auth::Authenticator;
 use crate::manage::Standing;
 use lasting::{Lasting, Outside};
-use rates::Rates;
+use rates::{ManageRates, Rates};
 pub(crate) use threads::Shard;
 use upstream::{Kind, Upstream};
 
@@ -163,7 +168,7 @@ impl Gateway {
         let (loopback, config) = (lasting.loopback, standing.config());
         lasting.consents.serve_at(consent::base(config, &lasting.addresses));
         Self {
-            guard: http::Guard::new(loopback, &config.allowed_hosts, &config.allowed_origins),
+            guard: http::Guard::new(loopback, &config.allowed_hosts, &origins(config)),
             carries: embedded::is_wanted(&snapshot.upstreams),
             snapshot,
             standing: Arc::new(standing),
@@ -197,6 +202,14 @@ impl Gateway {
     }
 }
 
+/// The origins whose pages may come: those of the configuration, and its own, where browsers find it under another name.
+fn origins(config: &Config) -> Vec<String> {
+    let own = config.public_url.as_ref().and_then(|url| url.parse::<::http::Uri>().ok());
+    let own = own
+        .and_then(|url| Some(format!("{}://{}", url.scheme_str()?, url.authority()?).to_ascii_lowercase()));
+    config.allowed_origins.iter().cloned().chain(own).collect()
+}
+
 impl Sealer for Gateway {
     fn seal(&self, plain: &[u8], bound: &[u8]) -> String {
         self.seal.seal(plain, bound)
@@ -219,12 +232,12 @@ fn new_rates(limits: &[RateLimit]) -> Result<Rates, String> {
     Ok(Rates::new(limits, seal::random_number().map_err(|_| NO_RANDOM.to_owned())?))
 }
 
-/// How often one address may manage; `None` where nobody may.
-fn manage_rates(config: &Config) -> Result<Option<Rates>, String> {
+/// How often somebody may manage, and how often somebody at one address may be refused; `None` where nobody may.
+fn manage_rates(config: &Config) -> Result<Option<ManageRates>, String> {
     let Some(management) = &config.management else { return Ok(None) };
-    let limit = RateLimit {
+    let limit = |per| RateLimit {
         enabled: true,
-        per: vec![RatePer::Ip],
+        per: vec![per],
         methods: RateMethods::All,
         profiles: None,
         tools: None,
@@ -233,7 +246,8 @@ fn manage_rates(config: &Config) -> Result<Option<Rates>, String> {
         burst: management.count,
         trust_forwarded_for: false,
     };
-    new_rates(&[limit]).map(Some)
+    let (known, refused) = (new_rates(&[limit(RatePer::Principal)])?, new_rates(&[limit(RatePer::Ip)])?);
+    Ok(Some(ManageRates { known, refused }))
 }
 
 fn frame_limits(limits: &Limits) -> FrameLimits {

@@ -229,7 +229,7 @@ impl OfferCell {
         let state = self.state.load_full();
         for kind in self.upstream.kinds_beside(&self.kind).iter().filter(|kind| **kind != self.kind) {
             self.upstream.offer(kind).state.store(state.clone());
-            shard.gateway.views.rebuild(shard, self.upstream.spec.id, kind);
+            shard.gateway.views.rebuild(shard, &self.upstream, kind);
         }
     }
 
@@ -294,7 +294,7 @@ impl OfferCell {
             }
         };
         self.state.store(Arc::new(state));
-        shard.gateway.views.rebuild(shard, self.upstream.spec.id, &self.kind);
+        shard.gateway.views.rebuild(shard, &self.upstream, &self.kind);
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn beside(parting: impl Future<Output = ()> + Send + 'static) {
 /// Tells all servers that keep a session for the gateway that it ends, within the time that calls in flight have had.
 pub(super) async fn farewell(shard: &Shard) {
     let gateway = &shard.gateway;
-    let upstreams = gateway.upstreams.all();
+    let upstreams = gateway.upstreams.families();
     let common = upstreams.iter().flat_map(|upstream| upstream.cells());
     let own = gateway.sessions.all().into_iter().flat_map(|session| session.own_cells());
     let open: Vec<Arc<LinkCell>> = common.chain(own).filter(|cell| cell.has_session()).collect();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use engine::config::{HttpLink as HttpConfig, Link as LinkConfig};
+use engine::config::{HttpLink as HttpConfig, Link as LinkConfig, StdioLink};
 use engine::snapshot::{Snapshot, UpstreamSpec};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue, Uri};
@@ -11,7 +11,7 @@ use transport::child::Spec;
 use transport::up::{HttpLimits, HttpTarget};
 
 use super::embedded;
-use crate::consent::{Consents, Grant};
+use crate::consent::{Consents, Grant, Whose};
 
 /// Where an upstream is.
 pub(crate) enum Place {
@@ -40,9 +40,9 @@ impl Place {
             LinkConfig::Http(http) => {
                 let uri: Uri = http.url.expose().parse().map_err(|e| format!("{}: {e}", spec.name))?;
                 let headers = headers(&spec.name, http)?;
-                if !headers.contains_key(AUTHORIZATION) {
+                if !headers.contains_key(AUTHORIZATION) && !spec.apart {
                     let client = http.oauth.clone().unwrap_or_default();
-                    grant = Some(consents.enter(&spec.name, uri.clone(), client));
+                    grant = Some(consents.enter(&spec.name, None, uri.clone(), client));
                 }
                 let credential = grant.as_ref().map(|grant| grant.credential()).unwrap_or_default();
                 let limits = HttpLimits {
@@ -54,24 +54,52 @@ impl Place {
                 };
                 Self::Http(Arc::new(HttpTarget { uri, headers, credential, limits }))
             }
-            LinkConfig::Stdio(child) => Self::Child(Spec {
-                program: child.command.expose().to_owned(),
-                args: child.args.iter().map(|arg| arg.expose().to_owned()).collect(),
-                env: child
-                    .env
-                    .iter()
-                    .map(|(name, value)| (name.clone(), value.expose().to_owned()))
-                    .collect(),
-                cwd: child.cwd.as_ref().map(|cwd| cwd.expose().into()),
-                inherit: Vec::new(),
-            }),
+            LinkConfig::Stdio(link) => Self::Child(child(link)),
         };
         Ok((place, grant))
+    }
+
+    /// The same place for one caller alone, and its own consent.
+    pub(super) fn owned(
+        &self,
+        spec: &UpstreamSpec,
+        whose: &Whose,
+        consents: &Consents,
+    ) -> (Self, Option<Arc<Grant>>) {
+        match (self, &spec.link) {
+            (Self::Http(target), LinkConfig::Http(http)) => {
+                let client = http.oauth.clone().unwrap_or_default();
+                let whose = Some(whose.clone()).filter(Whose::is_known);
+                let grant = consents.enter(&spec.name, whose, target.uri.clone(), client);
+                let (uri, headers) = (target.uri.clone(), target.headers.clone());
+                let target =
+                    HttpTarget { uri, headers, credential: grant.credential(), limits: target.limits };
+                (Self::Http(Arc::new(target)), Some(grant))
+            }
+            // Nobody's consent is asked for there.
+            (Self::Http(target), _) => (Self::Http(target.clone()), None),
+            (Self::Child(child), _) => (Self::Child(child.clone()), None),
+            (Self::Native(native), _) => (Self::Native(native.clone()), None),
+        }
+    }
+}
+
+/// The configured program.
+pub(crate) fn child(link: &StdioLink) -> Spec {
+    Spec {
+        program: link.command.expose().to_owned(),
+        args: link.args.iter().map(|arg| arg.expose().to_owned()).collect(),
+        env: link.env.iter().map(|(name, value)| (name.clone(), value.expose().to_owned())).collect(),
+        cwd: link.cwd.as_ref().map(|cwd| cwd.expose().into()),
+        inherit: Vec::new(),
     }
 }
 
 /// The configured headers of requests to it.
-fn headers(server: &str, http: &HttpConfig) -> Result<HeaderMap, String> {
+///
+/// # Errors
+/// Which of them cannot be.
+pub(crate) fn headers(server: &str, http: &HttpConfig) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     for (name, value) in &http.headers {
         let mut value = HeaderValue::from_str(value.expose())

@@ -310,9 +310,9 @@ impl Ear {
 
     /// Fetches what changed, and only then tells clients: who asks at once must not get the old list.
     async fn changed(&self, link: &Arc<OpenLink>, lists: &[Notice]) {
-        let (gateway, id) = (&self.shard.gateway, link.upstream.spec.id);
+        let gateway = &self.shard.gateway;
         let kinds = link.upstream.kinds_beside(&self.kind);
-        let views: Vec<_> = kinds.iter().flat_map(|kind| gateway.views.with(id, kind)).collect();
+        let views: Vec<_> = kinds.iter().flat_map(|kind| gateway.views.with(&link.upstream, kind)).collect();
         let before: Vec<_> = views.iter().map(|view| *view.watch().borrow()).collect();
         link.upstream.offer(&self.kind).refresh(&self.shard, link).await;
         for (view, before) in views.iter().zip(before) {

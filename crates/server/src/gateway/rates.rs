@@ -21,6 +21,23 @@ pub(crate) struct Rates {
     start: Instant,
 }
 
+/// How often somebody may manage. Who is let in is counted by name and nobody else: those who guess behind the same proxy
+/// lock out nobody.
+pub(crate) struct ManageRates {
+    /// Of those who are let in.
+    pub(crate) known: Rates,
+    /// Of addresses from which somebody is not.
+    pub(crate) refused: Rates,
+}
+
+impl ManageRates {
+    /// Forgets counts that have rested.
+    pub(crate) fn sweep(&self) {
+        self.known.sweep();
+        self.refused.sweep();
+    }
+}
+
 impl Rates {
     /// The configured limits; `seed` is random.
     pub(crate) fn new(limits: &[RateLimit], seed: u64) -> Self {

@@ -11,11 +11,13 @@ use engine::config::Config;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
+use super::deeds::{Deed, record};
 use super::manage::{Asked, Edit, Edited, Kept};
 use super::run;
 use super::takeover::take_over;
 use super::threads::Thread;
-use crate::manage::Refusal;
+use crate::audit::Outcome;
+use crate::manage::{Differences, Refusal, differences};
 
 /// How often the file is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -144,14 +146,15 @@ async fn change(thread: &Thread, kept: Option<&Kept>, edit: Edit) -> Result<Edit
     if let Some(kept) = kept {
         kept.keep(standing.changes().text()?).await?;
     }
-    if let Err(why) = take_over(thread, standing) {
+    if let Err(why) = take_over(thread, standing).await {
         if let Some(kept) = kept {
             kept.keep(before.changes().text()?).await?;
         }
         return Err(Refusal::new(400, "INVALID_CONFIG", why));
     }
-    tracing::info!("servers and profiles were changed by a manager");
-    Ok(Edited { id, standing: thread.now().gateway.standing.clone() })
+    let standing = thread.now().gateway.standing.clone();
+    let what = differences(before.config(), standing.config());
+    Ok(Edited { id, standing, what })
 }
 
 /// Reads the configuration again, and puts it in force under what was changed.
@@ -164,12 +167,14 @@ async fn again(thread: &Thread, origin: Option<&Origin>) {
     // Files may be slow, and a big one is much to read.
     let read = tokio::task::spawn_blocking(move || read()).await;
     let outcome = match read {
-        Ok(read) => read.and_then(|config| put_in_force(thread, config)),
+        Ok(Ok(config)) => put_in_force(thread, config).await,
+        Ok(Err(why)) => Err(why),
         Err(e) => Err(e.to_string()),
     };
     match outcome {
-        Ok(waiting) => {
-            tracing::info!("the configuration was read again and is in force");
+        Ok((waiting, what)) => {
+            tracing::info!(%what, "the configuration was read again and is in force");
+            record(&thread.now(), &Deed::reread(Outcome::Ok, Some(&what)));
             if !waiting.is_empty() {
                 let keys: Vec<String> = waiting.iter().map(ToString::to_string).collect();
                 tracing::warn!("what changed in {} counts only after a restart", keys.join(", "));
@@ -177,22 +182,27 @@ async fn again(thread: &Thread, origin: Option<&Origin>) {
         }
         Err(why) => {
             tracing::error!("the configuration was read again, but the old one stays in force: {why}");
+            record(&thread.now(), &Deed::reread(Outcome::Error, None));
         }
     }
 }
 
 /// What of a configuration counts only after a restart is as it was.
-fn put_in_force(thread: &Thread, mut config: Config) -> Result<Vec<Restart>, String> {
+async fn put_in_force(thread: &Thread, mut config: Config) -> Result<(Vec<Restart>, Differences), String> {
     let now = thread.now();
     let before = now.gateway.standing.clone();
     let waiting = Restart::keep(before.base(), &mut config);
     if !now.gateway.loopback && opens(before.base(), &config) {
         return Err(OPENS.to_owned());
     }
+    if config.is_managed_by_every_login() {
+        return Err(EVERY_LOGIN.to_owned());
+    }
     let standing = before.over(config).map_err(|refusal| refusal.message)?;
     run::warn(&standing);
-    take_over(thread, standing)?;
-    Ok(waiting)
+    let what = differences(before.config(), standing.config());
+    take_over(thread, standing).await?;
+    Ok((waiting, what))
 }
 
 /// Would nobody be asked any more where everybody is asked now? The addresses stay as they are, whatever the file says of
@@ -200,6 +210,8 @@ fn put_in_force(thread: &Thread, mut config: Config) -> Result<Vec<Restart>, Str
 fn opens(old: &Config, new: &Config) -> bool {
     old.asks_everybody() && !new.asks_everybody()
 }
+
+const EVERY_LOGIN: &str = "everybody who can log in could manage; what `management` says counts after a restart, so restart to do that";
 
 const OPENS: &str = "other machines reach this address, and callers would no longer be asked who they are; restart to do that";
 

@@ -25,7 +25,7 @@ use super::manage::Kept;
 use super::reload::{self, Origin, Sources};
 use super::threads::Thread;
 use super::upstream::{Kind, Upstream};
-use super::{Gateway, Shard, memory, partings, stdio, withdrawn};
+use super::{Gateway, Shard, apart, memory, partings, stdio, withdrawn};
 
 /// How long the last calls may take to be written down.
 const LAST_RECORDS: Duration = Duration::from_secs(5);
@@ -305,12 +305,14 @@ fn tick(shard: &Shard) {
     shard.gateway.dialect_sessions.sweep();
     shard.gateway.rates.sweep();
     shard.gateway.consents.tick();
+    apart::tell_news(shard);
     shard.gateway.held.lock().sweep(std::time::Instant::now());
 }
 
 fn tidy_up(shard: &Shard) {
     shard.gateway.sessions.sweep(shard);
-    for upstream in shard.gateway.upstreams.all().iter() {
+    apart::shed(shard, shard.gateway.snapshot.limits.session_idle);
+    for upstream in &shard.gateway.upstreams.families() {
         upstream.rest_idle(shard, shard.gateway.snapshot.limits.session_idle);
         upstream.shed(shard);
         for (offer, link) in upstream.old_offers() {

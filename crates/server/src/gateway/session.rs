@@ -27,7 +27,7 @@ use super::requests::{request, tell_level};
 use super::streams::Streams;
 use super::subscriptions::Subscribed;
 use super::upstream::{Kind, Upstream};
-use super::views::ViewCell;
+use super::view_cell::ViewCell;
 use super::withdrawn::Until;
 
 /// How many questions may wait for one client.
@@ -131,8 +131,7 @@ impl Session {
     /// Finds the session's view; it is empty until then.
     pub(crate) async fn find_view(self: &Arc<Self>, shard: &Shard) -> Arc<ViewCell> {
         let (gateway, link) = (&shard.gateway, |upstream: &Arc<Upstream>| self.cell(upstream));
-        let class = self.identity.class(&gateway.snapshot);
-        let cell = gateway.views.get(shard, self.profile, &self.kind, &class, link).await;
+        let cell = gateway.views.get(shard, self.profile, &self.kind, &self.identity, link).await;
         self.view.store(Some(cell.clone()));
         cell
     }
@@ -154,6 +153,10 @@ impl Session {
 
     fn used_link(self: &Arc<Self>, upstream: &Arc<Upstream>) -> Arc<Used> {
         let mut links = self.links.lock();
+        // Callers may be apart there by now.
+        if links.get(&upstream.spec.id).is_some_and(|used| !used.cell.is_to(upstream)) {
+            links.remove(&upstream.spec.id);
+        }
         let used = links.entry(upstream.spec.id).or_insert_with(|| {
             let own = match upstream.spec.affinity {
                 Affinity::Shared => false,
@@ -188,7 +191,7 @@ impl Session {
     /// The link to an upstream, if it is open and knows this session.
     pub(crate) fn ready_link(&self, upstream: &Upstream) -> Option<Arc<OpenLink>> {
         let links = self.links.lock();
-        let used = links.get(&upstream.spec.id)?;
+        let used = links.get(&upstream.spec.id).filter(|used| used.cell.is_to(upstream))?;
         used.cell.current().filter(|link| used.joined.load(Ordering::Acquire) == link.id)
     }
 

@@ -18,7 +18,7 @@ use transport::net::Stop;
 use super::link_cell::LinkCell;
 use super::session::{Face, Session};
 use super::streams::STANDING;
-use super::views::ViewCell;
+use super::view_cell::ViewCell;
 use super::withdrawn::Held;
 use super::{Shard, partings};
 

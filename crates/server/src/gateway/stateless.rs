@@ -15,7 +15,7 @@ use super::identity::Identity;
 use super::in_session::LONG;
 use super::record::Record;
 use super::upstream::Kind;
-use super::views::ViewCell;
+use super::view_cell::ViewCell;
 use super::{Shard, tasks};
 
 /// What a stateless request comes to, before anything is sent.
@@ -57,8 +57,7 @@ pub(crate) async fn view(
 ) -> Arc<ViewCell> {
     let kind = Kind { era, capabilities: Bytes::from_static(b"{}") };
     let views = &shard.gateway.views;
-    let class = identity.class(&shard.gateway.snapshot);
-    views.get(shard, profile, &kind, &class, |upstream| upstream.shared_link(&kind)).await
+    views.get(shard, profile, &kind, identity, |upstream| upstream.shared_link(&kind)).await
 }
 
 /// Who asks without a session, and what that client sees.
@@ -81,7 +80,7 @@ pub(crate) async fn decide_for(shard: &Shard, asking: Asking<'_>, frame: Frame) 
     let info = &shard.gateway.snapshot.profiles[cell.profile].server_info;
     let ids = TaskIds::new(&*shard.gateway, identity.id(), era);
     let dispatched = dispatch(&frame, &view, info, ids).map_err(|fault| {
-        let fault = shard.gateway.pointing(fault, &cell.kind);
+        let fault = shard.gateway.pointing(fault, &cell.kind, identity);
         Record::refusal(shard, identity, cell.profile, &frame, &fault);
         fault
     });

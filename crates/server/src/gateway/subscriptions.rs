@@ -166,7 +166,7 @@ impl Session {
             .filter_map(|uri| {
                 let owner = view.resource_owner(&uri)?;
                 let link = self.shared_link(owner)?;
-                let cell = self.cell(&shard.gateway.upstream(owner));
+                let cell = self.cell(&shard.gateway.upstream_of(owner, &self.identity));
                 (!shard.gateway.sessions.listens(self, (owner, &cell), &uri)).then_some((link, uri))
             })
             .collect();

@@ -7,7 +7,7 @@ use super::pump::tell_changed;
 use super::session::Session;
 use super::threads::Thread;
 use super::upstream::Upstream;
-use super::views::ViewCell;
+use super::view_cell::ViewCell;
 use super::{Gateway, Shard, VERSION, leaving, new_rates, run};
 use crate::manage::Standing;
 
@@ -15,7 +15,7 @@ use crate::manage::Standing;
 ///
 /// # Errors
 /// Why it cannot be: nothing has changed then.
-pub(super) fn take_over(thread: &Thread, standing: Standing) -> Result<(), String> {
+pub(super) async fn take_over(thread: &Thread, standing: Standing) -> Result<(), String> {
     let before = thread.now();
     let old = &before.gateway;
     let (config, known) = (standing.config(), old.standing.config());
@@ -25,7 +25,10 @@ pub(super) fn take_over(thread: &Thread, standing: Standing) -> Result<(), Strin
     let door = if config.auth == known.auth || old.lets_all_in {
         old.door.clone()
     } else {
-        run::door(&config.auth, old.folder.as_deref()).map_err(|e| e.to_string())?
+        let (auth, folder) = (config.auth.clone(), old.folder.clone());
+        // It may open a file of keys.
+        let made = move || run::door(&auth, folder.as_deref()).map_err(|e| e.to_string());
+        tokio::task::spawn_blocking(made).await.map_err(|e| e.to_string())??
     };
     let is_counted_as_before = config.rate_limits == known.rate_limits;
     let rates =
@@ -82,8 +85,8 @@ impl Session {
         let snapshot = &shard.gateway.snapshot;
         let is_over = |old: &Arc<ViewCell>| old.regime < snapshot.regime || old.retired.is_stopped();
         let Some(old) = self.view().filter(is_over) else { return };
-        let (class, link) = (self.identity.class(snapshot), |upstream: &Arc<Upstream>| self.cell(upstream));
-        let new = shard.gateway.views.get_now(shard, self.profile, &self.kind, &class, link);
+        let link = |upstream: &Arc<Upstream>| self.cell(upstream);
+        let new = shard.gateway.views.get_now(shard, self.profile, &self.kind, &self.identity, link);
         self.view.store(Some(new.clone()));
         let view = new.view();
         self.subscriptions.lock().retain(|uri, _| view.resource_owner(uri).is_some());

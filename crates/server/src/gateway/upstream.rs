@@ -16,6 +16,7 @@ use proto::mcp::Method;
 use transport::net::Stop;
 use transport::up::{LinkError, Refusal};
 
+use super::apart::Apart;
 use super::ladder::{Ladder, Reach};
 use super::lease::Leases;
 use super::link::OpenLink;
@@ -24,10 +25,10 @@ use super::offers::OfferCell;
 pub(crate) use super::place::Place;
 use super::session::Session;
 use super::topics::Topics;
-use super::views::ViewCell;
+use super::view_cell::ViewCell;
 use super::wire::Wire;
 use super::{Shard, partings};
-use crate::consent::{Consents, Grant};
+use crate::consent::{Consents, Grant, Whose};
 use crate::mask::Mask;
 
 /// How many kinds of clients one upstream's offers are kept for.
@@ -55,8 +56,10 @@ pub(crate) struct Upstream {
     pub(crate) place: Place,
     pub(crate) reach: Reach,
     pub(crate) ladder: Ladder,
-    /// The consent of its users, where it is asked for over HTTP without a credential of the configuration.
+    /// The consent that its links show: one caller's, or all callers'. None where callers are apart and this is nobody's.
     pub(crate) grant: Option<Arc<Grant>>,
+    /// Its callers, where each has it for itself once it wants their consent.
+    pub(crate) apart: Option<Apart>,
     pub(crate) leases: Leases,
     pub(crate) topics: Topics,
     mints: AtomicU64,
@@ -75,13 +78,28 @@ pub(crate) struct Upstream {
 }
 
 impl Upstream {
-    pub(crate) fn new(spec: UpstreamSpec, snapshot: &Snapshot, consents: &Consents) -> Result<Self, String> {
+    pub(crate) fn new(
+        spec: UpstreamSpec,
+        snapshot: &Snapshot,
+        consents: &Arc<Consents>,
+    ) -> Result<Self, String> {
+        let (place, grant) = Place::of(&spec, snapshot, consents)?;
+        let wants = matches!(&spec.link, LinkConfig::Http(http) if http.oauth.is_some());
+        let apart = spec.apart.then(|| Apart::new(consents, wants));
+        Ok(Self::at(spec, (place, grant), apart))
+    }
+
+    /// The same for one caller alone, with a consent of its own.
+    pub(super) fn owned(&self, whose: &Whose, consents: &Consents) -> Self {
+        Self::at(self.spec.clone(), self.place.owned(&self.spec, whose, consents), None)
+    }
+
+    fn at(spec: UpstreamSpec, (place, grant): (Place, Option<Arc<Grant>>), apart: Option<Apart>) -> Self {
         let reach = match &spec.link {
             LinkConfig::Http(http) => Reach::of(http.transport),
             LinkConfig::Stdio(_) | LinkConfig::Native(_) => Reach::Pipe,
         };
-        let (place, grant) = Place::of(&spec, snapshot, consents)?;
-        Ok(Self {
+        Self {
             mask: Mask::of(&spec.link),
             leases: Leases::new(matches!(place, Place::Child(_))),
             spec,
@@ -89,6 +107,7 @@ impl Upstream {
             reach,
             ladder: Ladder::default(),
             grant,
+            apart,
             topics: Topics::default(),
             mints: AtomicU64::new(1),
             hung: Mutex::default(),
@@ -98,7 +117,7 @@ impl Upstream {
             offers: Mutex::default(),
             leaving: Stop::new(),
             ended: AtomicBool::new(false),
-        })
+        }
     }
 
     pub(crate) fn name(&self) -> &Arc<str> {
@@ -111,16 +130,23 @@ impl Upstream {
         match (&self.grant, what) {
             (Some(grant), LinkError::Unauthorized(refusal)) => grant.told(refusal, &said),
             (Some(grant), _) => grant.concealed(said),
+            (None, LinkError::Unauthorized(_)) if self.apart.is_some() => format!(
+                "{said} (it wants the consent of its user, which each caller gives for itself: who asks here has not said who \
+                 it is, or too many do at once)"
+            ),
             (None, _) => said,
         }
     }
 
     /// Does about a refusal what can be done without a user; `true` when the request may be sent again.
     pub(crate) async fn is_let_in(&self, refusal: &Refusal) -> bool {
-        match &self.grant {
-            Some(grant) => grant.answer(refusal).await,
-            None => false,
+        if let Some(grant) = &self.grant {
+            return grant.answer(refusal).await;
         }
+        if let Some(apart) = &self.apart {
+            apart.part();
+        }
+        false
     }
 
     /// Asks anew for what it offers, because it may now let us in, or no longer.
@@ -168,7 +194,7 @@ impl Upstream {
 
     /// Whether somebody would hear no more of changes without the link that clients of a kind share.
     fn is_heard(&self, shard: &Shard, kind: &Kind, link: &OpenLink) -> bool {
-        let views = |kind: &Kind| shard.gateway.views.with(self.spec.id, kind);
+        let views = |kind: &Kind| shard.gateway.views.with(self, kind);
         let kinds = self.kinds_beside(kind);
         let mut views = kinds.iter().flat_map(views);
         // A child that starts again is asked for its lists.

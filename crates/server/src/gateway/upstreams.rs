@@ -73,6 +73,11 @@ impl Upstreams {
         all.binary_search_by_key(&id, |one| one.spec.id).map_or(&self.gone, |at| &all[at]).clone()
     }
 
+    /// All of them, and all that callers have of them for themselves.
+    pub(crate) fn families(&self) -> Vec<Arc<Upstream>> {
+        self.all.load().iter().flat_map(Upstream::family).collect()
+    }
+
     /// All of them.
     pub(crate) fn all(&self) -> Arc<Vec<Arc<Upstream>>> {
         self.all.load_full()

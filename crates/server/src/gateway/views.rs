@@ -1,24 +1,24 @@
-//! The views that clients see, kept up to date as offers change.
+//! The views that clients see: found for whoever looks, made when nobody has looked before.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use engine::access::{Class, Guard};
-use engine::catalogue::{ListKind, UpstreamId, View, ViewSpec};
-use engine::snapshot::ProfileSpec;
+use engine::access::Class;
+use engine::catalogue::UpstreamId;
 use parking_lot::Mutex;
-use proto::mcp::Notice;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use transport::net::Stop;
 
 use super::Shard;
+use super::identity::Identity;
 use super::link_cell::LinkCell;
-use super::offers::OfferCell;
-use super::pump::tell_changed;
+use super::revision::Revision;
 use super::upstream::{Kind, Upstream};
+use super::view_cell::{Basis, ViewCell};
+use crate::consent::Whose;
 
 /// How many views are kept, beyond those in use.
 const MAX_VIEWS: usize = 256;
@@ -26,207 +26,30 @@ const MAX_VIEWS: usize = 256;
 /// How long a client waits for servers that are still starting; they join when they are ready.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// How often each list of a view has changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Revision {
-    pub(crate) tools: u64,
-    pub(crate) prompts: u64,
-    pub(crate) resources: u64,
-}
+/// By what views are told apart: the rules in force, profile, kind of client, which of the rules count for it, and who it is,
+/// where that matters.
+type Key = (u64, usize, Kind, Class, Option<Arc<str>>);
 
-impl Revision {
-    /// The notices for what differs from an older revision.
-    pub(crate) fn since(self, old: Self) -> impl Iterator<Item = Notice> {
-        [
-            (self.tools != old.tools, Notice::ToolsChanged),
-            (self.prompts != old.prompts, Notice::PromptsChanged),
-            (self.resources != old.resources, Notice::ResourcesChanged),
-        ]
-        .into_iter()
-        .filter_map(|(changed, notice)| changed.then_some(notice))
-    }
-
-    /// Counts a change of the list that a notice is about.
-    pub(crate) fn count(&mut self, notice: Notice) {
-        match notice {
-            Notice::ToolsChanged => self.tools += 1,
-            Notice::PromptsChanged => self.prompts += 1,
-            Notice::ResourcesChanged => self.resources += 1,
-            _ => {}
-        }
-    }
-}
-
-/// One view and its changes.
-pub(crate) struct ViewCell {
-    pub(crate) profile: usize,
-    pub(crate) kind: Kind,
-    /// Askers for whom the same rules count.
+/// Who looks at a profile.
+struct Looking<'a> {
+    profile: usize,
+    kind: &'a Kind,
     class: Class,
-    /// Under which rules.
-    pub(crate) regime: u64,
-    /// What they may use, where there are rules.
-    guard: Option<Guard>,
-    basis: ArcSwap<Basis>,
-    /// Held while it is built: what is built last is what is there last.
-    building: Mutex<()>,
-    view: ArcSwap<View>,
-    revision: watch::Sender<Revision>,
-    /// Raised when nobody is to see it any more.
-    pub(crate) retired: Stop,
+    whose: Option<Whose>,
 }
 
-/// What a view is made of.
-struct Basis {
-    profile: ProfileSpec,
-    upstreams: Vec<Arc<Upstream>>,
-    offers: Vec<Arc<OfferCell>>,
-    /// Whether callers say who they are, anywhere.
-    asks: bool,
-}
-
-impl Basis {
-    /// What a profile has now.
-    fn now(shard: &Shard, profile: usize, kind: &Kind) -> Self {
-        let snapshot = shard.gateway.current.load();
-        let profile = snapshot.profiles[profile].clone();
-        let upstreams: Vec<_> = profile.upstreams.iter().map(|id| shard.gateway.upstream(*id)).collect();
-        let offers = upstreams.iter().map(|upstream| upstream.offer(kind)).collect();
-        Self { profile, upstreams, offers, asks: snapshot.asks }
+impl<'a> Looking<'a> {
+    fn now(shard: &Shard, profile: usize, kind: &'a Kind, identity: &Identity) -> Self {
+        let (class, whose) =
+            (identity.class(&shard.gateway.snapshot), shard.gateway.sees_alone(profile, identity));
+        Self { profile, kind, class, whose }
     }
 
-    fn is_like(&self, other: &Self) -> bool {
-        let (own, others) = (&self.profile, &other.profile);
-        own.rules == others.rules
-            && own.upstreams == others.upstreams
-            && own.server_info == others.server_info
-            && self.asks == other.asks
-    }
-
-    /// Begins to fetch what is due.
-    fn fetch_due(&self, shard: &Shard, link: impl Fn(&Arc<Upstream>) -> Arc<LinkCell>) {
-        for (offer, upstream) in self.offers.iter().zip(&self.upstreams) {
-            if offer.is_due() {
-                offer.fetch(shard, link(upstream));
-            }
-        }
-    }
-
-    fn build(&self, kind: &Kind, guard: Option<&Guard>, schema_bytes: usize) -> View {
-        let is_shared = self.upstreams.iter().any(|upstream| upstream.is_shared_by(kind));
-        let spec = ViewSpec {
-            era: kind.era,
-            profile: &self.profile.rules,
-            server_info: &self.profile.server_info,
-            schema_bytes,
-            guard,
-            separate: self.asks || is_shared,
-        };
-        View::build(spec, self.offers.iter().map(|offer| offer.part()).collect())
+    fn key(&self, regime: u64) -> Key {
+        let whose = self.whose.as_ref().map(|whose| whose.id.clone());
+        (regime, self.profile, self.kind.clone(), self.class.clone(), whose)
     }
 }
-
-impl ViewCell {
-    /// The view as it is now.
-    pub(crate) fn view(&self) -> Arc<View> {
-        self.view.load_full()
-    }
-
-    /// Watches for changes from now on.
-    pub(crate) fn watch(&self) -> watch::Receiver<Revision> {
-        self.revision.subscribe()
-    }
-
-    /// Whether a stream of notices is open on it.
-    pub(crate) fn is_watched(&self) -> bool {
-        self.revision.receiver_count() > 0
-    }
-
-    /// Tells clients that a list changed, because its server said so.
-    pub(crate) fn announce(&self, shard: &Shard, notice: Notice) {
-        let before = *self.revision.borrow();
-        self.revision.send_modify(|revision| revision.count(notice));
-        self.publish(shard, before);
-    }
-
-    /// Tells the sessions that see this view what has changed since `before`; streams of notices watch by themselves.
-    fn publish(&self, shard: &Shard, before: Revision) {
-        let now = *self.revision.borrow();
-        if now == before {
-            return;
-        }
-        for session in shard.gateway.sessions.with_view(self) {
-            for notice in now.since(before) {
-                tell_changed(&session, notice);
-            }
-        }
-    }
-
-    fn rebuild(&self, shard: &Shard) {
-        let _one = self.building.lock();
-        let basis = self.basis.load();
-        let new = basis.build(&self.kind, self.guard.as_ref(), shard.gateway.snapshot.limits.schema_bytes);
-        for note in new.notes() {
-            tracing::warn!(profile = %basis.profile.slug, "{note}");
-        }
-        let old = self.view.swap(Arc::new(new));
-        let new = self.view.load();
-        let before = *self.revision.borrow();
-        let differs = |kind| new.pages(kind).digest != old.pages(kind).digest;
-        self.revision.send_if_modified(|revision| {
-            if differs(ListKind::Tools) {
-                revision.tools += 1;
-            }
-            if differs(ListKind::Prompts) {
-                revision.prompts += 1;
-            }
-            if differs(ListKind::Resources) || differs(ListKind::Templates) {
-                revision.resources += 1;
-            }
-            *revision != before
-        });
-        self.publish(shard, before);
-    }
-
-    /// Tries absent upstreams again, in the background.
-    pub(crate) fn retry_absent(&self, shard: &Shard, link: impl Fn(&Arc<Upstream>) -> Arc<LinkCell>) {
-        self.basis.load().fetch_due(shard, link);
-    }
-
-    /// The notices for what another view of the same client lists otherwise.
-    pub(crate) fn differs(&self, other: &Self) -> impl Iterator<Item = Notice> + use<> {
-        let (own, other) = (self.view(), other.view());
-        let differs = |kind: ListKind| own.pages(kind).digest != other.pages(kind).digest;
-        [
-            (differs(ListKind::Tools), Notice::ToolsChanged),
-            (differs(ListKind::Prompts), Notice::PromptsChanged),
-            (differs(ListKind::Resources) || differs(ListKind::Templates), Notice::ResourcesChanged),
-        ]
-        .into_iter()
-        .filter_map(|(differs, notice)| differs.then_some(notice))
-    }
-
-    /// Is made anew of what its profile has now, and tells its clients what has changed by that.
-    fn follow(&self, shard: &Shard) {
-        let basis = Basis::now(shard, self.profile, &self.kind);
-        let is_there = basis.profile.is_there;
-        if !basis.is_like(&self.basis.load()) {
-            self.basis.store(Arc::new(basis));
-            self.rebuild(shard);
-            let session = shard.gateway.sessions.with_view(self).into_iter().next();
-            self.retry_absent(shard, |upstream| match &session {
-                Some(session) => session.cell(upstream),
-                None => upstream.shared_link(&self.kind),
-            });
-        }
-        if !is_there {
-            self.retired.stop();
-        }
-    }
-}
-
-/// By what views are told apart: the rules in force, profile, kind of client, and which of the rules count for it.
-type Key = (u64, usize, Kind, Class);
 
 /// All views in use.
 #[derive(Default)]
@@ -246,10 +69,11 @@ impl Views {
         shard: &Shard,
         profile: usize,
         kind: &Kind,
-        class: &Class,
+        identity: &Identity,
         link: impl Fn(&Arc<Upstream>) -> Arc<LinkCell>,
     ) -> Arc<ViewCell> {
-        if let Some(cell) = self.known(shard, profile, kind, class) {
+        let looking = Looking::now(shard, profile, kind, identity);
+        if let Some(cell) = self.known(shard, &looking) {
             if !cell.basis.load().offers.iter().any(|offer| offer.is_due()) {
                 return cell;
             }
@@ -258,33 +82,13 @@ impl Views {
                 return cell;
             }
         }
-        let Basis { upstreams, offers, .. } = Basis::now(shard, profile, kind);
-        let now = Instant::now();
-        let due: Vec<_> = offers
-            .iter()
-            .zip(&upstreams)
-            .filter(|(offer, _)| offer.is_due())
-            .map(|(offer, upstream)| {
-                let until = now + PATIENCE.saturating_sub(offer.under_way());
-                (offer, upstream, until, offer.fetch(shard, link(upstream)))
-            })
-            .collect();
-        for (offer, upstream, until, mut done) in due {
-            if upstream.hung_lately() {
-                continue;
-            }
-            let known = async {
-                let _ = done.changed().await;
-                // It was fetched for another client, which has left.
-                if offer.is_unknown() {
-                    let _ = offer.fetch(shard, link(upstream)).changed().await;
-                }
-            };
-            if tokio::time::timeout_at(until, known).await.is_err() {
-                upstream.note_hang(true);
-            }
+        wait_for(shard, &looking, &link).await;
+        // One that wants consent may have said so only now.
+        let then = Looking::now(shard, profile, kind, identity);
+        if then.whose != looking.whose {
+            wait_for(shard, &then, &link).await;
         }
-        self.insert(shard, profile, kind, class)
+        self.insert(shard, &then)
     }
 
     /// The same without waiting for servers: what is not known yet is fetched in the background.
@@ -293,32 +97,38 @@ impl Views {
         shard: &Shard,
         profile: usize,
         kind: &Kind,
-        class: &Class,
+        identity: &Identity,
         link: impl Fn(&Arc<Upstream>) -> Arc<LinkCell>,
     ) -> Arc<ViewCell> {
-        let known = self.known(shard, profile, kind, class);
-        let cell = known.unwrap_or_else(|| self.insert(shard, profile, kind, class));
+        let looking = Looking::now(shard, profile, kind, identity);
+        let cell = self.known(shard, &looking).unwrap_or_else(|| self.insert(shard, &looking));
         cell.retry_absent(shard, link);
         cell
     }
 
-    fn known(&self, shard: &Shard, profile: usize, kind: &Kind, class: &Class) -> Option<Arc<ViewCell>> {
+    fn known(&self, shard: &Shard, looking: &Looking<'_>) -> Option<Arc<ViewCell>> {
+        let Looking { profile, kind, class, whose } = looking;
         let regime = shard.gateway.snapshot.regime;
         let recent = self.recent.load();
         let is_it = |cell: &&Arc<ViewCell>| {
-            cell.profile == profile && cell.regime == regime && cell.kind == *kind && cell.class == *class
+            cell.profile == *profile
+                && cell.regime == regime
+                && cell.kind == **kind
+                && cell.class == *class
+                && cell.whose == *whose
         };
         if let Some(cell) = recent.as_ref().filter(is_it) {
             return Some(cell.clone());
         }
-        let cell = self.cells.lock().get(&(regime, profile, kind.clone(), class.clone())).cloned()?;
+        let cell = self.cells.lock().get(&looking.key(regime)).cloned()?;
         self.recent.store(Some(cell.clone()));
         Some(cell)
     }
 
-    fn insert(&self, shard: &Shard, profile: usize, kind: &Kind, class: &Class) -> Arc<ViewCell> {
+    fn insert(&self, shard: &Shard, looking: &Looking<'_>) -> Arc<ViewCell> {
+        let Looking { profile, kind, class, whose } = looking;
         let snapshot = &shard.gateway.snapshot;
-        let key = (snapshot.regime, profile, kind.clone(), class.clone());
+        let key = looking.key(snapshot.regime);
         let mut cells = self.cells.lock();
         if let Some(cell) = cells.get(&key) {
             return cell.clone();
@@ -331,13 +141,14 @@ impl Views {
             cells.retain(|_, cell| Arc::strong_count(cell) > 1);
         }
         // Looked up under the lock: who follows a change of the configuration meets this one, or came before.
-        let basis = Basis::now(shard, profile, kind);
-        let guard = snapshot.guard(profile, class);
+        let basis = Basis::now(shard, *profile, kind, whose.as_ref());
+        let guard = snapshot.guard(*profile, class);
         let view = basis.build(kind, guard.as_ref(), snapshot.limits.schema_bytes);
         let cell = Arc::new(ViewCell {
-            profile,
-            kind: kind.clone(),
+            profile: *profile,
+            kind: (*kind).clone(),
             class: class.clone(),
+            whose: whose.clone(),
             regime: snapshot.regime,
             guard,
             basis: ArcSwap::from_pointee(basis),
@@ -374,17 +185,78 @@ impl Views {
         }
     }
 
+    /// Callers are apart at this server from now on: who has seen it with others sees a view of its own.
+    pub(crate) fn part(&self, shard: &Shard, upstream: UpstreamId) {
+        self.recent.store(None);
+        let has = |cell: &ViewCell| cell.basis.load().profile.upstreams.contains(&upstream);
+        let (old, own): (Vec<_>, Vec<_>) = {
+            let mut cells = self.cells.lock();
+            let old =
+                cells.extract_if(|_, cell| cell.whose.is_none() && has(cell)).map(|(_, cell)| cell).collect();
+            (old, cells.values().filter(|cell| has(cell)).cloned().collect())
+        };
+        for cell in own {
+            cell.follow(shard);
+        }
+        for cell in old {
+            cell.retired.stop();
+        }
+    }
+
+    /// Forgets the views that one caller's own server is part of, unless one of them is in use; then `also` is done, before
+    /// anybody can make another.
+    pub(crate) fn let_go<T>(&self, upstream: &Upstream, also: impl FnOnce() -> T) -> Option<T> {
+        self.recent.store(None);
+        let mut cells = self.cells.lock();
+        if cells.values().any(|cell| cell.has(upstream) && Arc::strong_count(cell) > 1) {
+            return None;
+        }
+        cells.retain(|_, cell| !cell.has(upstream));
+        Some(also())
+    }
+
     /// The views that an upstream is part of, for this kind of client.
-    pub(crate) fn with(&self, upstream: UpstreamId, kind: &Kind) -> Vec<Arc<ViewCell>> {
+    pub(crate) fn with(&self, upstream: &Upstream, kind: &Kind) -> Vec<Arc<ViewCell>> {
         let cells = self.cells.lock();
-        let has = |cell: &&Arc<ViewCell>| cell.basis.load().profile.upstreams.contains(&upstream);
+        let has = |cell: &&Arc<ViewCell>| cell.has(upstream);
         cells.values().filter(|cell| cell.kind == *kind).filter(has).cloned().collect()
     }
 
     /// Builds the views anew that an upstream's offer is part of.
-    pub(crate) fn rebuild(&self, shard: &Shard, upstream: UpstreamId, kind: &Kind) {
+    pub(crate) fn rebuild(&self, shard: &Shard, upstream: &Upstream, kind: &Kind) {
         for cell in self.with(upstream, kind) {
             cell.rebuild(shard);
+        }
+    }
+}
+
+/// Begins to fetch what a view lacks, and waits for it as long as a client can be kept waiting.
+async fn wait_for(shard: &Shard, looking: &Looking<'_>, link: &impl Fn(&Arc<Upstream>) -> Arc<LinkCell>) {
+    let Basis { upstreams, offers, .. } =
+        Basis::now(shard, looking.profile, looking.kind, looking.whose.as_ref());
+    let now = Instant::now();
+    let due: Vec<_> = offers
+        .iter()
+        .zip(&upstreams)
+        .filter(|(offer, _)| offer.is_due())
+        .map(|(offer, upstream)| {
+            let until = now + PATIENCE.saturating_sub(offer.under_way());
+            (offer, upstream, until, offer.fetch(shard, link(upstream)))
+        })
+        .collect();
+    for (offer, upstream, until, mut done) in due {
+        if upstream.hung_lately() {
+            continue;
+        }
+        let known = async {
+            let _ = done.changed().await;
+            // It was fetched for another client, which has left.
+            if offer.is_unknown() {
+                let _ = offer.fetch(shard, link(upstream)).changed().await;
+            }
+        };
+        if tokio::time::timeout_at(until, known).await.is_err() {
+            upstream.note_hang(true);
         }
     }
 }

@@ -4,12 +4,14 @@
 //! | file | is for |
 //! |---|---|
 //! | `changes` | what was changed, as it is kept, and laid over a configuration |
+//! | `differences` | what a change is about |
 //! | `servers`, `server_form` | changes of servers; how they are written and shown here, and in a configuration |
 //! | `profiles`, `tools` | changes of profiles, of their servers, of these servers' tools |
 //! | `names` | names and slugs |
 //! | `refusal` | why something cannot be |
 
 mod changes;
+mod differences;
 mod names;
 mod profiles;
 mod refusal;
@@ -21,6 +23,7 @@ mod tools;
 mod tests;
 
 pub(crate) use changes::{Changes, Standing};
+pub(crate) use differences::{Differences, differences};
 pub(crate) use profiles::{
     add_profile, add_server_to_profile, change_profile, change_profile_server, profile, profile_servers,
     profiles, remove_profile, remove_server_from_profile, toggle_profile_server,

@@ -1,10 +1,11 @@
 //! What is connected to: a URL, a command, an embedded server.
 
 use engine::config::{HttpTransport, Link, Native, Server};
-use http::{HeaderMap, HeaderValue, Uri};
+use http::{HeaderMap, Uri};
 use transport::child::Spec;
 
 use crate::cli::failure::Failure;
+use crate::gateway::place;
 
 /// A server, as this client reaches it.
 #[derive(Debug)]
@@ -57,14 +58,7 @@ impl Target {
         match &server.link {
             Link::Native(native) => Ok(Self::Native(native.native)),
             Link::Http(http) => {
-                let mut headers = HeaderMap::new();
-                for (header, value) in &http.headers {
-                    let mut value = HeaderValue::from_str(value.expose()).map_err(|_| {
-                        Failure::usage(format!("{name}: header {header} has a value that HTTP cannot carry"))
-                    })?;
-                    value.set_sensitive(true);
-                    headers.insert(header.clone(), value);
-                }
+                let mut headers = place::headers(name, http).map_err(Failure::usage)?;
                 headers.extend(extra.clone());
                 let mut target = Self::of_url(http.url.expose(), headers)?;
                 if let Self::Http { transport, .. } = &mut target {
@@ -72,17 +66,7 @@ impl Target {
                 }
                 Ok(target)
             }
-            Link::Stdio(child) => Ok(Self::Child(Spec {
-                program: child.command.expose().to_owned(),
-                args: child.args.iter().map(|arg| arg.expose().to_owned()).collect(),
-                env: child
-                    .env
-                    .iter()
-                    .map(|(name, value)| (name.clone(), value.expose().to_owned()))
-                    .collect(),
-                cwd: child.cwd.as_ref().map(|cwd| cwd.expose().into()),
-                inherit: Vec::new(),
-            })),
+            Link::Stdio(link) => Ok(Self::Child(place::child(link))),
         }
     }
 

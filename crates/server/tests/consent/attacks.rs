@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+use crate::browser::{begin, told};
 use crate::rig::*;
 use crate::support::*;
 
@@ -196,7 +197,7 @@ async fn a_token_is_shown_to_the_server_that_it_is_for_and_to_no_other() {
     let client = Legacy::open(gateway.http()).await;
     consent(&one, &gateway, &client).await;
     let answer = client.call("other__ok", &json!({})).await;
-    let url = answer["error"]["data"]["authorizationUrl"].as_str().expect("a page of its own");
+    let url = begin(gateway.http(), &told(&answer).expect("a page of its own"), "").await;
     assert_eq!(params(url.split_once('?').expect("a query").1)["resource"], other.puppet.url());
     assert!(other.shown().is_empty(), "{:?}", other.shown());
     assert!(other.puppet.received().iter().all(|sent| !sent.headers.contains_key("authorization")));

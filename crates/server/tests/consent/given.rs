@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::json;
 
+use crate::browser::{begin, cookie, told};
 use crate::rig::*;
 use crate::support::*;
 
@@ -13,9 +14,10 @@ async fn a_user_consents_and_the_server_is_there() {
     let gateway = gateway(&locked, "").await;
     let client = Legacy::open(gateway.http()).await;
     let answer = client.call("locked__ok", &json!({})).await;
-    let url = answer["error"]["data"]["authorizationUrl"].as_str().expect("a page").to_owned();
+    let url = told(&answer).expect("a page");
     assert!(error_message(&answer).contains("wants the consent of its user first"), "{answer}");
     assert!(error_message(&answer).contains(&url), "{answer}");
+    let url = begin(gateway.http(), &url, "").await;
     assert_eq!(answer["error"]["data"]["server"], "locked");
     // The others are there meanwhile.
     let names = tool_names(&client.ask("tools/list", &json!({})).await);
@@ -31,7 +33,8 @@ async fn a_user_consents_and_the_server_is_there() {
     assert_eq!(registered.body["redirect_uris"], json!([asked["redirect_uri"]]));
     assert_eq!(registered.body["application_type"], "native");
 
-    let mut reply = gateway.http().get(&locked.agree(&url), &[]).await;
+    let back = locked.agree(&url);
+    let mut reply = gateway.http().get(&back, &[("Cookie", &cookie(&back).expect("a cookie"))]).await;
     assert_eq!((reply.status, reply.header("cache-control")), (200, "no-store"));
     assert_eq!(reply.header("referrer-policy"), "no-referrer");
     assert!(reply.header("content-security-policy").contains("default-src 'none'"));
@@ -58,8 +61,8 @@ async fn a_client_without_a_session_is_told_as_well() {
     let gateway = gateway(&locked, "").await;
     let client = Modern::new(gateway.http());
     let answer = client.call("locked__ok", &json!({})).await;
-    let url = answer["error"]["data"]["authorizationUrl"].as_str().expect("a page");
-    assert_eq!(come_back(&gateway, &locked.agree(url)).await.0, 200);
+    let url = begin(gateway.http(), &told(&answer).expect("a page"), "").await;
+    assert_eq!(come_back(&gateway, &locked.agree(&url)).await.0, 200);
     soon("an answer of the server's tool", async {
         while client.call("locked__ok", &json!({})).await["result"]["content"][0]["text"] != "ok" {}
     })

@@ -4,8 +4,11 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod apart;
 mod attacks;
+mod browser;
 mod given;
+mod phished;
 mod renewed;
 mod rig;
 mod told;

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::browser::{begin, told};
 use crate::rig::*;
 use crate::support::*;
 
@@ -73,9 +74,11 @@ async fn more_is_asked_for_when_more_is_needed_and_nothing_is_lost() {
     let more = soon("the wish for more", async {
         loop {
             let answer = client.call("locked__ok", &json!({})).await;
-            let url = answer["error"]["data"]["authorizationUrl"].as_str().unwrap_or_default().to_owned();
-            if url.contains("write") {
-                return url;
+            if let Some(url) = told(&answer) {
+                let url = begin(gateway.http(), &url, "").await;
+                if url.contains("write") {
+                    return url;
+                }
             }
         }
     })

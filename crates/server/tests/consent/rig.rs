@@ -10,6 +10,7 @@ use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 
+use crate::browser::{begin, cookie, told};
 use crate::support::*;
 
 /// What a test changes of the server's behaviour.
@@ -29,6 +30,8 @@ pub(crate) struct Habits {
     pub(crate) instead: HashMap<&'static str, Said>,
     /// Whether refresh tokens are given.
     pub(crate) no_refresh: bool,
+    /// Whether only calls need a token.
+    pub(crate) lists_freely: bool,
     /// What messages are answered with that show a good token.
     pub(crate) answers: Option<fn(&Received) -> Said>,
 }
@@ -138,6 +141,9 @@ impl Book {
     }
 
     fn message(&self, habits: &Habits, host: &str, request: &Received) -> Said {
+        if habits.lists_freely && request.method() != "tools/call" {
+            return Said::Proper;
+        }
         let shown = request.headers.get("authorization").and_then(|value| value.strip_prefix("Bearer "));
         let Some(scope) = shown.and_then(|token| self.access.get(token)) else {
             let challenge = match habits.challenge.as_str() {
@@ -233,6 +239,13 @@ impl Locked {
         all.iter().filter(|one| one.path == "/token").map(|one| params(&one.text)).collect()
     }
 
+    /// With which token calls came that had this text among their arguments.
+    pub(crate) fn shown_by(&self, text: &str) -> Vec<String> {
+        let all = self.puppet.received();
+        let own = all.iter().filter(|one| one.body["params"]["arguments"]["by"] == text);
+        own.filter_map(|one| one.headers.get("authorization").cloned()).collect()
+    }
+
     /// Which tokens messages showed.
     pub(crate) fn shown(&self) -> Vec<String> {
         let all = self.puppet.received();
@@ -252,22 +265,24 @@ pub(crate) fn config(locked: &Locked, more: &str) -> String {
     format!("mcpServers: {{ locked: {}, demo: {{ native: demo }} }}\n{more}\n", locked.puppet.config())
 }
 
-/// Calls the server's tool until the client is told where consent is given.
+/// Calls the server's tool until the client is told where consent is given, and has a browser go there: the page of the
+/// authorization server.
 pub(crate) async fn page(client: &Legacy) -> String {
     soon("a page where consent is given", async {
         loop {
             let answer = client.call("locked__ok", &json!({})).await;
-            if let Some(url) = answer["error"]["data"]["authorizationUrl"].as_str() {
-                return url.to_owned();
+            if let Some(url) = told(&answer) {
+                return begin(client.http, &url, "").await;
             }
         }
     })
     .await
 }
 
-/// Opens the path with which a browser comes back; the status and the page.
+/// Opens the path with which the browser comes back that was sent on; the status and the page.
 pub(crate) async fn come_back(gateway: &Gateway, path: &str) -> (u16, String) {
-    let mut reply = gateway.http().get(path, &[]).await;
+    let cookie = cookie(path).unwrap_or_default();
+    let mut reply = gateway.http().get(path, &[("Cookie", &cookie)]).await;
     (reply.status, reply.text().await)
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::browser::{begin, cookie};
 use crate::rig::*;
 use crate::support::*;
 
@@ -16,7 +17,8 @@ async fn a_client_that_opens_pages_is_given_the_page() {
     let asked = &answer["error"]["data"]["elicitations"][0];
     assert_eq!((&asked["mode"], asked["elicitationId"].is_string()), (&json!("url"), true), "{answer}");
     let url = asked["url"].as_str().expect("a page");
-    assert_eq!(come_back(&gateway, &locked.agree(url)).await.0, 200);
+    let url = begin(gateway.http(), url, "").await;
+    assert_eq!(come_back(&gateway, &locked.agree(&url)).await.0, 200);
     until_it_answers(&client).await;
     // One that only fills in forms reads where to go.
     let locked = Locked::start(Habits::default()).await;
@@ -25,7 +27,7 @@ async fn a_client_that_opens_pages_is_given_the_page() {
     let client = Legacy::open_at(gateway.http(), "/mcp", LEGACY, &can).await;
     let answer = client.call("locked__ok", &json!({})).await;
     assert_ne!(error_code(&answer), -32042, "{answer}");
-    assert!(error_message(&answer).contains("/authorize?"), "{answer}");
+    assert!(error_message(&answer).contains("/oauth/consent/"), "{answer}");
 }
 
 #[tokio::test]
@@ -79,7 +81,8 @@ async fn nothing_secret_is_written_anywhere() {
     let state = params(page.split_once('?').expect("a query").1)["state"].clone();
     let verifier = locked.token_requests()[0]["code_verifier"].clone();
     let mut secrets = locked.secrets();
-    secrets.extend([state, verifier, "se-cret-1234".to_owned()]);
+    let mark = cookie(&back).and_then(|cookie| Some(cookie.split_once('=')?.1.to_owned()));
+    secrets.extend([state, verifier, mark.expect("a cookie with a value"), "se-cret-1234".to_owned()]);
     for secret in secrets {
         for (what, text) in [("log", &ended.err), ("output", &ended.out), ("answers", &seen)] {
             assert!(!text.contains(&secret), "{secret} in the {what}:\n{text}");

@@ -7,11 +7,13 @@
 //! | `profiles` | profiles, their servers, these servers' tools |
 //! | `refusals` | what is refused, each by its name |
 //! | `entrance` | who may manage, and how often |
+//! | `deeds` | what is written down of it |
 //! | `kept` | what a restart and a change of the file leave of it |
 
 #[path = "../support/mod.rs"]
 mod support;
 
+mod deeds;
 mod entrance;
 mod kept;
 mod place;

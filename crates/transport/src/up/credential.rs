@@ -50,12 +50,19 @@ pub struct Refusal {
     pub body: String,
     /// The credential that was refused, when one was sent.
     pub shown: Option<HeaderValue>,
+    /// Whether the upstream was always where the public network is not.
+    pub is_from_near: bool,
 }
 
 impl Refusal {
     /// The refusal that a response is; `None` for any other one. What 403 forbids is no matter of credentials, unless it
     /// says that others would do (RFC 6750, section 3.1).
-    pub(super) fn of(status: StatusCode, headers: &HeaderMap, shown: Option<HeaderValue>) -> Option<Self> {
+    pub(super) fn of(
+        status: StatusCode,
+        headers: &HeaderMap,
+        shown: Option<HeaderValue>,
+        is_from_near: bool,
+    ) -> Option<Self> {
         if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
             return None;
         }
@@ -72,7 +79,7 @@ impl Refusal {
         if status == StatusCode::FORBIDDEN && !challenge.contains("insufficient_scope") {
             return None;
         }
-        Some(Self { status: status.as_u16(), challenge, body: String::new(), shown })
+        Some(Self { status: status.as_u16(), challenge, body: String::new(), shown, is_from_near })
     }
 
     /// The same, with the beginning of the response's body.
@@ -90,7 +97,7 @@ mod tests {
         for value in challenges {
             headers.append(WWW_AUTHENTICATE, HeaderValue::from_static(value));
         }
-        Refusal::of(status, &headers, None)
+        Refusal::of(status, &headers, None, false)
     }
 
     #[test]
@@ -111,7 +118,7 @@ mod tests {
         assert!(credential.line().is_none());
         credential.set(Some(HeaderValue::from_static("Bearer to-ken")));
         assert_eq!(credential.get().unwrap(), "Bearer to-ken");
-        let refused = Refusal::of(StatusCode::UNAUTHORIZED, &HeaderMap::new(), credential.get());
+        let refused = Refusal::of(StatusCode::UNAUTHORIZED, &HeaderMap::new(), credential.get(), false);
         assert!(!format!("{credential:?}{refused:?}").contains("to-ken"));
     }
 }

@@ -256,7 +256,7 @@ impl HttpLink {
         shown: Option<HeaderValue>,
     ) -> Result<HttpReply, LinkError> {
         let status = response.status();
-        let refusal = Refusal::of(status, response.headers(), shown);
+        let refusal = Refusal::of(status, response.headers(), shown, response.body().is_from_near());
         let kind = media_type(response.headers());
         if status.is_success() {
             if self.era.has_sessions()

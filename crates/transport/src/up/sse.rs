@@ -210,7 +210,8 @@ impl SseLink {
         request.headers_mut().extend(shown.clone());
         let response = tokio::time::timeout_at(deadline, client.request(request)).await;
         let response = response.map_err(|_| LinkError::Late(limit.as_secs()))??;
-        let refusal = Refusal::of(response.status(), response.headers(), shown.map(|(_, value)| value));
+        let (shown, is_near) = (shown.map(|(_, value)| value), response.body().is_from_near());
+        let refusal = Refusal::of(response.status(), response.headers(), shown, is_near);
         match (self.posted(response, deadline).await, refusal) {
             (Err(LinkError::Status { body, .. }), Some(refusal)) => {
                 Err(LinkError::Unauthorized(Box::new(refusal.saying(body))))
@@ -295,7 +296,8 @@ impl Events {
         let response = client.request(request).await?;
         let status = response.status();
         if !status.is_success() {
-            let refusal = Refusal::of(status, response.headers(), shown.map(|(_, value)| value));
+            let (shown, is_near) = (shown.map(|(_, value)| value), response.body().is_from_near());
+            let refusal = Refusal::of(status, response.headers(), shown, is_near);
             let text = collect(response.into_body(), IDLE_TALK, Instant::now() + LINGER).await;
             let body = excerpt(&text.unwrap_or_default());
             if let Some(refusal) = refusal {

@@ -19,7 +19,7 @@ struct Metadata {
 
 /// The places of an issuer's metadata, in the order in which they are tried (MCP, authorization: authorization server
 /// metadata discovery).
-pub(super) fn places(issuer: &Uri) -> Vec<String> {
+pub(crate) fn issuer_places(issuer: &Uri) -> Vec<String> {
     let origin = format!(
         "{}://{}",
         issuer.scheme_str().unwrap_or_default(),
@@ -40,7 +40,7 @@ pub(super) fn places(issuer: &Uri) -> Vec<String> {
 pub(super) async fn keys_of(issuer: &str, web: &dyn Web, within: Duration) -> Result<Uri, String> {
     let url: Uri = issuer.parse().map_err(|_| "the issuer is no URL".to_owned())?;
     let mut why = String::new();
-    for place in places(&url) {
+    for place in issuer_places(&url) {
         match keys_at(&place, issuer, &url, web, within).await {
             Ok(keys) => return Ok(keys),
             Err(reason) => why = format!("{place}: {reason}"),

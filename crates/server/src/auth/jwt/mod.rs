@@ -18,4 +18,5 @@ mod keys;
 #[cfg(test)]
 mod vectors;
 
+pub(crate) use discovery::issuer_places;
 pub(super) use issuer::Issuer;

@@ -38,6 +38,9 @@ async fn who_may_there_may_here() {
     let principal = identified.unwrap();
     assert_eq!((principal.scheme, principal.user.as_deref()), (Scheme::Site, Some("ann")));
     assert_eq!(**principal.claims.as_ref().unwrap(), json!({ "id": 7, "roles": ["administrator"] }));
+    // What they open does not stay open for ever: the site is asked again by then.
+    assert_eq!(principal.until_ms, Some(at(15 * 60).unix_ms));
+    assert!(authenticator.takes_what_ends());
     let shown = world.shown().unwrap();
     assert!(shown.is_sensitive(), "no log of headers shows it");
     let pair = BASE64_STANDARD.encode("ann@example.com:abcd efgh");

@@ -22,7 +22,7 @@ use crate::gateway::identity::Identity;
 use crate::gateway::rates::rate;
 use crate::gateway::record::Record;
 use crate::gateway::stateless;
-use crate::gateway::views::ViewCell;
+use crate::gateway::view_cell::ViewCell;
 
 /// What an endpoint shows: a profile, in a dialect.
 #[derive(Clone)]
@@ -208,7 +208,7 @@ impl Asking<'_> {
                 None if view.hides(ListKind::Tools, &tool) => Found::Hidden,
                 None => Found::Nowhere,
             });
-            let consents = self.shard.gateway.consents_wanted(self.front.profile);
+            let consents = self.shard.gateway.consents_wanted(self.front.profile, self.identity);
             let facts = Facts { view: Some(&view), tools: ready.as_ref(), consents: &consents, ..facts };
             begun = begin(row, ask, facts);
         }
@@ -249,7 +249,7 @@ impl Asking<'_> {
     async fn subscribe(&self, ask: &Ask) -> Option<Outcome> {
         let stream = self.session?.stream()?;
         let cell = stateless::view(self.shard, self.front.profile, self.front.row.era, self.identity).await;
-        let change = Change::of(self.shard, &cell.view(), ask.frame())?;
+        let change = Change::of(self.shard, &cell, ask.frame())?;
         let mut record = Record::begin(self.shard, self.identity, self.front.profile, ask.frame());
         if let Some(record) = &mut record {
             record.went_to(change.upstream.name());

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::Condition;
-use engine::catalogue::View;
 use engine::dialect::{Outcome, Trouble};
 use parking_lot::Mutex;
 use proto::json::quote;
@@ -21,6 +20,7 @@ use crate::gateway::Shard;
 use crate::gateway::streams::event;
 use crate::gateway::topics::{self, Heard, Listening, Told};
 use crate::gateway::upstream::Upstream;
+use crate::gateway::view_cell::ViewCell;
 
 /// How long a server may take to agree; the client then hears that it does.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -50,7 +50,8 @@ pub(super) struct Change {
 
 impl Change {
     /// The change that a request asks for, of a resource that the client sees and whose server tells of changes.
-    pub(super) fn of(shard: &Shard, view: &View, request: &Frame) -> Option<Self> {
+    pub(super) fn of(shard: &Shard, cell: &ViewCell, request: &Frame) -> Option<Self> {
+        let view = cell.view();
         let on = match Method::from_name(&request.method()) {
             Some(Method::Subscribe) => true,
             Some(Method::Unsubscribe) => false,
@@ -61,7 +62,7 @@ impl Change {
         view.upstream_declares(owner, "resources", Some("subscribe")).then(|| Self {
             uri,
             on,
-            upstream: shard.gateway.upstream(owner).clone(),
+            upstream: shard.gateway.upstream_by(owner, cell.whose.as_ref()),
         })
     }
 }

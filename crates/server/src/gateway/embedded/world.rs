@@ -10,7 +10,7 @@ use http::Method;
 use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use native::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Pending, Verb};
 use secrecy::ExposeSecret as _;
-use transport::net::client::{Client, ClientError, ClientLimits, Trust};
+use transport::net::client::{Client, ClientError, ClientLimits, Reach, Trust};
 use transport::net::{CollectError, collect};
 
 /// Origins whose requests are counted.
@@ -54,20 +54,20 @@ impl World {
         let (key, seed) = random.split_at(32);
         let seed = seed.iter().fold(0, |seed, byte| (seed << 8) | u64::from(*byte));
         let at_once = usize::try_from(rules.at_once).unwrap_or(usize::MAX);
-        let client = |public_only| {
+        let client = |reach| {
             let limits = ClientLimits {
                 connect_timeout: limits.connect_timeout,
                 idle_timeout: KEPT_FOR,
                 max_idle: KEPT,
                 max_in_use: at_once,
-                public_only,
+                reach,
                 ..ClientLimits::default()
             };
             Client::new(limits, Trust::default())
         };
         Ok(Self {
-            any: client(false),
-            public: client(true),
+            any: client(Reach::All),
+            public: client(Reach::Public),
             start: Instant::now(),
             digests: hmac::Key::new(hmac::HMAC_SHA256, key),
             rate: rules.rate.map(|rate| Limiter::new(&[per_site(rate)], MOST_SITES, seed)),

@@ -1,17 +1,148 @@
-//! Where browsers come back to from an authorization server: a plain page that says what came of it. It must not know how a
-//! code becomes a token.
+//! Where browsers begin to give consent and come back to from an authorization server: plain pages, of which the first says
+//! what is asked for and has whoever can show it show that they are the caller whose consent it will be. It must not know how
+//! a code becomes a token.
 
+use std::net::SocketAddr;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
+use engine::access::Scheme;
 use http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY,
-    X_CONTENT_TYPE_OPTIONS,
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, HeaderMap,
+    HeaderValue, LOCATION, ORIGIN, REFERRER_POLICY, SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{Method, Request, Response, StatusCode};
 use transport::net::{Body, Incoming};
 
-use super::answer;
-use crate::consent::Fault;
+use super::{Arrived, answer, post};
+use crate::consent::form::pairs;
+use crate::consent::{Begun, Fault, START};
 use crate::gateway::{Shard, consent};
+
+/// What may be loaded into a page, and around it: nothing.
+const CLOSED: &str = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+/// The same for a page with a form. Where that leads to is the authorization server's matter, and it may lead on.
+const FORM: &str = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'";
+
+/// The page on which a consent begins: shown, and left.
+pub(super) async fn start(shard: &Shard, request: Arrived, peer: SocketAddr) -> Response<Body> {
+    let entry = request.uri().path().strip_prefix(START).unwrap_or_default().to_owned();
+    let Some(begun) = shard.gateway.consents.begun(&entry) else { return over() };
+    match *request.method() {
+        Method::GET => question(StatusCode::OK, &begun, ""),
+        Method::POST if !is_own_page(shard, &request) => {
+            let said = "This was not sent by the page that Dragoman shows. Open its address yourself.";
+            page(StatusCode::FORBIDDEN, "Consent not begun", said)
+        }
+        Method::POST => leave(shard, &entry, &begun, request, peer).await,
+        _ => answer::only("GET, POST", "browsers begin here by GET, and go on by POST"),
+    }
+}
+
+/// Sends a browser on whose user may begin this.
+async fn leave(
+    shard: &Shard,
+    entry: &str,
+    begun: &Begun,
+    request: Arrived,
+    peer: SocketAddr,
+) -> Response<Body> {
+    let mut body = request.into_body();
+    let text = match post::read(shard, &mut body).await {
+        Ok(text) => text,
+        Err(refused) => return *refused,
+    };
+    if !is_the_one(shard, begun, &String::from_utf8_lossy(&text), peer).await {
+        shard.gateway.consents.doubt(entry);
+        return question(StatusCode::FORBIDDEN, begun, "That is not what this caller shows. ");
+    }
+    let Some(onward) = shard.gateway.consents.go_on(entry) else { return over() };
+    let (place, cookie) = (HeaderValue::from_str(&onward.url), HeaderValue::from_str(&onward.cookie));
+    let (Ok(place), Ok(mut cookie)) = (place, cookie) else { return over() };
+    cookie.set_sensitive(true);
+    let mut response = page(StatusCode::SEE_OTHER, "Go on", "Your browser is sent on.");
+    response.headers_mut().insert(LOCATION, place);
+    response.headers_mut().insert(SET_COOKIE, cookie);
+    response
+}
+
+/// Whether a form comes from the page itself, rather than from one that would have its reader consent to what somebody else
+/// has begun. Browsers say which page sends a form.
+fn is_own_page(shard: &Shard, request: &Request<Incoming>) -> bool {
+    let headers = request.headers();
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    let host = host.or_else(|| request.uri().authority().map(http::uri::Authority::as_str));
+    let public = shard.gateway.consents.host();
+    let is_own = |origin: &HeaderValue| {
+        let authority =
+            origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, rest)| rest);
+        let is =
+            |own: Option<&str>| authority.zip(own).is_some_and(|(one, own)| one.eq_ignore_ascii_case(own));
+        is(host) || is(public.as_deref())
+    };
+    let mut sites = headers.get_all("sec-fetch-site").iter();
+    let mut origins = headers.get_all(ORIGIN).iter().peekable();
+    origins.peek().is_some() && origins.all(is_own) && sites.all(|site| site == "same-origin")
+}
+
+/// Whether a form shows that it is from the caller whose consent it will be, as far as people know what that shows: of
+/// signed tokens they do not.
+async fn is_the_one(shard: &Shard, begun: &Begun, form: &str, peer: SocketAddr) -> bool {
+    let Some(whose) = &begun.whose else { return true };
+    let all = pairs(form);
+    let get = |key: &str| all.iter().find(|(name, _)| name == key).map_or("", |(_, value)| value.as_str());
+    let shown = match whose.scheme {
+        Scheme::Token | Scheme::Anyone => return true,
+        Scheme::Bearer | Scheme::Key => format!("Bearer {}", get("secret")),
+        Scheme::Basic | Scheme::Site => {
+            format!("Basic {}", BASE64_STANDARD.encode(format!("{}:{}", get("name"), get("secret"))))
+        }
+    };
+    let Ok(mut shown) = HeaderValue::from_str(&shown) else { return false };
+    shown.set_sensitive(true);
+    let headers = HeaderMap::from_iter([(AUTHORIZATION, shown)]);
+    shard.door.identify(&headers, peer.ip()).await.is_ok_and(|principal| principal.id == whose.id)
+}
+
+/// The page that says what is asked for.
+fn question(status: StatusCode, begun: &Begun, trouble: &str) -> Response<Body> {
+    let Begun { server, whose, at, scopes } = begun;
+    let lasting = match whose {
+        Some(whose) => format!(
+            "{} asks to use the server {server} with your account there. Go on only if that is you.",
+            whose.id
+        ),
+        None => format!("Whoever may use the server {server} here will use it with your account there."),
+    };
+    let allowed =
+        if scopes.is_empty() { String::new() } else { format!(" It asks for: {}.", scopes.join(" ")) };
+    let said = escaped(&format!(
+        "{trouble}{lasting} You are sent to {at} to sign in.{allowed} If you have not asked for this yourself just now, close \
+         this page."
+    ));
+    let (name, secret) = match whose.as_ref().map(|whose| whose.scheme) {
+        Some(Scheme::Basic | Scheme::Site) => (true, Some("Password")),
+        Some(Scheme::Bearer | Scheme::Key) => (false, Some("The token or key that this caller shows")),
+        _ => (false, None),
+    };
+    let name =
+        if name { "<p><label>Name <input name=\"name\" autocomplete=\"username\"></label></p>" } else { "" };
+    let secret = secret.map_or_else(String::new, |secret| {
+        format!("<p><label>{secret} <input name=\"secret\" type=\"password\"></label></p>")
+    });
+    let body =
+        format!("<p>{said}</p><form method=\"post\">{name}{secret}<p><button>Go on</button></p></form>");
+    // Browsers say whose page sends a form only where a page lets them.
+    document(status, "Consent", &body, (FORM, "same-origin"))
+}
+
+/// The page where nothing begins.
+fn over() -> Response<Body> {
+    let said = "This request is not known here: it was answered before, or it is too old. Ask for the tool again: you are then \
+                given a new address to open.";
+    page(StatusCode::NOT_FOUND, "Nothing to consent to", said)
+}
 
 /// Takes a browser back in.
 pub(super) async fn callback(shard: &Shard, request: &Request<Incoming>) -> Response<Body> {
@@ -19,9 +150,11 @@ pub(super) async fn callback(shard: &Shard, request: &Request<Incoming>) -> Resp
         return answer::only("GET", "browsers come back here by GET");
     }
     let query = request.uri().query().unwrap_or_default();
-    match shard.gateway.consents.finish(query).await {
-        Ok(server) => {
-            consent::changed(shard, &server);
+    let cookies = request.headers().get_all(COOKIE).iter();
+    let cookies: Vec<&str> = cookies.filter_map(|cookie| cookie.to_str().ok()).collect();
+    match shard.gateway.consents.finish(query, &cookies).await {
+        Ok((server, whose)) => {
+            consent::changed(shard, &server, whose.as_ref());
             let said = format!("Dragoman may now use the server {server} for you. You can close this page.");
             page(StatusCode::OK, "Consent given", &said)
         }
@@ -37,17 +170,25 @@ pub(super) async fn callback(shard: &Shard, request: &Request<Incoming>) -> Resp
 fn status(fault: &Fault) -> StatusCode {
     match fault {
         Fault::NotExchanged(_) => StatusCode::BAD_GATEWAY,
-        Fault::Declined(_) => StatusCode::FORBIDDEN,
+        Fault::Declined(_) | Fault::OtherBrowser => StatusCode::FORBIDDEN,
         _ => StatusCode::BAD_REQUEST,
     }
 }
 
-/// A page that nothing can be loaded into, and that tells nobody of its address, which has a code in it.
+/// A page that nothing can be loaded into, and that tells nobody of its address, which may have a code in it.
 fn page(status: StatusCode, title: &str, said: &str) -> Response<Body> {
-    let said = escaped(said);
+    document(status, title, &format!("<p>{}</p>", escaped(said)), (CLOSED, "no-referrer"))
+}
+
+fn document(
+    status: StatusCode,
+    title: &str,
+    body: &str,
+    (security, referrer): (&'static str, &'static str),
+) -> Response<Body> {
     let text = format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title></head>\n\
-         <body><h1>{title}</h1><p>{said}</p></body></html>\n"
+         <body><h1>{title}</h1>{body}</body></html>\n"
     );
     let mut response = Response::new(Body::Full(Bytes::from(text)));
     *response.status_mut() = status;
@@ -55,12 +196,9 @@ fn page(status: StatusCode, title: &str, said: &str) -> Response<Body> {
     for (name, value) in [
         (CONTENT_TYPE, "text/html; charset=utf-8"),
         (CACHE_CONTROL, "no-store"),
-        (REFERRER_POLICY, "no-referrer"),
+        (REFERRER_POLICY, referrer),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (
-            CONTENT_SECURITY_POLICY,
-            "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-        ),
+        (CONTENT_SECURITY_POLICY, security),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }

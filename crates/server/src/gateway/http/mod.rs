@@ -78,6 +78,9 @@ impl Arrival {
         if place.is_none() && path == crate::consent::CALLBACK {
             return Box::pin(consent::callback(shard, &request)).await;
         }
+        if place.is_none() && path.starts_with(crate::consent::START) {
+            return Box::pin(consent::start(shard, request, peer)).await;
+        }
         let bare = path.strip_suffix('/').unwrap_or(path);
         let is_sse = place.is_none() && matches!(bare, sse::STREAM | sse::MESSAGES);
         if place.is_none() && !is_sse {

@@ -140,6 +140,11 @@ pub(super) fn open(shard: &Shard, entry: &Entry, path: &str) -> Response<Body> {
             "too many sessions are open here; try again soon (`limits.sessions` in the configuration)";
         return answer::refusal(StatusCode::SERVICE_UNAVAILABLE, message);
     }
+    // Whoever changed the rules meanwhile did not meet this door.
+    let now = shard.gateway.current.load();
+    if shard.gateway.snapshot.regime != now.regime || !now.profiles[entry.profile].is_there {
+        ends.stop();
+    }
     let place = if path == STREAM { MESSAGES } else { path };
     let mut first = Vec::new();
     encode_event(&mut first, Some("endpoint"), None, None, format!("{place}?{SESSION}={id}").as_bytes());

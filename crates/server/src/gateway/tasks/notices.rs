@@ -17,6 +17,7 @@ use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::AbortHandle;
 use transport::up::LinkError;
 
+use crate::consent::Whose;
 use crate::gateway::identity::Identity;
 use crate::gateway::link::OpenLink;
 use crate::gateway::reply::{Item, Source};
@@ -71,7 +72,11 @@ impl Drop for Following {
 }
 
 /// Listens to tasks at their upstreams; what is heard comes to the receiver.
-pub(crate) fn follow(shard: &Shard, tasks: &[Heard]) -> (Vec<Following>, mpsc::Receiver<Told>) {
+pub(crate) fn follow(
+    shard: &Shard,
+    tasks: &[Heard],
+    whose: Option<&Whose>,
+) -> (Vec<Following>, mpsc::Receiver<Told>) {
     let mut by_upstream: BTreeMap<UpstreamId, Vec<KnownTask>> = BTreeMap::new();
     for heard in tasks {
         by_upstream.entry(heard.upstream).or_default().push(heard.task.clone());
@@ -79,7 +84,7 @@ pub(crate) fn follow(shard: &Shard, tasks: &[Heard]) -> (Vec<Following>, mpsc::R
     let (sender, heard) = mpsc::channel(BEHIND);
     let one = |(upstream, tasks)| {
         let (settle, settled) = watch::channel(false);
-        let upstream = shard.gateway.upstream(upstream);
+        let upstream = shard.gateway.upstream_by(upstream, whose);
         let follower = Follower { shard: shard.clone(), upstream, tasks, sender: sender.clone(), settle };
         Following { running: tokio::spawn(follower.run()).abort_handle(), settled }
     };
@@ -97,7 +102,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(30);
 /// Tells a session of a task in the words of the experiment, until that has ended or the session is gone.
 pub(crate) fn tell_session(shard: &Shard, session: &Arc<Session>, task: Heard) {
     let Ok(place) = TOLD.try_acquire() else { return };
-    let (following, mut heard) = follow(shard, &[task]);
+    let (following, mut heard) = follow(shard, &[task], shard.gateway.whose(&session.identity).as_ref());
     let session = Arc::downgrade(session);
     tokio::spawn(async move {
         let _held = (place, following);

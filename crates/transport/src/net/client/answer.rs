@@ -34,6 +34,12 @@ impl ResponseBody {
         body
     }
 
+    /// Whether all connections to where it comes from went to addresses that are not the public network's: this one, and those
+    /// before it. What a name stands for may change; where it was is known.
+    pub fn is_from_near(&self) -> bool {
+        self.lease.origin.was_near()
+    }
+
     /// Gives the connection back if the body is over.
     fn release(&mut self) {
         if let Source::Http1(held) = &mut self.source

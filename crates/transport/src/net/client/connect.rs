@@ -3,6 +3,7 @@
 use std::io::{self, IoSlice};
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -26,6 +27,14 @@ pub(super) struct Target {
     host: String,
     port: u16,
     tls: Option<ServerName<'static>>,
+    seen: Seen,
+}
+
+/// To which addresses there were connections, ever.
+#[derive(Debug, Default)]
+struct Seen {
+    any: AtomicBool,
+    public: AtomicBool,
 }
 
 impl Target {
@@ -43,7 +52,12 @@ impl Target {
         let named = || ServerName::try_from(host.clone()).map_err(|_| bad("its host is no valid name"));
         let tls = if secure { Some(named()?) } else { None };
         let name = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
-        Ok(Self { name, host, port, tls })
+        Ok(Self { name, host, port, tls, seen: Seen::default() })
+    }
+
+    /// Whether there were connections, and all to addresses that are not the public network's.
+    pub(super) fn was_near(&self) -> bool {
+        self.seen.any.load(Ordering::SeqCst) && !self.seen.public.load(Ordering::SeqCst)
     }
 
     pub(super) fn is_tls(&self) -> bool {
@@ -89,7 +103,8 @@ impl Target {
         let within = limits.connect_timeout;
         let deadline = Instant::now() + within;
         let addrs = self.resolve(look_up).await?;
-        if limits.public_only && !addrs.iter().all(|addr| is_public(addr.ip())) {
+        let reaches = |addr: &SocketAddr| limits.reach.covers(addr.ip());
+        if !addrs.iter().all(reaches) {
             return Err(ClientError::NotPublic { host: self.name.clone() });
         }
         let tcp = self.connect_any(&addrs, deadline, within).await?;
@@ -131,7 +146,14 @@ impl Target {
             let left = deadline.saturating_duration_since(Instant::now());
             let share = left / u32::try_from(addrs.len() - tried).unwrap_or(u32::MAX);
             match timeout(share, TcpStream::connect(addr)).await {
-                Ok(Ok(stream)) => return Ok(stream),
+                Ok(Ok(stream)) => {
+                    // Before the first byte: what is said on it may be believed by where it comes from.
+                    if is_public(addr.ip()) {
+                        self.seen.public.store(true, Ordering::SeqCst);
+                    }
+                    self.seen.any.store(true, Ordering::SeqCst);
+                    return Ok(stream);
+                }
                 Ok(Err(error)) => said = Some(error),
                 Err(_late) => {}
             }
@@ -212,17 +234,18 @@ mod tests {
 
     use tokio::net::TcpListener;
 
+    use super::super::public::Reach;
     use super::*;
 
     /// No server of names knows it.
     const NAME: &str = "http://rebound.invalid/";
 
-    async fn reached(found: &[&str], public_only: bool) -> (Result<SocketAddr, ClientError>, TcpListener) {
+    async fn reached(found: &[&str], reach: Reach) -> (Result<SocketAddr, ClientError>, TcpListener) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let addresses = found.iter().map(|ip| (ip.parse::<IpAddr>().unwrap(), port).into()).collect();
         let target = Target::of(&NAME.parse().unwrap()).unwrap();
-        let limits = ClientLimits { public_only, ..ClientLimits::default() };
+        let limits = ClientLimits { reach, ..ClientLimits::default() };
         let wire = target.connect_to(ready(Ok(addresses)), &Trust::default(), false, &limits).await;
         let peer = wire.map(|(wire, _)| match wire {
             Wire::Plain(stream) => stream.peer_addr().unwrap(),
@@ -233,7 +256,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_address_that_was_looked_up_is_the_one_that_is_connected_to() {
-        let (peer, listener) = reached(&["127.0.0.1"], false).await;
+        let (peer, listener) = reached(&["127.0.0.1"], Reach::All).await;
         assert_eq!(peer.unwrap(), listener.local_addr().unwrap());
     }
 
@@ -247,7 +270,7 @@ mod tests {
             &["1.1.1.1", "169.254.169.254"],
             &["1.1.1.1", "100.64.0.1"],
         ] {
-            let (peer, listener) = reached(found, true).await;
+            let (peer, listener) = reached(found, Reach::Public).await;
             assert!(matches!(peer, Err(ClientError::NotPublic { .. })), "{found:?}: {peer:?}");
             let mut context = Context::from_waker(std::task::Waker::noop());
             assert!(listener.poll_accept(&mut context).is_pending(), "{found:?}");

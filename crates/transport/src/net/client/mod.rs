@@ -43,7 +43,7 @@ use tokio::time::{Instant, timeout_at};
 pub use answer::ResponseBody;
 pub use error::{ClientError, WireError};
 pub use head::Template;
-pub use public::is_public;
+pub use public::{Reach, is_public};
 pub use tls::{Trust, TrustError};
 
 use head::Ask;
@@ -66,9 +66,9 @@ pub struct ClientLimits {
     pub max_headers: usize,
     /// Bytes of an answer's head; at least 8 KiB are granted.
     pub max_header_bytes: usize,
-    /// Whether only addresses of the public network are connected to. A name is looked up first, and refused when any
-    /// address of it is another one; the connection then goes to an address that was looked at.
-    pub public_only: bool,
+    /// Which addresses are connected to. A name is looked up first, and refused when any address of it is another one; the
+    /// connection then goes to an address that was looked at.
+    pub reach: Reach,
 }
 
 impl Default for ClientLimits {
@@ -80,7 +80,7 @@ impl Default for ClientLimits {
             max_in_use: 4096,
             max_headers: 100,
             max_header_bytes: 64 * 1024,
-            public_only: false,
+            reach: Reach::All,
         }
     }
 }

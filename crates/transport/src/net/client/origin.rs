@@ -111,6 +111,11 @@ impl Inner {
         &self.target.name
     }
 
+    /// Whether there were connections, and all to addresses that are not the public network's.
+    pub(super) fn was_near(&self) -> bool {
+        self.target.was_near()
+    }
+
     /// Whether nothing is kept for this origin.
     pub(super) fn is_cold(&self) -> bool {
         let pool = self.pool();

@@ -23,6 +23,48 @@ const SPECIAL_V4: &[(Ipv4Addr, u32)] = &[
     (Ipv4Addr::new(224, 0, 0, 0), 3),
 ];
 
+/// How far somebody goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// Everywhere.
+    #[default]
+    All,
+    /// To other machines: not to this one, nor to what a network keeps for itself below its routers, where clouds tell
+    /// machines their secrets (`169.254.0.0/16`, `fe80::/10`).
+    Others,
+    /// On the public network alone.
+    Public,
+}
+
+impl Reach {
+    /// Whether it goes as far as this address.
+    pub fn covers(self, address: IpAddr) -> bool {
+        match self {
+            Self::All => true,
+            Self::Others => is_another(address),
+            Self::Public => is_public(address),
+        }
+    }
+}
+
+/// Whether an address may be another machine's.
+fn is_another(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(v4) => {
+            let [first, ..] = v4.octets();
+            !v4.is_loopback() && !v4.is_link_local() && !v4.is_multicast() && first != 0 && !v4.is_broadcast()
+        }
+        IpAddr::V6(v6) => match v6.segments() {
+            [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
+                is_another(joined(high, low).into())
+            }
+            [first, ..] => {
+                !v6.is_loopback() && !v6.is_unspecified() && !v6.is_multicast() && first & 0xffc0 != 0xfe80
+            }
+        },
+    }
+}
+
 /// Whether an address is one of the public network.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
@@ -118,6 +160,35 @@ mod tests {
             "2002:808:808::1",
         ] {
             assert!(is_public(address.parse().unwrap()), "{address}");
+        }
+    }
+
+    #[test]
+    fn other_machines_are_neither_this_one_nor_below_its_routers() {
+        for address in
+            ["10.0.0.1", "192.168.1.1", "100.64.0.1", "1.1.1.1", "fd00::1", "2606:4700::1", "::ffff:10.0.0.1"]
+        {
+            assert!(Reach::Others.covers(address.parse().unwrap()), "{address}");
+        }
+        for address in [
+            "127.0.0.1",
+            "127.9.9.9",
+            "0.0.0.0",
+            "0.1.2.3",
+            "169.254.169.254",
+            "255.255.255.255",
+            "224.0.0.1",
+            "::",
+            "::1",
+            "fe80::1",
+            "ff02::1",
+            "::ffff:127.0.0.1",
+            "::ffff:169.254.169.254",
+            "64:ff9b::7f00:1",
+        ] {
+            assert!(!Reach::Others.covers(address.parse().unwrap()), "{address}");
+            assert!(!Reach::Public.covers(address.parse().unwrap()), "{address}");
+            assert!(Reach::All.covers(address.parse().unwrap()), "{address}");
         }
     }
 }

@@ -4,6 +4,7 @@ mod answering;
 mod asking;
 mod bodies;
 mod judging;
+mod reaching;
 mod resting;
 mod runtimes;
 mod securing;

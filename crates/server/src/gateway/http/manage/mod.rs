@@ -16,9 +16,13 @@ use transport::net::{Body, Incoming};
 
 use super::{Arrival, Arrived, answer, guard, limited};
 use crate::auth::Denied;
+use crate::gateway::deeds::{self, Deed};
 use crate::gateway::identity::Identity;
 use crate::gateway::rates::seconds;
 use crate::manage::Refusal;
+
+/// So much of a path is written down, in bytes.
+const LONGEST: usize = 200;
 
 /// Where the API is.
 pub(super) const ROOT: &str = "/api/";
@@ -36,16 +40,17 @@ pub(super) async fn respond(
     if *request.method() == Method::OPTIONS {
         return guard::preflight();
     }
-    let shard = &arrival.shard;
-    // Counted before anybody is known: guessing costs, too.
-    let anyone = Identity::anyone(Some(peer.ip()));
-    let verdict = shard.gateway.manage_rates.as_ref();
-    let verdict = verdict.and_then(|rates| rates.check(&anyone, request.headers(), "", None));
+    let (shard, rates) = (&arrival.shard, arrival.shard.gateway.manage_rates.as_ref());
+    let entered = entered(arrival, management, &request, peer).await;
+    let verdict = rates.and_then(|rates| match &entered {
+        Ok(identity) => rates.known.check(identity, request.headers(), "", None),
+        Err(_) => rates.refused.check(&Identity::anyone(Some(peer.ip())), request.headers(), "", None),
+    });
     if let Some(verdict) = verdict.as_ref().filter(|verdict| !verdict.allowed) {
         return too_soon(verdict);
     }
-    let mut response = match entered(arrival, management, &request, peer).await {
-        Ok(()) => match routes::answer(shard, request).await {
+    let mut response = match entered {
+        Ok(identity) => match routes::answer(shard, identity, request).await {
             Ok(response) => response,
             Err(refusal) => refused(&refusal),
         },
@@ -55,6 +60,12 @@ pub(super) async fn respond(
         limited::tell(response.headers_mut(), &verdict);
     }
     response
+}
+
+/// What was asked for, as it is written down.
+fn asked(method: &Method, uri: &Uri) -> String {
+    let path = uri.path();
+    format!("{method} {}", &path[..path.floor_char_boundary(LONGEST)])
 }
 
 /// Why a request does not count as one of this server's own pages or of a program, if it does not: pages of others, even of
@@ -88,7 +99,7 @@ async fn entered(
     management: &Management,
     request: &Request<Incoming>,
     peer: SocketAddr,
-) -> Result<(), Box<Response<Body>>> {
+) -> Result<Identity, Box<Response<Body>>> {
     let shard = &arrival.shard;
     let forbidden = |message: &str| Box::new(refused(&Refusal::new(403, "FORBIDDEN", message)));
     if !shard.door.asks() && !shard.gateway.loopback {
@@ -98,14 +109,16 @@ async fn entered(
     }
     let identity =
         arrival.identify(request, peer, true).await.map_err(|denied| Box::new(unknown(&denied)))?;
-    if identity.principal.profiles.is_some() {
-        return Err(forbidden("what you showed is good for some profiles alone, not for managing"));
-    }
     let asker = Asker { principal: &identity.principal, address: identity.address };
-    match &management.who {
-        Some(who) if !asker.is_among(who) => Err(forbidden("you may not manage this server")),
-        _ => Ok(()),
-    }
+    let why = match &management.who {
+        _ if identity.principal.profiles.is_some() => {
+            "what you showed is good for some profiles alone, not for managing"
+        }
+        Some(who) if !asker.is_among(who) => "you may not manage this server",
+        _ => return Ok(identity),
+    };
+    deeds::tell(shard, &Deed::denied(&identity, asked(request.method(), request.uri()), 403));
+    Err(forbidden(why))
 }
 
 /// A JSON body.

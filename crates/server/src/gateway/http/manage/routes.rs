@@ -1,6 +1,7 @@
 //! The paths of the management API, and what each asks for.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use http::header::{ALLOW, HeaderValue};
 use http::{Method, Response, StatusCode};
@@ -9,8 +10,11 @@ use transport::net::{Body, Incoming};
 
 use super::super::{Arrived, answer, media, post};
 use super::{ROOT, error, json_response};
+use crate::audit::Outcome;
 use crate::consent::form::pairs;
 use crate::gateway::Shard;
+use crate::gateway::deeds::{self, Deed};
+use crate::gateway::identity::Identity;
 use crate::gateway::manage::{self, Edited};
 use crate::manage as ask;
 use crate::manage::{Refusal, Standing};
@@ -18,6 +22,11 @@ use crate::manage::{Refusal, Standing};
 /// A request, taken apart.
 struct Asked<'a> {
     shard: &'a Shard,
+    identity: Identity,
+    /// Method and path.
+    deed: String,
+    /// The server and the profile that the path names.
+    about: (Option<String>, Option<String>),
     standing: Arc<Standing>,
     body: Option<Incoming>,
     headers: http::HeaderMap,
@@ -27,13 +36,22 @@ struct Asked<'a> {
 type Answered = Result<Response<Body>, Refusal>;
 
 /// Answers a request.
-pub(super) async fn answer(shard: &Shard, request: Arrived) -> Answered {
+pub(super) async fn answer(shard: &Shard, identity: Identity, request: Arrived) -> Answered {
     let (head, body) = request.into_parts();
     let path = head.uri.path().strip_prefix(ROOT).unwrap_or_default();
     let steps: Vec<&str> = path.trim_end_matches('/').split('/').collect();
     let query = head.uri.query().unwrap_or_default().to_owned();
     let standing = shard.gateway.standing.clone();
-    let asked = Asked { shard, standing, body: Some(body), headers: head.headers, query };
+    let own = |name: &&str| Some((*name).to_owned());
+    let about = match steps.as_slice() {
+        ["profiles", slug, "servers", id, ..] => (own(id), own(slug)),
+        ["profiles", slug, ..] => (None, own(slug)),
+        ["mcp-servers", id, ..] => (own(id), None),
+        _ => (None, None),
+    };
+    let deed = super::asked(&head.method, &head.uri);
+    let asked =
+        Asked { shard, identity, deed, about, standing, body: Some(body), headers: head.headers, query };
     match steps.as_slice() {
         ["profiles", rest @ ..] => asked.profiles(&head.method, rest).await,
         ["mcp-servers", rest @ ..] => asked.servers(&head.method, rest).await,
@@ -143,7 +161,7 @@ impl Asked<'_> {
     async fn profile_tools(&self, standing: &Standing, slug: &str, id: &str) -> Answered {
         // What is refused without them need not be asked for.
         ask::profile_tools(standing, slug, id, &[])?;
-        let known = manage::tools(&self.shard.now(), id, self.wants_fresh()).await;
+        let known = manage::tools(&self.shard.now(), &self.identity, id, self.wants_fresh()).await;
         let known = known.map(|tools| manage::known(&tools)).unwrap_or_default();
         Ok(ok(&ask::profile_tools(standing, slug, id, &known)?))
     }
@@ -182,7 +200,7 @@ impl Asked<'_> {
             }
             ("GET", [_, "status"]) => {
                 ask::server(&self.standing, &id)?;
-                Ok(ok(&manage::status(self.shard, &id)))
+                Ok(ok(&manage::status(self.shard, &self.identity, &id)))
             }
             ("GET", [_, "tools"]) => self.tools(&id, self.wants_fresh()).await,
             ("POST", [_, "refresh"]) => self.tools(&id, true).await,
@@ -196,7 +214,7 @@ impl Asked<'_> {
 
     async fn tools(&self, id: &str, fresh: bool) -> Answered {
         ask::server(&self.standing, id)?;
-        let tools = manage::tools(self.shard, id, fresh).await;
+        let tools = manage::tools(self.shard, &self.identity, id, fresh).await;
         let tools = tools.map_err(|why| Refusal::new(502, "SERVER_UNAVAILABLE", why))?;
         Ok(ok(&json!({ "id": id, "tools": tools })))
     }
@@ -211,7 +229,7 @@ impl Asked<'_> {
         let mut all = Vec::new();
         for id in ids {
             ask::server(&self.standing, id)?;
-            all.push(manage::status(self.shard, id));
+            all.push(manage::status(self.shard, &self.identity, id));
         }
         Ok(json!({ "statuses": all }))
     }
@@ -248,6 +266,24 @@ impl Asked<'_> {
         &self,
         how: impl FnOnce(&Standing) -> Result<(String, Standing), Refusal> + Send + 'static,
     ) -> Result<Edited, Refusal> {
-        manage::edit(self.shard, Box::new(how)).await
+        let started = Instant::now();
+        let made = manage::edit(self.shard, Box::new(how)).await;
+        let (server, profile) = (self.about.0.as_deref(), self.about.1.as_deref());
+        let mut deed = Deed {
+            who: self.identity.principal.id.clone(),
+            asked: self.deed.clone().into(),
+            server,
+            profile,
+            outcome: Outcome::Ok,
+            status: None,
+            what: None,
+            took: started.elapsed(),
+        };
+        match &made {
+            Ok(made) => deed.what = Some(&made.what),
+            Err(refusal) => (deed.outcome, deed.status) = (Outcome::Error, Some(refusal.status)),
+        }
+        deeds::tell(self.shard, &deed);
+        made
     }
 }

@@ -1,0 +1,197 @@
+//! One view that clients see, kept up to date as offers change. It must not know who looks for views.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use engine::access::{Class, Guard};
+use engine::catalogue::{ListKind, UpstreamId, View, ViewSpec};
+use engine::snapshot::ProfileSpec;
+use parking_lot::Mutex;
+use proto::mcp::Notice;
+use tokio::sync::watch;
+use transport::net::Stop;
+
+use super::Shard;
+use super::link_cell::LinkCell;
+use super::offers::OfferCell;
+use super::pump::tell_changed;
+use super::revision::Revision;
+use super::upstream::{Kind, Upstream};
+use crate::consent::Whose;
+
+/// One view and its changes.
+pub(crate) struct ViewCell {
+    pub(crate) profile: usize,
+    pub(crate) kind: Kind,
+    /// Askers for whom the same rules count.
+    pub(super) class: Class,
+    /// Who sees it alone; all of the class without.
+    pub(crate) whose: Option<Whose>,
+    /// Under which rules.
+    pub(crate) regime: u64,
+    /// What they may use, where there are rules.
+    pub(super) guard: Option<Guard>,
+    pub(super) basis: ArcSwap<Basis>,
+    /// Held while it is built: what is built last is what is there last.
+    pub(super) building: Mutex<()>,
+    pub(super) view: ArcSwap<View>,
+    pub(super) revision: watch::Sender<Revision>,
+    /// Raised when nobody is to see it any more.
+    pub(crate) retired: Stop,
+}
+
+/// What a view is made of.
+pub(super) struct Basis {
+    pub(super) profile: ProfileSpec,
+    pub(super) upstreams: Vec<Arc<Upstream>>,
+    pub(super) offers: Vec<Arc<OfferCell>>,
+    /// Whether callers say who they are, anywhere.
+    asks: bool,
+}
+
+impl Basis {
+    /// What a profile has now.
+    pub(super) fn now(shard: &Shard, profile: usize, kind: &Kind, whose: Option<&Whose>) -> Self {
+        let snapshot = shard.gateway.current.load();
+        let profile = snapshot.profiles[profile].clone();
+        let own = |id: &UpstreamId| shard.gateway.upstream_by(*id, whose);
+        let upstreams: Vec<_> = profile.upstreams.iter().map(own).collect();
+        let offers = upstreams.iter().map(|upstream| upstream.offer(kind)).collect();
+        Self { profile, upstreams, offers, asks: snapshot.asks }
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        let (own, others) = (&self.profile, &other.profile);
+        own.rules == others.rules
+            && own.upstreams == others.upstreams
+            && self.upstreams.iter().zip(&other.upstreams).all(|(own, other)| Arc::ptr_eq(own, other))
+            && own.server_info == others.server_info
+            && self.asks == other.asks
+    }
+
+    /// Begins to fetch what is due.
+    fn fetch_due(&self, shard: &Shard, link: impl Fn(&Arc<Upstream>) -> Arc<LinkCell>) {
+        for (offer, upstream) in self.offers.iter().zip(&self.upstreams) {
+            if offer.is_due() {
+                offer.fetch(shard, link(upstream));
+            }
+        }
+    }
+
+    pub(super) fn build(&self, kind: &Kind, guard: Option<&Guard>, schema_bytes: usize) -> View {
+        let is_shared = self.upstreams.iter().any(|upstream| upstream.is_shared_by(kind));
+        let spec = ViewSpec {
+            era: kind.era,
+            profile: &self.profile.rules,
+            server_info: &self.profile.server_info,
+            schema_bytes,
+            guard,
+            separate: self.asks || is_shared,
+        };
+        View::build(spec, self.offers.iter().map(|offer| offer.part()).collect())
+    }
+}
+
+impl ViewCell {
+    /// The view as it is now.
+    pub(crate) fn view(&self) -> Arc<View> {
+        self.view.load_full()
+    }
+
+    /// Watches for changes from now on.
+    pub(crate) fn watch(&self) -> watch::Receiver<Revision> {
+        self.revision.subscribe()
+    }
+
+    /// Whether a stream of notices is open on it.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.revision.receiver_count() > 0
+    }
+
+    /// Tells clients that a list changed, because its server said so.
+    pub(crate) fn announce(&self, shard: &Shard, notice: Notice) {
+        let before = *self.revision.borrow();
+        self.revision.send_modify(|revision| revision.count(notice));
+        self.publish(shard, before);
+    }
+
+    /// Tells the sessions that see this view what has changed since `before`; streams of notices watch by themselves.
+    fn publish(&self, shard: &Shard, before: Revision) {
+        let now = *self.revision.borrow();
+        if now == before {
+            return;
+        }
+        for session in shard.gateway.sessions.with_view(self) {
+            for notice in now.since(before) {
+                tell_changed(&session, notice);
+            }
+        }
+    }
+
+    pub(super) fn rebuild(&self, shard: &Shard) {
+        let _one = self.building.lock();
+        let basis = self.basis.load();
+        let new = basis.build(&self.kind, self.guard.as_ref(), shard.gateway.snapshot.limits.schema_bytes);
+        for note in new.notes() {
+            tracing::warn!(profile = %basis.profile.slug, "{note}");
+        }
+        let old = self.view.swap(Arc::new(new));
+        let new = self.view.load();
+        let before = *self.revision.borrow();
+        let differs = |kind| new.pages(kind).digest != old.pages(kind).digest;
+        self.revision.send_if_modified(|revision| {
+            if differs(ListKind::Tools) {
+                revision.tools += 1;
+            }
+            if differs(ListKind::Prompts) {
+                revision.prompts += 1;
+            }
+            if differs(ListKind::Resources) || differs(ListKind::Templates) {
+                revision.resources += 1;
+            }
+            *revision != before
+        });
+        self.publish(shard, before);
+    }
+
+    /// Tries absent upstreams again, in the background.
+    pub(crate) fn retry_absent(&self, shard: &Shard, link: impl Fn(&Arc<Upstream>) -> Arc<LinkCell>) {
+        self.basis.load().fetch_due(shard, link);
+    }
+
+    /// The notices for what another view of the same client lists otherwise.
+    pub(crate) fn differs(&self, other: &Self) -> impl Iterator<Item = Notice> + use<> {
+        let (own, other) = (self.view(), other.view());
+        let differs = |kind: ListKind| own.pages(kind).digest != other.pages(kind).digest;
+        [
+            (differs(ListKind::Tools), Notice::ToolsChanged),
+            (differs(ListKind::Prompts), Notice::PromptsChanged),
+            (differs(ListKind::Resources) || differs(ListKind::Templates), Notice::ResourcesChanged),
+        ]
+        .into_iter()
+        .filter_map(|(differs, notice)| differs.then_some(notice))
+    }
+
+    /// Whether this server, as this caller or all callers have it, is part of it.
+    pub(super) fn has(&self, upstream: &Upstream) -> bool {
+        self.basis.load().upstreams.iter().any(|own| std::ptr::eq(Arc::as_ptr(own), upstream))
+    }
+
+    /// Is made anew of what its profile has now, and tells its clients what has changed by that.
+    pub(super) fn follow(&self, shard: &Shard) {
+        let basis = Basis::now(shard, self.profile, &self.kind, self.whose.as_ref());
+        let is_there = basis.profile.is_there;
+        if !basis.is_like(&self.basis.load()) {
+            self.basis.store(Arc::new(basis));
+            self.rebuild(shard);
+            let session = shard.gateway.sessions.with_view(self).into_iter().next();
+            self.retry_absent(shard, |upstream| match &session {
+                Some(session) => session.cell(upstream),
+                None => upstream.shared_link(&self.kind),
+            });
+        }
+        if !is_there {
+            self.retired.stop();
+        }
+    }
+}
