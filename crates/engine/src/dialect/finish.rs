@@ -68,6 +68,11 @@ pub fn finish(row: &Dialect, ask: &Ask, outcome: Outcome) -> Reply {
     }
 }
 
+/// The reply to a request that its client has given up: nothing but a status, where there is one.
+pub fn given_up(row: &Dialect) -> Reply {
+    Reply::raw(row.reading.ack_status, Bytes::new())
+}
+
 /// Says what went wrong; without a request where it was not read, such as when nobody said who asks.
 pub fn refuse(row: &Dialect, ask: Option<&Ask>, trouble: &Trouble) -> Reply {
     tell(row, ask, ask.map(Ask::id), trouble)

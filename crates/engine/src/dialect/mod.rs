@@ -46,7 +46,7 @@ pub use ask::Ask;
 pub use begin::{Begun, Facts, begin};
 pub use cell::{Kind, Object, Text};
 pub use events::{endpoint_event, error_event, opening, ping_event};
-pub use finish::{Outcome, Reply, finish, gather, refuse};
+pub use finish::{Outcome, Reply, finish, gather, given_up, refuse};
 pub use list::tools;
 pub use read::{Reading, read};
 pub use row::{Column, Dialect, Variant};

@@ -342,7 +342,7 @@ impl Drop for Call {
             link.forget_progress(key);
         }
         // The client is gone. Where that means that it wants no answer, its upstream is told.
-        if self.over || !self.caller.era().disconnect_cancels {
+        if self.over || matches!(&self.caller, Caller::Session(s) if !s.kind.era.disconnect_cancels) {
             return;
         }
         self.source = None;

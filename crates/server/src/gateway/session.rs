@@ -25,7 +25,7 @@ use super::link::{Asker, OpenLink};
 use super::link_cell::LinkCell;
 use super::requests::{request, tell_level};
 use super::streams::Streams;
-use super::subscriptions::Subscribed;
+use super::subscriptions::Followed;
 use super::upstream::{Kind, Upstream};
 use super::view_cell::ViewCell;
 use super::withdrawn::Until;
@@ -82,7 +82,7 @@ pub(crate) struct Session {
     max_calls: usize,
     level: Mutex<Option<Bytes>>,
     /// What the client listens to.
-    pub(super) subscriptions: Mutex<HashMap<String, Subscribed>>,
+    pub(super) subscriptions: Mutex<HashMap<String, Followed>>,
     born: Instant,
     /// Milliseconds after `born` at which it was last used.
     used: AtomicU64,

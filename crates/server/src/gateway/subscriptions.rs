@@ -29,6 +29,13 @@ pub(crate) struct Subscription {
     pub(crate) on: bool,
 }
 
+/// A resource that a session listens to.
+pub(crate) struct Followed {
+    /// Its server.
+    pub(super) upstream: Arc<Upstream>,
+    pub(super) how: Subscribed,
+}
+
 /// How far a subscription is.
 pub(crate) enum Subscribed {
     /// Its upstream is being asked.
@@ -111,14 +118,14 @@ impl Session {
             let why = format!("is not served here: server {:?} offers no subscriptions", upstream.name());
             return Err(Fault::unknown_method(Method::Subscribe.name(), &why));
         }
-        let is_new = self.subscribe(&asked.uri, limits.subscriptions_per_session)?;
+        let is_new = self.subscribe(&asked.uri, upstream, limits.subscriptions_per_session)?;
         if server.has_sessions() {
             return Ok(Changing::Ask(Change { asked, upstream: upstream.clone(), is_new }));
         }
         let listening = topics::listen_for(shard, upstream, asked.uri.clone(), self);
         let place = listening.place().clone();
         if let Some(kept) = self.subscriptions.lock().get_mut(&asked.uri) {
-            *kept = Subscribed::Kept(listening);
+            kept.how = Subscribed::Kept(listening);
         }
         let patience = PATIENCE.min(limits.connect_timeout);
         Ok(Changing::Wait(Subscribing { session: self.clone(), place, uri: asked.uri, patience }))
@@ -130,7 +137,7 @@ impl Session {
         match asked.on {
             true if agreed => {
                 if let Some(place) = self.subscriptions.lock().get_mut(&asked.uri) {
-                    *place = Subscribed::Taken;
+                    place.how = Subscribed::Taken;
                 }
             }
             true if *is_new => drop(self.unsubscribe(&asked.uri)),
@@ -184,7 +191,7 @@ impl Session {
     }
 
     /// Notes that the client listens to a resource; whether it did not before.
-    fn subscribe(&self, uri: &str, max: usize) -> Result<bool, Fault> {
+    fn subscribe(&self, uri: &str, upstream: &Arc<Upstream>, max: usize) -> Result<bool, Fault> {
         let mut subscriptions = self.subscriptions.lock();
         if subscriptions.contains_key(uri) {
             return Ok(false);
@@ -194,14 +201,15 @@ impl Session {
                 "this session listens to {max} resources already (`limits.subscriptionsPerSession` in the configuration)"
             )));
         }
-        subscriptions.insert(uri.to_owned(), Subscribed::Asked);
+        let followed = Followed { upstream: upstream.clone(), how: Subscribed::Asked };
+        subscriptions.insert(uri.to_owned(), followed);
         Ok(true)
     }
 
     /// What upstreams have agreed to in the session, and what another link has to be told.
     pub(super) fn taken(&self) -> Vec<String> {
         let subscriptions = self.subscriptions.lock();
-        let taken = subscriptions.iter().filter(|(_, how)| matches!(how, Subscribed::Taken));
+        let taken = subscriptions.iter().filter(|(_, one)| matches!(one.how, Subscribed::Taken));
         taken.map(|(uri, _)| uri.clone()).collect()
     }
 

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use super::pump::tell_changed;
+use super::remade::Fate;
 use super::session::Session;
+use super::subscriptions::Followed;
 use super::threads::Thread;
 use super::upstream::Upstream;
 use super::view_cell::ViewCell;
@@ -51,6 +53,7 @@ fn follow(shard: &Shard, old: &Gateway) {
     gateway.views.follow(shard);
     for session in gateway.sessions.all() {
         session.follow(shard);
+        session.follow_resources(shard);
         if !gateway.snapshot.profiles[session.profile].is_there {
             leaving::end_session(shard, &session);
         }
@@ -64,6 +67,7 @@ fn follow(shard: &Shard, old: &Gateway) {
     };
     gateway.sessions.end_doors(|door| fits(door.regime, door.profile));
     gateway.dialect_sessions.end_streams(fits);
+    gateway.dialect_sessions.follow(shard);
     for upstream in gateway.upstreams.all().iter() {
         if gateway.snapshot.upstream(upstream.spec.id).is_none() && !upstream.leaving.is_stopped() {
             leaving::end_upstream(shard, upstream);
@@ -89,7 +93,8 @@ impl Session {
         let new = shard.gateway.views.get_now(shard, self.profile, &self.kind, &self.identity, link);
         self.view.store(Some(new.clone()));
         let view = new.view();
-        self.subscriptions.lock().retain(|uri, _| view.resource_owner(uri).is_some());
+        let is_changed = |one: &Followed| Fate::of(shard, self.profile, &one.upstream) == Fate::Changed;
+        self.subscriptions.lock().retain(|uri, one| is_changed(one) || view.resource_owner(uri).is_some());
         for notice in new.differs(&old) {
             tell_changed(self, notice);
         }

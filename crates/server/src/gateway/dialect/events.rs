@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use engine::Condition;
 use engine::dialect::{Dialect, endpoint_event, error_event, opening, ping_event};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, sleep_until};
 use transport::net::{Body, BodySender, Stop};
 
@@ -37,8 +37,11 @@ pub(crate) fn open(shard: &Shard, front: &Front, identity: &Identity, messages: 
     let (regime, ends) = (shard.gateway.snapshot.regime, Stop::new());
     let stream = Stream {
         events,
+        room: Arc::new(Semaphore::new(shard.gateway.snapshot.limits.calls_per_session)),
         held: holding.held.clone(),
         subscriptions: Subscriptions::default(),
+        identity: identity.clone(),
+        era: row.era,
         regime,
         ends: ends.clone(),
     };
@@ -54,8 +57,8 @@ pub(crate) fn open(shard: &Shard, front: &Front, identity: &Identity, messages: 
     let first = [opening(&row), endpoint_event(&row, messages, &id, profile)].concat();
     // The first piece always finds room.
     let _ = sender.try_send(Bytes::from(first));
-    let opened = Opened { shard: shard.clone(), id: id.into(), holding, ends };
-    tokio::spawn(serve(opened, row, session, queue, sender));
+    let opened = Opened { shard: shard.clone(), id: id.into(), session, holding, ends };
+    tokio::spawn(serve(opened, row, queue, sender));
     Some(body)
 }
 
@@ -63,6 +66,7 @@ pub(crate) fn open(shard: &Shard, front: &Front, identity: &Identity, messages: 
 struct Opened {
     shard: Shard,
     id: Box<str>,
+    session: Arc<Session>,
     holding: Holding,
     ends: Stop,
 }
@@ -70,16 +74,12 @@ struct Opened {
 impl Drop for Opened {
     fn drop(&mut self) {
         self.shard.gateway.dialect_sessions.remove(&self.id);
+        // There is nowhere to answer any more.
+        self.session.give_up_all();
     }
 }
 
-async fn serve(
-    opened: Opened,
-    row: Arc<Dialect>,
-    session: Arc<Session>,
-    mut queue: mpsc::Receiver<Bytes>,
-    sender: BodySender,
-) {
+async fn serve(opened: Opened, row: Arc<Dialect>, mut queue: mpsc::Receiver<Bytes>, sender: BodySender) {
     let every = Duration::from_secs(row.events.ping_seconds.max(1).into());
     let mut due = Instant::now() + every;
     let mut look = Instant::now() + LOOK_EVERY;
@@ -89,7 +89,7 @@ async fn serve(
             () = sleep_until(due) => Some(ping_event(&row)),
             () = sleep_until(look) => {
                 look = Instant::now() + LOOK_EVERY;
-                if session.is_over() { None } else { continue }
+                if opened.session.is_over() { None } else { continue }
             }
             () = opened.shard.gateway.stop.stopped() => {
                 let _ = sender.try_send(error_event(&row, Condition::Internal));

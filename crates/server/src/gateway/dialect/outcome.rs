@@ -14,18 +14,18 @@ use crate::gateway::call::{Call, Progress};
 use crate::gateway::identity::Identity;
 use crate::gateway::stateless::{self, Asking, Decision, decide_for};
 
-/// What becomes of a request, which its client may give up.
+/// What becomes of a request; `None` when its client has given it up.
 pub(super) async fn forward(
     shard: &Shard,
     front: &Front,
     identity: &Identity,
     frame: Frame,
     given_up: Option<oneshot::Receiver<Option<Frame>>>,
-) -> Outcome {
+) -> Option<Outcome> {
     let cell = stateless::view(shard, front.profile, front.row.era, identity).await;
     let unchecked = !front.row.calls.check_arguments;
     let asking = Asking { cell, identity, headers: None, unchecked };
-    match decide_for(shard, asking, frame).await {
+    Some(match decide_for(shard, asking, frame).await {
         Err(fault) => Outcome::Trouble(Trouble::from(&fault)),
         Ok(Decision::Done(_, text)) => read(shard, text, None),
         Ok(Decision::Long(pieces)) => read(shard, Bytes::from(pieces.concat()), None),
@@ -37,24 +37,26 @@ pub(super) async fn forward(
             if let Some(given_up) = given_up {
                 begun.cancel_by(given_up);
             }
-            run(shard, begun).await
+            return run(shard, begun).await;
         }
-    }
+    })
 }
 
-async fn run(shard: &Shard, mut call: Box<Call>) -> Outcome {
+async fn run(shard: &Shard, mut call: Box<Call>) -> Option<Outcome> {
     let (server, embedded) = (call.server_name().clone(), call.is_embedded());
     loop {
         let (running, progress) = call.run().await;
         match progress {
             Progress::Answer(Answer { fault: Some(fault), .. }) => {
-                return Outcome::Trouble(Trouble::from(&*fault));
+                return Some(Outcome::Trouble(Trouble::from(&*fault)));
             }
-            Progress::Answer(answer) => return read(shard, answer.body, Some((&server, embedded))),
+            Progress::Answer(answer) => return Some(read(shard, answer.body, Some((&server, embedded)))),
             Progress::Relay(_) | Progress::Paused(_) => call = running,
-            Progress::Park(..) | Progress::Pass(_) | Progress::End => {
+            Progress::End => return None,
+            Progress::Park(..) | Progress::Pass(_) => {
                 let message = format!("server {server:?} wants something that this client cannot give");
-                return Outcome::Trouble(Trouble::new(Condition::UpstreamError, message).of(&*server));
+                let trouble = Trouble::new(Condition::UpstreamError, message).of(&*server);
+                return Some(Outcome::Trouble(trouble));
             }
         }
     }

@@ -12,7 +12,7 @@ use engine::access::Principal;
 use engine::dialect::{NoId, Reply, Trouble};
 use proto::mcp::Notice;
 use proto::rpc::{Frame, Id, Kind};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::serve::{Front, Taken, refuse, take};
@@ -38,7 +38,7 @@ pub(crate) async fn serve(
     out: &mpsc::Sender<Bytes>,
 ) -> std::io::Result<Option<VecDeque<Line>>> {
     let identity = Identity::anyone(None);
-    let session = Session::new(Arc::new(Principal::anyone()), front.profile, None, None);
+    let session = Arc::new(Session::new(Arc::new(Principal::anyone()), front.profile, None, None));
     let mut ahead = Ahead { stdin, lines: VecDeque::new(), until: None };
     while let Some(line) = ahead.next().await? {
         let text = match line {
@@ -48,9 +48,8 @@ pub(crate) async fn serve(
                 continue;
             }
         };
-        let give_up = session.can_give_up();
         let taking = take(shard, front, &identity, Some(&session), None, &text);
-        match ahead.beside(shard, front, &text, taking, give_up).await? {
+        match ahead.beside(shard, front, (&text, &session), taking).await? {
             Beside::Done(Taken::Reply(reply, _)) => say(out, reply).await,
             Beside::Done(Taken::Standard(_)) => {
                 ahead.lines.push_front(Ok(text));
@@ -100,9 +99,8 @@ impl Ahead<'_> {
         &mut self,
         shard: &Shard,
         front: &Front,
-        text: &Bytes,
+        (text, session): (&Bytes, &Session),
         taking: impl Future<Output = Taken>,
-        give_up: oneshot::Sender<Option<Frame>>,
     ) -> std::io::Result<Beside> {
         tokio::pin!(taking);
         loop {
@@ -121,7 +119,7 @@ impl Ahead<'_> {
                     self.lines.push_back(line);
                     let Some((id, notice)) = cancelled else { continue };
                     if id_of(shard, text).as_ref() == Some(&id) {
-                        let _ = give_up.send(Some(notice));
+                        session.give_up(&id, notice);
                         let _ = timeout(FAREWELL, taking).await;
                         return Ok(Beside::GivenUp);
                     }

@@ -7,16 +7,17 @@ use bytes::Bytes;
 use engine::Condition;
 use engine::catalogue::{ListKind, View};
 use engine::dialect::{Ask, Begun, Dialect, Facts, Outcome, Reading, Reply, Trouble};
-use engine::dialect::{begin, finish, gather, rate_headers, read, tools};
+use engine::dialect::{begin, finish, gather, given_up, rate_headers, read, tools};
 use engine::rate::Verdict;
 use http::HeaderMap;
 use parking_lot::Mutex;
 use proto::json::{MAX_DEPTH, Members};
-use proto::mcp::Method;
+use proto::mcp::{Method, Notice};
+use proto::rpc::{Frame, Id};
 
 use super::outcome::forward;
-use super::sessions::Session;
-use super::subscribed::Change;
+use super::sessions::{Session, UnderWay};
+use super::subscribed::{self, Change};
 use crate::gateway::Shard;
 use crate::gateway::identity::Identity;
 use crate::gateway::rates::rate;
@@ -78,7 +79,7 @@ pub(crate) async fn take(
     shard: &Shard,
     front: &Front,
     identity: &Identity,
-    session: Option<&Session>,
+    session: Option<&Arc<Session>>,
     headers: Option<&HeaderMap>,
     text: &Bytes,
 ) -> Taken {
@@ -112,7 +113,7 @@ struct Asking<'a> {
     shard: &'a Shard,
     front: &'a Front,
     identity: &'a Identity,
-    session: Option<&'a Session>,
+    session: Option<&'a Arc<Session>>,
     /// Those of its request; a pipe has none, and no limit on how much comes through.
     headers: Option<&'a HeaderMap>,
 }
@@ -160,7 +161,10 @@ impl Asking<'_> {
     async fn taken(&self, reading: Reading) -> Taken {
         match reading {
             Reading::Done(reply) | Reading::Notified(reply, None) => Taken::Reply(reply, false),
-            Reading::Notified(reply, Some(ask)) if ask.is_notice() => Taken::Reply(reply, false),
+            Reading::Notified(reply, Some(ask)) if ask.is_notice() => {
+                self.give_up(&ask);
+                Taken::Reply(reply, false)
+            }
             Reading::Notified(reply, Some(ask)) => {
                 let _ = self.answer(&ask).await;
                 Taken::Reply(reply, false)
@@ -174,6 +178,25 @@ impl Asking<'_> {
         }
     }
 
+    /// Gives up the request that a notice cancels, if it is one of this client's.
+    fn give_up(&self, notice: &Ask) {
+        let Some(session) = self.session.filter(|_| notice.method() == Notice::Cancelled.name()) else {
+            return;
+        };
+        let frame = notice.frame();
+        let member = |key| frame.param(key).ok().flatten().map(|span| span.share(frame.text()));
+        let Some(id) = member("requestId") else { return };
+        let mut params = [b"\"requestId\":", &*id].concat();
+        if let Some(reason) = member("reason") {
+            params.extend([b",\"reason\":", &*reason].concat());
+        }
+        let text = proto::era::notice(Notice::Cancelled.name(), &params);
+        let notice = Frame::parse(text, self.shard.gateway.frame_limits());
+        if let (Ok(id), Ok(notice)) = (Id::from_json(id), notice) {
+            session.give_up(&id, notice);
+        }
+    }
+
     /// Answers a request, and says in the log that it did.
     async fn answer(&self, ask: &Ask) -> Taken {
         let (method, id) = (ask.method(), String::from_utf8_lossy(ask.id()).into_owned());
@@ -182,6 +205,7 @@ impl Asking<'_> {
         let taken = self.answered(ask).await;
         let duration = started.elapsed();
         let outcome = match &taken {
+            Taken::Reply(reply, _) if reply.body.is_empty() => "cancelled",
             Taken::Reply(reply, _) if is_trouble(&reply.body) => "error",
             _ => "success",
         };
@@ -194,8 +218,9 @@ impl Asking<'_> {
 
     async fn answered(&self, ask: &Ask) -> Taken {
         let row = &self.front.row;
+        let mut under_way = self.session.and_then(|session| session.begin(ask.id()));
         let profile = &self.shard.gateway.snapshot.profiles[self.front.profile].slug;
-        let initialized = self.session.is_some_and(Session::is_initialized);
+        let initialized = self.session.is_some_and(|session| session.is_initialized());
         let facts = Facts { initialized, profile, ..Facts::default() };
         let (mut begun, mut found) = (begin(row, ask, facts), Found::Here);
         if matches!(begun, Begun::NeedsView) {
@@ -228,8 +253,11 @@ impl Asking<'_> {
                 if let Some(outcome) = self.subscribe(ask).await {
                     return Taken::Reply(finish(row, ask, outcome), false);
                 }
-                let given_up = self.session.and_then(Session::given_up);
-                let mut outcome = forward(self.shard, self.front, self.identity, frame, given_up).await;
+                let heard = under_way.as_mut().and_then(UnderWay::given_up);
+                let outcome = forward(self.shard, self.front, self.identity, frame, heard).await;
+                let Some(mut outcome) = outcome else {
+                    return Taken::Reply(given_up(row), false);
+                };
                 if let Outcome::Trouble(trouble) = &mut outcome
                     && trouble.condition == Condition::UnknownMethod
                 {
@@ -247,14 +275,14 @@ impl Asking<'_> {
     /// What comes of a request that changes what a client with an event stream is told of; `None` where it is none, or its
     /// server has to say what comes of it.
     async fn subscribe(&self, ask: &Ask) -> Option<Outcome> {
-        let stream = self.session?.stream()?;
+        let session = self.session.filter(|session| session.has_stream())?;
         let cell = stateless::view(self.shard, self.front.profile, self.front.row.era, self.identity).await;
         let change = Change::of(self.shard, &cell, ask.frame())?;
         let mut record = Record::begin(self.shard, self.identity, self.front.profile, ask.frame());
         if let Some(record) = &mut record {
             record.went_to(change.upstream.name());
         }
-        let outcome = stream.subscriptions.change(self.shard, change, &stream.events).await;
+        let outcome = subscribed::change(self.shard, session, change).await?;
         if let (Some(record), Outcome::Result(result)) = (&mut record, &outcome) {
             record.said(result);
         }

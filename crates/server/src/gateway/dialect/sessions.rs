@@ -9,21 +9,29 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use engine::access::Principal;
 use parking_lot::Mutex;
-use proto::rpc::Frame;
-use tokio::sync::{mpsc, oneshot};
+use proto::era::Era;
+use proto::rpc::{Frame, Id};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use transport::net::Stop;
 
-use super::subscribed::Subscriptions;
+use super::subscribed::{Subscriptions, follow};
+use crate::gateway::Shard;
+use crate::gateway::identity::Identity;
 use crate::gateway::withdrawn::Held;
 
 /// A client's event stream.
 pub(crate) struct Stream {
     /// Takes its events.
     pub(crate) events: mpsc::Sender<Bytes>,
+    /// How many of its client's requests are worked on at once.
+    pub(crate) room: Arc<Semaphore>,
     /// As something that is held open.
     pub(crate) held: Arc<Held>,
     /// What else it is told.
     pub(crate) subscriptions: Subscriptions,
+    /// Who opened it, and the version in which the gateway serves it.
+    pub(crate) identity: Identity,
+    pub(crate) era: &'static Era,
     /// Under which rules it was opened.
     pub(crate) regime: u64,
     /// Raised when what is configured by now is not for it.
@@ -34,12 +42,12 @@ pub(crate) struct Stream {
 pub(crate) struct Session {
     /// Who opened it; nobody else may use it.
     principal: Arc<Principal>,
-    profile: usize,
+    pub(super) profile: usize,
     initialized: AtomicBool,
     /// Its event stream, if it has one.
     stream: Option<Stream>,
-    /// Whence it is heard that the request that is worked on has been given up.
-    given_up: Mutex<Option<oneshot::Receiver<Option<Frame>>>>,
+    /// What is worked on for its client, by the ids that it gave; each hears here that it has been given up.
+    calls: Mutex<Vec<(Id, oneshot::Sender<Option<Frame>>)>>,
     born: Instant,
     /// Milliseconds after `born` at which it was last used.
     used: AtomicU64,
@@ -60,7 +68,7 @@ impl Session {
             profile,
             initialized: AtomicBool::new(false),
             stream,
-            given_up: Mutex::default(),
+            calls: Mutex::default(),
             born: Instant::now(),
             used: AtomicU64::new(0),
             idle,
@@ -76,19 +84,39 @@ impl Session {
         self.initialized.store(true, Ordering::Release);
     }
 
-    /// Lets the request that is worked on next be given up: by the notice that is sent, or without one.
-    pub(super) fn can_give_up(&self) -> oneshot::Sender<Option<Frame>> {
+    /// Lets a request be given up for as long as what is returned is there; `None` where its id is none, or is in use.
+    pub(super) fn begin(&self, id: &[u8]) -> Option<UnderWay<'_>> {
+        let id = Id::from_json(Bytes::copy_from_slice(id)).ok()?;
+        let mut calls = self.calls.lock();
+        if calls.iter().any(|(open, _)| *open == id) {
+            return None;
+        }
         let (sender, receiver) = oneshot::channel();
-        *self.given_up.lock() = Some(receiver);
-        sender
+        calls.push((id.clone(), sender));
+        Some(UnderWay { session: self, id, given_up: Some(receiver) })
     }
 
-    /// What a call listens to for that.
-    pub(super) fn given_up(&self) -> Option<oneshot::Receiver<Option<Frame>>> {
-        self.given_up.lock().take()
+    /// Gives up the request with this id, by the client's notice.
+    pub(super) fn give_up(&self, id: &Id, notice: Frame) {
+        if let Some(call) = self.take_call(id) {
+            let _ = call.send(Some(notice));
+        }
     }
 
-    pub(super) fn stream(&self) -> Option<&Stream> {
+    fn take_call(&self, id: &Id) -> Option<oneshot::Sender<Option<Frame>>> {
+        let mut calls = self.calls.lock();
+        let at = calls.iter().position(|(open, _)| open == id)?;
+        Some(calls.swap_remove(at).1)
+    }
+
+    /// Gives up all that is worked on: nobody waits for it any more.
+    pub(super) fn give_up_all(&self) {
+        for (_, call) in self.calls.lock().drain(..) {
+            let _ = call.send(None);
+        }
+    }
+
+    pub(crate) fn stream(&self) -> Option<&Stream> {
         self.stream.as_ref()
     }
 
@@ -110,6 +138,26 @@ impl Session {
     pub(super) fn is_over(&self) -> bool {
         let used = Duration::from_millis(self.used.load(Ordering::Relaxed));
         self.idle.is_some_and(|idle| self.born.elapsed().saturating_sub(used) > idle)
+    }
+}
+
+/// A request that is worked on.
+pub(super) struct UnderWay<'s> {
+    session: &'s Session,
+    id: Id,
+    given_up: Option<oneshot::Receiver<Option<Frame>>>,
+}
+
+impl UnderWay<'_> {
+    /// Whence it is heard that it has been given up; once.
+    pub(super) fn given_up(&mut self) -> Option<oneshot::Receiver<Option<Frame>>> {
+        self.given_up.take()
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        drop(self.session.take_call(&self.id));
     }
 }
 
@@ -160,6 +208,14 @@ impl Sessions {
             {
                 stream.ends.stop();
             }
+        }
+    }
+
+    /// Brings what clients of event streams listen to in line with what is configured.
+    pub(crate) fn follow(&self, shard: &Shard) {
+        let all: Vec<_> = self.open.lock().values().cloned().collect();
+        for session in all {
+            follow(shard, &session);
         }
     }
 

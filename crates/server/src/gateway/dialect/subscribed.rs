@@ -16,11 +16,13 @@ use proto::rpc::Frame;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-use crate::gateway::Shard;
+use super::sessions::{Session, Stream};
+use crate::gateway::remade::{Fate, owner};
 use crate::gateway::streams::event;
 use crate::gateway::topics::{self, Heard, Listening, Told};
 use crate::gateway::upstream::Upstream;
 use crate::gateway::view_cell::ViewCell;
+use crate::gateway::{Shard, stateless};
 
 /// How long a server may take to agree; the client then hears that it does.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -29,13 +31,27 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Default)]
 pub(crate) struct Subscriptions(Mutex<HashMap<String, Following>>);
 
-/// One resource, until this is dropped.
+/// One resource.
 struct Following {
+    upstream: Arc<Upstream>,
+    /// Nothing while its server is waited for, which was configured otherwise.
+    hold: Option<Hold>,
+}
+
+/// What keeps it coming, until this is dropped.
+struct Hold {
     _listening: Listening,
     telling: AbortHandle,
 }
 
-impl Drop for Following {
+impl Hold {
+    fn new(listening: Listening, heard: Heard, events: &mpsc::Sender<Bytes>) -> Self {
+        let telling = tokio::spawn(tell(heard, events.clone())).abort_handle();
+        Self { _listening: listening, telling }
+    }
+}
+
+impl Drop for Hold {
     fn drop(&mut self) {
         self.telling.abort();
     }
@@ -69,12 +85,7 @@ impl Change {
 
 impl Subscriptions {
     /// Makes a change; what is told from then on goes to `events`.
-    pub(super) async fn change(
-        &self,
-        shard: &Shard,
-        change: Change,
-        events: &mpsc::Sender<Bytes>,
-    ) -> Outcome {
+    async fn change(&self, shard: &Shard, change: Change, events: &mpsc::Sender<Bytes>) -> Outcome {
         let done = Outcome::Result(Bytes::from_static(b"{}"));
         let Change { uri, on, upstream } = change;
         if !on {
@@ -97,16 +108,88 @@ impl Subscriptions {
             return Outcome::Trouble(Trouble::new(Condition::InvalidParams, message));
         }
         // Of two that ask at once one is enough.
-        all.entry(uri).or_insert_with(|| Following {
-            telling: tokio::spawn(tell(heard, events.clone())).abort_handle(),
-            _listening: listening,
-        });
+        all.entry(uri)
+            .or_insert_with(|| Following { upstream, hold: Some(Hold::new(listening, heard, events)) });
         done
+    }
+
+    /// Lets go of resources whose servers are not there any more; those of servers that are others now.
+    fn leave(&self, shard: &Shard, profile: usize) -> Vec<String> {
+        let mut again = Vec::new();
+        self.0.lock().retain(|uri, following| {
+            let fate = Fate::of(shard, profile, &following.upstream);
+            if fate == Fate::Changed && following.hold.take().is_some() {
+                again.push(uri.clone());
+            }
+            fate != Fate::Gone
+        });
+        again
+    }
+
+    /// Listens to a resource where it is now; `None` where it is wanted no more, or nobody tells of it.
+    async fn take_up(&self, shard: &Shard, cell: &ViewCell, uri: &str, stream: &Stream) -> Option<()> {
+        let owner = owner(shard, cell, uri).await?;
+        let declares = cell.view().upstream_declares(owner, "resources", Some("subscribe"));
+        let upstream = declares.then(|| shard.gateway.upstream_by(owner, cell.whose.as_ref()))?;
+        let (listening, heard) = topics::listen(shard, &upstream, vec![uri.to_owned()]);
+        let settled = tokio::time::timeout(PATIENCE, listening.place().settled()).await;
+        if settled.is_ok() && !listening.place().refused().is_empty() {
+            return None;
+        }
+        let mut all = self.0.lock();
+        let place = all.get_mut(uri).filter(|following| following.hold.is_none())?;
+        *place = Following { upstream, hold: Some(Hold::new(listening, heard, &stream.events)) };
+        Some(())
+    }
+
+    /// Wants a resource no more whose server nobody has found again.
+    fn give_up(&self, uri: &str) {
+        self.0.lock().retain(|one, following| one != uri || following.hold.is_some());
     }
 
     fn has(&self, uri: &str) -> bool {
         self.0.lock().contains_key(uri)
     }
+}
+
+/// Makes a change for a client; `None` where it has no event stream.
+pub(super) async fn change(shard: &Shard, session: &Arc<Session>, change: Change) -> Option<Outcome> {
+    let stream = session.stream()?;
+    let outcome = stream.subscriptions.change(shard, change, &stream.events).await;
+    // What was configured meanwhile did not meet it.
+    follow(shard, session);
+    Some(outcome)
+}
+
+/// Brings what a client listens to in line with what is configured by now.
+pub(super) fn follow(shard: &Shard, session: &Arc<Session>) {
+    let Some(stream) = session.stream() else { return };
+    let again = stream.subscriptions.leave(shard, session.profile);
+    if again.is_empty() {
+        return;
+    }
+    let (shard, session) = (shard.clone(), session.clone());
+    tokio::spawn(async move {
+        let Some(stream) = session.stream() else { return };
+        let cell = stateless::view(&shard, session.profile, stream.era, &stream.identity).await;
+        for uri in again {
+            let taken = tokio::select! {
+                taken = stream.subscriptions.take_up(&shard, &cell, &uri, stream) => taken,
+                () = stream.events.closed() => return,
+            };
+            if taken.is_some() {
+                // What changed in between nobody has told.
+                session.send(updated(&quote(&uri)));
+            } else {
+                stream.subscriptions.give_up(&uri);
+            }
+        }
+    });
+}
+
+/// The event that tells of a resource; `uri` is JSON.
+fn updated(uri: &str) -> Bytes {
+    event(&proto::era::notice(Notice::ResourceUpdated.name(), format!("\"uri\":{uri}").as_bytes()))
 }
 
 /// Tells the client what its server tells, as long as somebody reads it.
@@ -120,8 +203,7 @@ async fn tell(mut heard: Heard, events: mpsc::Sender<Bytes>) {
             }
             Told::Notice(_) => continue,
         };
-        let notice = proto::era::notice(Notice::ResourceUpdated.name(), format!("\"uri\":{uri}").as_bytes());
-        if events.send(event(&notice)).await.is_err() {
+        if events.send(updated(&uri)).await.is_err() {
             return;
         }
     }

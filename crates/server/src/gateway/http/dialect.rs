@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use engine::Condition;
 use engine::dialect::{
     Cross, Dialect, GetAnswer, Reply, Sessions as Issued, Streams, Trouble, UnknownSession, cross_origin,
@@ -13,6 +14,8 @@ use http::header::{HeaderName, HeaderValue, ORIGIN};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use proto::codec::headers as names;
 use proto::era::by_version;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::task::JoinHandle;
 use transport::net::{Body, Incoming};
 
 use super::{Arrived, Entry, answer, get, limited, media, post};
@@ -102,7 +105,26 @@ impl Visit<'_> {
             Err(refusal) => return *refusal,
         };
         let identity = &self.entry.identity;
-        match take(self.shard, &self.front, identity, session.as_deref(), Some(&head.headers), &text).await {
+        let taken = match session.as_ref().and_then(|session| Some((session, session.stream()?))) {
+            None => {
+                let session = session.as_ref();
+                take(self.shard, &self.front, identity, session, Some(&head.headers), &text).await
+            }
+            Some((session, stream)) => {
+                // Whoever has too much under way waits here. It is never closed.
+                let place = stream.room.clone().acquire_owned().await.ok();
+                let taking = self.take_beside(session.clone(), head.headers.clone(), text.clone(), place);
+                let row = &self.front.row;
+                if !row.events.answer_in_body && !row.hello.standard_clients {
+                    return answer::text(StatusCode::ACCEPTED, "Accepted");
+                }
+                match taking.await {
+                    Ok(taken) => taken,
+                    Err(_) => return self.refuse(Condition::Internal, "the request broke off"),
+                }
+            }
+        };
+        match taken {
             Taken::Standard(verdict) => {
                 let counted = post::Counted::Yes(verdict);
                 post::take(self.shard, &self.entry, &head.headers, text, counted).await
@@ -111,13 +133,32 @@ impl Visit<'_> {
         }
     }
 
-    /// The reply as the client gets it: in the body, on its stream, or both.
+    /// Takes the message of a client with an event stream, which gets the reply there, whether or not it waits for the end
+    /// of its POST.
+    fn take_beside(
+        &self,
+        session: Arc<Session>,
+        headers: HeaderMap,
+        text: Bytes,
+        place: Option<OwnedSemaphorePermit>,
+    ) -> JoinHandle<Taken> {
+        let (shard, front, identity) = (self.shard.clone(), self.front.clone(), self.entry.identity.clone());
+        tokio::spawn(async move {
+            let taken = take(&shard, &front, &identity, Some(&session), Some(&headers), &text).await;
+            if let Taken::Reply(reply, _) = &taken
+                && !reply.body.is_empty()
+            {
+                session.send(event(&reply.body));
+            }
+            drop(place);
+            taken
+        })
+    }
+
+    /// The reply as the client gets it in the body; on its stream it has it already.
     fn reply(&self, mut reply: Reply, begins: bool, session: Option<&Session>) -> Response<Body> {
         let row = &self.front.row;
         let streamed = session.is_some_and(Session::has_stream);
-        if streamed && !reply.body.is_empty() {
-            let _ = session.is_some_and(|session| session.send(event(&reply.body)));
-        }
         if streamed && !row.events.answer_in_body {
             return answer::text(StatusCode::ACCEPTED, "Accepted");
         }

@@ -1,0 +1,121 @@
+//! Resources that clients listen to, where their server was configured otherwise meanwhile: what to do with each, and taking
+//! them up at the new one. It must not know why a server is another one now.
+
+use std::sync::Arc;
+
+use engine::catalogue::UpstreamId;
+use proto::json::quote;
+use proto::mcp::{Method, Notice};
+use proto::rpc::Frame;
+use tokio::time::{Instant, timeout_at};
+
+use super::Shard;
+use super::requests::request;
+use super::session::Session;
+use super::subscriptions::{Followed, Subscribed};
+use super::topics;
+use super::upstream::Upstream;
+use super::view_cell::ViewCell;
+
+/// What became of a server within a profile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It is there as it was.
+    Same,
+    /// Another one has its name.
+    Changed,
+    /// It is not there any more.
+    Gone,
+}
+
+impl Fate {
+    /// By what is configured by now.
+    pub(super) fn of(shard: &Shard, profile: usize, upstream: &Upstream) -> Self {
+        let snapshot = shard.gateway.current.load();
+        let ids = &snapshot.profiles[profile].upstreams;
+        let mut names = ids.iter().filter_map(|id| snapshot.upstream(*id)).map(|spec| &spec.name);
+        if ids.contains(&upstream.spec.id) {
+            Self::Same
+        } else if names.any(|name| name == upstream.name()) {
+            Self::Changed
+        } else {
+            Self::Gone
+        }
+    }
+}
+
+/// The server of a resource, as soon as a view knows it; `None` when it does not come to know it in time.
+pub(super) async fn owner(shard: &Shard, cell: &ViewCell, uri: &str) -> Option<UpstreamId> {
+    let until = Instant::now() + shard.gateway.snapshot.opening_time();
+    let mut changes = cell.watch();
+    loop {
+        changes.mark_unchanged();
+        if let Some(owner) = cell.view().resource_owner(uri) {
+            return Some(owner);
+        }
+        timeout_at(until, changes.changed()).await.ok()?.ok()?;
+    }
+}
+
+impl Session {
+    /// Goes on listening where the servers of resources were configured otherwise, and listens no more where they are gone.
+    pub(super) fn follow_resources(self: &Arc<Self>, shard: &Shard) {
+        let mut again = Vec::new();
+        self.subscriptions.lock().retain(|uri, followed| {
+            let fate = Fate::of(shard, self.profile, &followed.upstream);
+            if fate == Fate::Changed {
+                followed.how = Subscribed::Asked;
+                again.push(uri.clone());
+            }
+            fate != Fate::Gone
+        });
+        if !again.is_empty() {
+            tokio::spawn(take_up(shard.clone(), self.clone(), again));
+        }
+    }
+}
+
+/// Listens to resources of a session at the servers that have them now.
+async fn take_up(shard: Shard, session: Arc<Session>, uris: Vec<String>) {
+    for uri in uris {
+        let Some(cell) = session.view() else { return };
+        let taken = match owner(&shard, &cell, &uri).await {
+            Some(owner) if session.is_subscribed(&uri) => listen(&shard, &session, (&cell, owner), &uri).await,
+            _ => None,
+        };
+        let mut all = session.subscriptions.lock();
+        match (all.get_mut(&uri), taken) {
+            (Some(place), Some(followed)) => *place = followed,
+            (Some(_), None) => {
+                all.remove(&uri);
+                continue;
+            }
+            (None, _) => continue,
+        }
+        drop(all);
+        // What changed in between nobody has told.
+        let params = format!("\"uri\":{}", quote(&uri));
+        let text = proto::era::notice(Notice::ResourceUpdated.name(), params.as_bytes());
+        if let Ok(notice) = Frame::parse(text, shard.gateway.frame_limits()) {
+            session.hear(session.kind.era, &notice, false);
+        }
+    }
+}
+
+/// Listens to one; `None` where its server does not tell of it.
+async fn listen(
+    shard: &Shard,
+    session: &Arc<Session>,
+    (cell, owner): (&ViewCell, UpstreamId),
+    uri: &str,
+) -> Option<Followed> {
+    let upstream = shard.gateway.upstream_by(owner, cell.whose.as_ref());
+    let link = session.link(shard, &upstream).await.ok()?;
+    let how = if link.era.has_sessions() {
+        let params = format!("\"uri\":{}", quote(uri));
+        request(shard, &link, Method::Subscribe, &params).await.then_some(Subscribed::Taken)?
+    } else {
+        Subscribed::Kept(topics::listen_for(shard, &upstream, uri.to_owned(), session))
+    };
+    Some(Followed { upstream, how })
+}

@@ -1,0 +1,203 @@
+//! Clients of dialects that give up, go, and listen on while servers change.
+
+mod support;
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use support::*;
+use testkit::fixture::{Eras, Options, Record, Running, serve_http};
+
+/// A gateway with a dialect in front of a server that keeps a record.
+struct Rig {
+    gateway: Gateway,
+    record: Record,
+    up: Running,
+    changes: usize,
+}
+
+const WATCHED: &str = "test://watched-resource";
+
+impl Rig {
+    async fn new() -> Self {
+        let record = Record::in_memory();
+        let options =
+            Options { eras: Eras::Legacy, record: Some(record.clone()), ..Options::default() };
+        let (_, up) = serve_http(([127, 0, 0, 1], 0).into(), options).await.expect("a free port");
+        let config = Self::config(&up, "", "up");
+        let env = [("DRAGOMAN_LOG", "info")];
+        let gateway = Gateway::start_with(&Start { config: &config, env: &env, ..Start::default() }).await;
+        Self { gateway, record, up, changes: 0 }
+    }
+
+    /// The server `up`, of which `more` is said, and another one; the profile has `servers`.
+    fn config(up: &Running, more: &str, servers: &str) -> String {
+        let url = quoted(&up.url());
+        format!(
+            "mcpServers: {{ up: {{ url: {url}{more} }}, plain: {{ native: plain }} }}\n\
+             profiles: {{ work: {{ servers: [{servers}], dialect: gateway }}, even: {{ servers: [{servers}] }} }}\n\
+             endpoints: [ {{ path: /sse, profile: work, dialect: kulturarv, transport: sse, message: /message }} ]\n"
+        )
+    }
+
+    /// Puts another configuration in force.
+    async fn to(&mut self, more: &str, servers: &str) {
+        self.gateway.write(&Self::config(&self.up, more, servers));
+        self.gateway.signal(Signal::HUP);
+        self.changes += 1;
+        self.gateway.log().has_times("was read again and is in force", self.changes).await;
+    }
+
+    /// What the server was sent by this method.
+    fn sent(&self, method: &str) -> Vec<Value> {
+        let lines = self.record.lines();
+        let all = lines.iter().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        all.filter(|line| line["dir"] == "in" && line["message"]["method"] == method)
+            .map(|line| line["message"].clone())
+            .collect()
+    }
+
+    /// Waits until it was sent so many.
+    async fn was_sent(&self, method: &str, times: usize) -> Vec<Value> {
+        until(method, || self.sent(method).len() >= times).await;
+        self.sent(method)
+    }
+
+    /// An event stream, and where its messages go.
+    async fn stream(&self, path: &str) -> (Reply, String) {
+        let mut stream = self.gateway.http().get(path, &[("Accept", "text/event-stream")]).await;
+        let first = stream.event().await.expect("an event");
+        let place = first.split_once("data: ").expect("the endpoint first").1.to_owned();
+        (stream, place)
+    }
+
+    /// Begins a request over a connection of its own.
+    async fn begin(&self, path: &str, body: &str) -> tokio::net::TcpStream {
+        let http = self.gateway.http();
+        let mut bytes = http.head("POST", path, &[], body.len()).into_bytes();
+        bytes.extend_from_slice(body.as_bytes());
+        http.raw(&bytes).await
+    }
+}
+
+/// A call that takes long.
+fn slow(id: &str) -> String {
+    request(id, "tools/call", &json!({"name": "up__slow", "arguments": {"ms": 600_000}})).to_string()
+}
+
+/// The next message of a stream.
+async fn next(stream: &mut Reply) -> Value {
+    let event = soon("an event", stream.event()).await.expect("a stream that goes on");
+    serde_json::from_str(event.split_once("data: ").expect("data").1).expect("JSON")
+}
+
+#[tokio::test]
+async fn a_call_on_a_stream_is_cancelled_by_a_notice() {
+    let rig = Rig::new().await;
+    let http = rig.gateway.http();
+    for (at, path) in ["/mcp/work", "/sse"].iter().enumerate() {
+        let (mut stream, place) = rig.stream(path).await;
+        let calling = rig.begin(&place, &slow("long")).await;
+        let called = rig.was_sent("tools/call", 2 * at + 1).await;
+        // Not one's own, and not one that there is: neither does anything.
+        let other = rig.stream(path).await.1;
+        let cancel = |id: &str| {
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled",
+                "params": {"requestId": id, "reason": "enough"}})
+            .to_string()
+        };
+        for (place, id) in [(&other, "long"), (&place, "longer"), (&place, "long")] {
+            assert_eq!(http.post(place, &[], &cancel(id)).await.status, 202);
+        }
+        let cancelled = rig.was_sent("notifications/cancelled", at + 1).await;
+        let params = &cancelled[at]["params"];
+        assert_eq!(params["requestId"], called[2 * at]["id"], "{cancelled:?}");
+        assert_eq!(params["reason"], "enough");
+        let mut reply = soon("its end", Reply::read(calling)).await;
+        assert!(reply.status == 202 && !reply.text().await.contains("jsonrpc"), "{path}: {}", reply.status);
+        // Nobody hears of it again, and the id is free.
+        let echo = request("long", "tools/call", &json!({"name": "up__echo", "arguments": {"a": 1}}));
+        http.post(&place, &[], &echo.to_string()).await;
+        let answer = next(&mut stream).await;
+        assert!(answer["id"] == "long" && text(&answer) == "{\"a\":1}", "{answer}");
+        assert_eq!(rig.sent("notifications/cancelled").len(), at + 1);
+    }
+}
+
+#[tokio::test]
+async fn the_call_of_a_client_that_goes_is_cancelled() {
+    let rig = Rig::new().await;
+    let (stream, place) = rig.stream("/mcp/work").await;
+    // The POST is over at once; what counts is the stream.
+    assert_eq!(rig.gateway.http().post(&place, &[], &slow("streamed")).await.status, 202);
+    rig.was_sent("tools/call", 1).await;
+    drop(stream);
+    rig.was_sent("notifications/cancelled", 1).await;
+    // Where there is none, it is the connection.
+    for (at, path) in ["/mcp/work", "/message"].iter().enumerate() {
+        let calling = rig.begin(path, &slow("alone")).await;
+        let called = rig.was_sent("tools/call", at + 2).await;
+        drop(calling);
+        let cancelled = rig.was_sent("notifications/cancelled", at + 2).await;
+        assert_eq!(cancelled[at + 1]["params"]["requestId"], called[at + 1]["id"]);
+    }
+}
+
+#[tokio::test]
+async fn who_hangs_up_beside_a_stream_gets_the_answer_there() {
+    let rig = Rig::new().await;
+    let (mut stream, place) = rig.stream("/sse").await;
+    let call = request(1, "tools/call", &json!({"name": "up__slow", "arguments": {"ms": 300}}));
+    let calling = rig.begin(&place, &call.to_string()).await;
+    rig.was_sent("tools/call", 1).await;
+    drop(calling);
+    let answer = next(&mut stream).await;
+    assert!(answer["id"] == 1 && text(&answer).contains("300"), "{answer}");
+    assert!(rig.sent("notifications/cancelled").is_empty());
+}
+
+#[tokio::test]
+async fn resources_are_listened_to_as_long_as_their_server_is_there() {
+    let mut rig = Rig::new().await;
+    let http = rig.gateway.http();
+    let (mut stream, place) = rig.stream("/mcp/work").await;
+    let subscribe = request("s", "resources/subscribe", &json!({"uri": WATCHED})).to_string();
+    http.post(&place, &[], &subscribe).await;
+    assert_eq!(next(&mut stream).await["result"], json!({}));
+    rig.was_sent("resources/subscribe", 1).await;
+    // Another server of the same name: what may have changed in between is told, and what changes then.
+    rig.to(", headers: { X-Other: one }", "up").await;
+    rig.was_sent("resources/subscribe", 2).await;
+    let told = next(&mut stream).await;
+    assert!(told["method"] == "notifications/resources/updated" && told["params"]["uri"] == WATCHED, "{told}");
+    let touch = request("t", "tools/call", &json!({"name": "up__test_touch_watched", "arguments": {}}));
+    http.post(&place, &[], &touch.to_string()).await;
+    let (one, other) = (next(&mut stream).await, next(&mut stream).await);
+    let told = if one["id"] == "t" { &other } else { &one };
+    assert_eq!(told["method"], "notifications/resources/updated", "{one} {other}");
+    // Where the profile has the server no more, it is told so.
+    rig.to(", headers: { X-Other: one }", "plain").await;
+    let told = rig.was_sent("resources/unsubscribe", 1).await;
+    assert_eq!(told[0]["params"]["uri"], WATCHED);
+}
+
+#[tokio::test]
+async fn sessions_go_on_listening_at_a_server_that_was_configured_otherwise() {
+    let mut rig = Rig::new().await;
+    let session = Legacy::open_at(rig.gateway.http(), "/mcp/even", LEGACY, &json!({})).await;
+    let mut standing = session.listen().await;
+    assert_eq!(session.ask("resources/subscribe", &json!({"uri": WATCHED})).await["result"], json!({}));
+    rig.was_sent("resources/subscribe", 1).await;
+    rig.to(", headers: { X-Other: one }", "up").await;
+    // Nobody asks for anything, and it is there again.
+    rig.was_sent("resources/subscribe", 2).await;
+    let mut updates = 0;
+    let heard = async {
+        while updates < 1 {
+            let told = standing.message().await.expect("a notice");
+            updates += usize::from(told["method"] == "notifications/resources/updated");
+        }
+    };
+    soon("what may have changed", heard).await;
+    rig.to(", headers: { X-Other: one }", "plain").await;
+    assert!(session.ask("resources/read", &json!({"uri": WATCHED})).await["error"].is_object());
+}
