@@ -20,8 +20,7 @@ const WATCHED: &str = "test://watched-resource";
 impl Rig {
     async fn new() -> Self {
         let record = Record::in_memory();
-        let options =
-            Options { eras: Eras::Legacy, record: Some(record.clone()), ..Options::default() };
+        let options = Options { eras: Eras::Legacy, record: Some(record.clone()), ..Options::default() };
         let (_, up) = serve_http(([127, 0, 0, 1], 0).into(), options).await.expect("a free port");
         let config = Self::config(&up, "", "up");
         let env = [("DRAGOMAN_LOG", "info")];
@@ -168,7 +167,10 @@ async fn resources_are_listened_to_as_long_as_their_server_is_there() {
     rig.to(", headers: { X-Other: one }", "up").await;
     rig.was_sent("resources/subscribe", 2).await;
     let told = next(&mut stream).await;
-    assert!(told["method"] == "notifications/resources/updated" && told["params"]["uri"] == WATCHED, "{told}");
+    assert!(
+        told["method"] == "notifications/resources/updated" && told["params"]["uri"] == WATCHED,
+        "{told}"
+    );
     let touch = request("t", "tools/call", &json!({"name": "up__test_touch_watched", "arguments": {}}));
     http.post(&place, &[], &touch.to_string()).await;
     let (one, other) = (next(&mut stream).await, next(&mut stream).await);

@@ -112,10 +112,20 @@ fn answer(row: &Dialect, ask: &Ask, facts: Facts<'_>) -> Result<Begun, Stop> {
         Some(Method::PromptsGet) => call::get_prompt(ask, facts).map(Begun::Forward),
         Some(method) if ListKind::of_method(method).is_some() => {
             let kind = ListKind::of_method(method).unwrap_or(ListKind::Tools);
+            // A list that nobody could be asked for is not empty, but unknown.
+            facts.view.map_or(Ok(()), served)?;
             result(&list::listed(row, ask, facts, kind)?)
         }
         _ => Ok(Begun::Forward(ask.frame().clone())),
     }
+}
+
+/// Whether any server of a view is there, if it has some.
+pub(super) fn served(view: &View) -> Result<(), Stop> {
+    if view.upstreams().is_empty() || view.is_served() {
+        return Ok(());
+    }
+    Err(Trouble::new(Condition::Internal, "none of the servers can be reached").into())
 }
 
 fn gated(row: &Dialect, method: &str) -> bool {

@@ -108,7 +108,8 @@ fn tell(row: &Dialect, ask: Option<&Ask>, id: Option<&[u8]>, trouble: &Trouble) 
         Some(body) => Reply::raw(say.status, words.render(body).unwrap_or_default()),
         None if as_result => Reply::result(id, failure(row, &text).as_bytes()),
         None => {
-            let data = say.data.as_ref().and_then(|data| words.render(data));
+            // Where nothing is known that could be told, there is no data, rather than some without members.
+            let data = say.data.as_ref().and_then(|data| words.render(data)).filter(|data| data != b"{}");
             Reply::raw(say.status, error(id, say.code, &text, data.as_deref()))
         }
     };

@@ -8,7 +8,7 @@ use proto::json::{Members, quote};
 use proto::mcp::{Method, meta};
 
 use super::ask::Ask;
-use super::begin::{Facts, Stop};
+use super::begin::{Facts, Stop, served};
 use super::row::Dialect;
 use super::say::Words;
 use super::trouble::{Trouble, string_at};
@@ -43,10 +43,8 @@ pub(super) fn introduce(row: &Dialect, ask: &Ask, facts: Facts<'_>) -> Result<By
     } else {
         None
     };
-    if hello.initialize_needs_servers
-        && view.is_some_and(|view| !view.upstreams().is_empty() && !view.is_served())
-    {
-        return Err(Trouble::new(Condition::Internal, "none of the servers can be reached").into());
+    if hello.initialize_needs_servers {
+        view.map_or(Ok(()), served)?;
     }
     let capabilities = match &hello.capabilities {
         Some(own) => own.0.as_ref(),

@@ -145,27 +145,54 @@ fn tool(lists: &Lists, item: Bytes) -> Bytes {
 /// An input schema in the row's shape.
 fn schema(lists: &Lists, schema: &[u8]) -> Vec<u8> {
     let Ok(members) = Members::of_document(schema, MAX_DEPTH) else { return schema.to_vec() };
-    let marked = (lists.required_style == RequiredStyle::Boolean).then(|| marked(schema, &members)).flatten();
+    let edited = properties(lists, schema, &members);
     let mut splice = Splice::new(schema);
-    for part in &lists.schema_always {
-        let (key, empty): (&str, &[u8]) = match part {
-            SchemaPart::Properties => ("properties", b"{}"),
-            SchemaPart::Required => ("required", b"[]"),
-        };
+    for (key, empty) in lists.schema_always.iter().copied().map(part) {
         if members.get(schema, key).is_none() {
             splice.set(&members, key.as_bytes(), empty);
         }
     }
-    if let Some((properties, with)) = &marked {
-        splice.replace(*properties, with).remove(&members, b"required");
+    if let Some((properties, with)) = &edited {
+        splice.replace(*properties, with);
+    }
+    let is_empty = |key: &str, empty: &[u8]| {
+        let written = members.get(schema, key).map(|span| span.of(schema).iter());
+        written.is_some_and(|written| written.filter(|b| !b.is_ascii_whitespace()).eq(empty))
+    };
+    let mut left_out: Vec<&str> = lists
+        .schema_unless_empty
+        .iter()
+        .copied()
+        .map(part)
+        .filter(|(key, empty)| is_empty(key, empty))
+        .map(|(key, _)| key)
+        .collect();
+    if lists.required_style == RequiredStyle::Boolean && !left_out.contains(&"required") {
+        left_out.push("required");
+    }
+    for key in left_out {
+        splice.remove(&members, key.as_bytes());
     }
     splice.finish().to_vec()
 }
 
-/// The properties with `required: true` in those that are; `None` where nothing is required.
-fn marked(schema: &[u8], members: &Members) -> Option<(Span, Bytes)> {
-    let list = Elements::of_value(schema, members.get(schema, "required")?)?;
-    let names: Vec<Cow<'_, str>> = list.iter().filter_map(|span| string_at(span.of(schema))).collect();
+/// A part of a schema: its key, and how it is written when it is empty.
+fn part(part: SchemaPart) -> (&'static str, &'static [u8]) {
+    match part {
+        SchemaPart::Properties => ("properties", b"{}"),
+        SchemaPart::Required => ("required", b"[]"),
+    }
+}
+
+/// The properties in the row's shape: without the members that it drops, and with `required: true` where it says so in each.
+fn properties(lists: &Lists, schema: &[u8], members: &Members) -> Option<(Span, Bytes)> {
+    let list = members.get(schema, "required").filter(|_| lists.required_style == RequiredStyle::Boolean);
+    let list = list.and_then(|list| Elements::of_value(schema, list));
+    let names: Vec<Cow<'_, str>> =
+        list.iter().flat_map(Elements::iter).filter_map(|span| string_at(span.of(schema))).collect();
+    if names.is_empty() && lists.property_drops.is_empty() {
+        return None;
+    }
     let span = members.get(schema, "properties")?;
     let properties = span.of(schema);
     let each = Members::of_document(properties, MAX_DEPTH).ok()?;
@@ -173,13 +200,20 @@ fn marked(schema: &[u8], members: &Members) -> Option<(Span, Bytes)> {
     for member in each.iter() {
         let Some(key) = unquote(member.key.of(properties)) else { continue };
         let value = member.value.of(properties);
-        if names.contains(&key)
-            && let Ok(own) = Members::of_document(value, MAX_DEPTH)
-        {
-            let mut splice = Splice::new(value);
+        let Ok(own) = Members::of_document(value, MAX_DEPTH) else { continue };
+        let mut splice = Splice::new(value);
+        for dropped in lists.property_drops.iter().filter(|key| own.get(value, key).is_some()) {
+            splice.remove(&own, dropped.as_bytes());
+        }
+        if names.contains(&key) {
             splice.set(&own, b"required", b"true");
+        }
+        if !splice.is_empty() {
             edited.push((member.value, splice.finish()));
         }
+    }
+    if edited.is_empty() {
+        return None;
     }
     let mut splice = Splice::new(properties);
     for (span, with) in &edited {

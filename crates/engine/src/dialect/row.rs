@@ -182,6 +182,10 @@ columns! {
         description_always: bool = "descriptionAlways", false;
         /// What an input schema always has, if empty.
         schema_always: Vec<SchemaPart> = "schemaAlways", vec![];
+        /// What an input schema has only where it is not empty.
+        schema_unless_empty: Vec<SchemaPart> = "schemaUnlessEmpty", vec![];
+        /// What a property of an input schema does not have here, whatever its server gives.
+        property_drops: Vec<Text> = "propertyDrops", vec![];
         /// How an input schema says what is required.
         required_style: RequiredStyle = "requiredStyle", RequiredStyle::Array;
         /// The order of the listed tools.

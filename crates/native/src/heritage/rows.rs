@@ -247,18 +247,15 @@ const ARCGIS: &[Tool] = &[
     ),
 ];
 
-const EXAMPLES: &[Tool] =
-    &[
-        local("example-ping", "Answers with pong, to see whether a call arrives.", &[], |_| {
-            Ok("pong".to_owned())
-        }),
-        local(
-            "example-echo",
-            "Answers with the message that it is given.",
-            &[text("message", "The message to repeat.").required()],
-            |values| Ok(format!("Echo: {}", values.text("message"))),
-        ),
-    ];
+const EXAMPLES: &[Tool] = &[
+    local("example-ping", "Returns a simple pong response", &[], |_| Ok("pong".to_owned())),
+    local(
+        "example-echo",
+        "Echoes back the provided message",
+        &[text("message", "The message to echo back").required()],
+        |values| Ok(format!("Echo: {}", values.text("message"))),
+    ),
+];
 
 /// All tools, in the order of their list.
 pub(super) fn all() -> Vec<&'static Tool> {

@@ -270,6 +270,6 @@ fn the_list_shows_sixteen_tools_with_their_schemas() {
     let limit = &tools[2]["inputSchema"]["properties"]["limit"];
     assert_eq!(
         limit,
-        &json!({"type": "integer", "description": "How many answers (default: 10, min: 1, max: 500)", "default": 10})
+        &json!({"type": "integer", "description": "How many answers (default: 10, max: 500)", "default": 10})
     );
 }

@@ -25,7 +25,7 @@ const FAMILY: Family = Family {
 };
 
 const TOOLS: &[Tool] = &[
-    local("hello", "Greets somebody by name.", &[text("name", "Who is greeted.").required()], |values| {
+    local("hello", "Returns a greeting message", &[text("name", "Name to greet").required()], |values| {
         Ok(format!("{}, {}!", values.text("greeting"), values.text("name")))
     }),
     local(

@@ -177,6 +177,12 @@ impl Argument {
         self
     }
 
+    /// The same, said in other words.
+    pub(crate) const fn saying(mut self, about: &'static str) -> Self {
+        self.about = about;
+        self
+    }
+
     /// What stands for it when it is left out.
     pub(crate) const fn or(mut self, default: Literal) -> Self {
         self.default = Some(default);

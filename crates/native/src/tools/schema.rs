@@ -86,7 +86,8 @@ fn described_limits(argument: &Argument) -> String {
         Some(Literal::Int(number)) => limits.push(format!("default: {number}")),
         Some(Literal::Flag(flag)) => limits.push(format!("default: {flag}")),
     }
-    limits.extend(argument.least.map(|least| format!("min: {least}")));
+    // Nobody asks for page 0, or for less than nothing.
+    limits.extend(argument.least.filter(|least| *least > 1).map(|least| format!("min: {least}")));
     limits.extend(argument.most.map(|most| format!("max: {most}")));
     if limits.is_empty() {
         argument.about.to_owned()

@@ -68,7 +68,7 @@ const DELETED: &[Pick] = &[
 pub(super) const TOOLS: &[Tool] = &[
     tool(
         "wp_get_posts",
-        "Lists posts.",
+        "List WordPress posts",
         &[
             PER_PAGE,
             PAGE,
@@ -99,11 +99,11 @@ pub(super) const TOOLS: &[Tool] = &[
     ),
     tool(
         "wp_create_post",
-        "Writes a new post.",
+        "Create a new WordPress post",
         &[
-            TITLE.required(),
-            CONTENT.required(),
-            STATUS.or_text("draft"),
+            TITLE.saying("Post title").required(),
+            CONTENT.saying("Post content (HTML)").required(),
+            STATUS.saying("Post status").or_text("draft"),
             EXCERPT,
             IMAGE,
             CATEGORIES,

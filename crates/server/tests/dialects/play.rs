@@ -120,6 +120,11 @@ impl Play<'_> {
             (None, None) => self.stream = Some(answer),
             (None, Some(body)) if body.is_empty() => {}
             (Some(expected), Some(body)) if expected.trim() == "…" => drop(body),
+            (Some(expected), Some(body)) if is_plain(&answer) => {
+                if !self.names.fits(expected, body.trim_end()) {
+                    return Err(format!("{expected:?} expected\n  in {shown}"));
+                }
+            }
             (Some(expected), Some(body)) => {
                 let found = Json::found(&body).map_err(|why| format!("{why}\n  in {shown}"))?;
                 let fits = Json::expected(expected)?.fits(&found, &mut self.names);
@@ -260,6 +265,11 @@ impl Play<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// Whether a body is a text that is no JSON.
+fn is_plain(answer: &Answer) -> bool {
+    answer.header("content-type").is_some_and(|kind| kind.starts_with("text/plain"))
 }
 
 fn cut(path: &str) -> (&str, &str) {

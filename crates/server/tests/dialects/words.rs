@@ -1,4 +1,5 @@
-//! Texts of transcripts: names in `‹…›` that stand for something, and `…` for what is not determined.
+//! Texts of transcripts: names in `‹…›` that stand for something, `‹1..9›` for a whole number in these bounds, and `…` for what
+//! is not determined.
 
 use std::collections::BTreeMap;
 
@@ -43,6 +44,18 @@ impl Names {
             let seen = seen.iter().find(|(one, _)| one == name).map(|(_, value)| value.clone());
             seen.or_else(|| self.0.get(name).cloned())
         };
+        if let Piece::Name(name) = first
+            && let Some((least, most)) = name.split_once("..")
+        {
+            let digits = found.len() - found.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+            let is_in = |number: u64| {
+                let bound = |text: &str| text.parse::<u64>().ok();
+                bound(least).is_some_and(|least| least <= number)
+                    && bound(most).is_some_and(|most| number <= most)
+            };
+            let fits = found[..digits].parse().is_ok_and(is_in);
+            return fits && self.walk(rest, &found[digits..], seen);
+        }
         let name = match first {
             Piece::Plain(text) => {
                 return found.strip_prefix(text).is_some_and(|found| self.walk(rest, found, seen));
@@ -110,4 +123,6 @@ fn texts_are_compared_by_their_pieces() {
     assert!(names.fits("/m?s=‹session›", "/m?s=17") && !names.fits("/m?s=‹session›", "/m?s=18"));
     assert_eq!(names.fill("‹site›: ‹session›").as_deref(), Ok("http://a: 17"));
     assert!(names.fill("‹other›").is_err());
+    assert!(names.fits("in ‹5..10› s", "in 10 s") && names.fits("‹5..10›", "5"));
+    assert!(!names.fits("‹5..10›", "11") && !names.fits("‹5..10›", "") && !names.fits("‹5..10›", "7s"));
 }

@@ -35,7 +35,13 @@ pub(super) fn row() -> Dialect {
             params_shape: ParamsShape::Ignore,
             ..Grammar::default()
         },
-        lists: Lists { schema_always: vec![SchemaPart::Properties], ..tools_only() },
+        lists: Lists {
+            schema_always: vec![SchemaPart::Properties],
+            schema_unless_empty: vec![SchemaPart::Required],
+            // They are said in the descriptions.
+            property_drops: texts(&["default"]),
+            ..tools_only()
+        },
         calls: Calls {
             arguments_missing: ArgumentsMissing::Empty,
             mend_arguments: vec![

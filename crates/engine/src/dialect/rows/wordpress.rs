@@ -34,7 +34,7 @@ pub(super) fn first() -> Dialect {
             params_shape: ParamsShape::Ignore,
             ..Grammar::default()
         },
-        lists: Lists { empty_methods: vec![], ..tools_only() },
+        lists: Lists { empty_methods: vec![], property_drops: texts(&["default"]), ..tools_only() },
         calls: Calls {
             arguments_missing: ArgumentsMissing::Empty,
             argument_caps: Some(object(r#"{"per_page":100}"#)),

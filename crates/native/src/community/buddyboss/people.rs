@@ -12,11 +12,11 @@ const WITH_DATA: Argument = flag("fetch_field_data", "Whether what members have 
 pub(super) const MEMBERS: &[Tool] = &[
     tool(
         "buddyboss_list_members",
-        "Lists members.",
+        "List all members with optional filtering by role, status, or search query.",
         &[
-            PAGE,
-            PER_PAGE,
-            SEARCH,
+            PAGE.saying("Page number for pagination"),
+            PER_PAGE.saying("Members per page"),
+            SEARCH.saying("Search members by name or username"),
             text("role", "Only those of this WordPress role.").kept(),
             KIND,
             text("exclude", "Numbers of members to leave out, with commas.").form(Form::Commas),

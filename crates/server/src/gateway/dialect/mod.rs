@@ -20,5 +20,5 @@ mod subscribed;
 
 pub(super) use events::open;
 pub(super) use pipe::serve as serve_pipe;
-pub(super) use serve::{Front, Lists, NO_PROFILE, Taken, refuse, refuse_message, take};
+pub(super) use serve::{Front, Lists, NO_PROFILE, Taken, refuse, refuse_message, refuse_text, take};
 pub(super) use sessions::{Session, Sessions};

@@ -53,10 +53,7 @@ pub(crate) fn refuse_message(
     text: Option<&Bytes>,
     trouble: &Trouble,
 ) -> Reply {
-    let ask = match text.map(|text| read(row, text, shard.gateway.frame_limits())) {
-        Some(Reading::Ask(ask)) => Some(ask),
-        _ => None,
-    };
+    let ask = text.and_then(|text| asked(shard, row, text));
     let verdict = shard.gateway.rates.check(identity, headers, NO_PROFILE, ask.as_ref().map(Ask::frame));
     let too_soon = verdict.as_ref().filter(|verdict| !verdict.allowed).map(too_soon);
     let mut reply = engine::dialect::refuse(row, ask.as_ref(), too_soon.as_ref().unwrap_or(trouble));
@@ -64,6 +61,19 @@ pub(crate) fn refuse_message(
         reply.headers.extend(rate_headers(row, rate(&verdict)));
     }
     reply
+}
+
+/// The request that a message is.
+fn asked(shard: &Shard, row: &Dialect, text: &Bytes) -> Option<Ask> {
+    match read(row, text, shard.gateway.frame_limits()) {
+        Reading::Ask(ask) => Some(ask),
+        _ => None,
+    }
+}
+
+/// The reply to a message that cannot be served, with the id of its request.
+pub(crate) fn refuse_text(shard: &Shard, row: &Dialect, text: &Bytes, trouble: &Trouble) -> Reply {
+    engine::dialect::refuse(row, asked(shard, row, text).as_ref(), trouble)
 }
 
 /// By what requests are counted that go nowhere: all alike, whatever profile they name.

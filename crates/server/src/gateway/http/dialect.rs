@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 use transport::net::{Body, Incoming};
 
 use super::{Arrived, Entry, answer, get, limited, media, post};
-use crate::gateway::dialect::{Front, Session, Taken, open, refuse, refuse_message, take};
+use crate::gateway::dialect::{Front, Session, Taken, open, refuse, refuse_message, refuse_text, take};
 use crate::gateway::identity::Identity;
 use crate::gateway::rates::rate;
 use crate::gateway::streams::event;
@@ -120,7 +120,7 @@ impl Visit<'_> {
                 }
                 match taking.await {
                     Ok(taken) => taken,
-                    Err(_) => return self.refuse(Condition::Internal, "the request broke off"),
+                    Err(_) => return self.refuse_text(&text, "the request broke off"),
                 }
             }
         };
@@ -129,7 +129,7 @@ impl Visit<'_> {
                 let counted = post::Counted::Yes(verdict);
                 post::take(self.shard, &self.entry, &head.headers, text, counted).await
             }
-            Taken::Reply(reply, begins) => self.reply(reply, begins, session.as_deref()),
+            Taken::Reply(reply, begins) => self.reply(reply, begins, session.as_deref(), &text),
         }
     }
 
@@ -156,7 +156,13 @@ impl Visit<'_> {
     }
 
     /// The reply as the client gets it in the body; on its stream it has it already.
-    fn reply(&self, mut reply: Reply, begins: bool, session: Option<&Session>) -> Response<Body> {
+    fn reply(
+        &self,
+        mut reply: Reply,
+        begins: bool,
+        session: Option<&Session>,
+        text: &Bytes,
+    ) -> Response<Body> {
         let row = &self.front.row;
         let streamed = session.is_some_and(Session::has_stream);
         if streamed && !row.events.answer_in_body {
@@ -165,10 +171,16 @@ impl Visit<'_> {
         if begins && session.is_none() && row.hello.sessions == Issued::Issued {
             match self.issue() {
                 Some(id) => reply.headers.push((names::SESSION_ID, id)),
-                None => return self.refuse(Condition::Internal, TOO_MANY),
+                None => return self.refuse_text(text, TOO_MANY),
             }
         }
         said(reply)
+    }
+
+    /// The refusal of a message that nothing is wrong with.
+    fn refuse_text(&self, text: &Bytes, message: &str) -> Response<Body> {
+        let trouble = Trouble::new(Condition::Internal, message);
+        said(refuse_text(self.shard, &self.front.row, text, &trouble))
     }
 
     /// Opens a session for a client that has just introduced itself.
