@@ -22,16 +22,7 @@ async fn a_call_in_flight_is_finished_and_nothing_new_begun() {
     let session = Arc::new(Legacy::open(http).await);
     let mut standing = session.listen().await;
     let arguments = json!({"ms": 2000, "text": "finished"});
-    let call =
-        request("one", "tools/call", &json!({"name": "pipe__late", "arguments": arguments})).to_string();
-    let mut calls = tokio::task::JoinSet::new();
-    for _ in 0..2 {
-        let (session, call) = (session.clone(), call.clone());
-        calls.spawn(async move { session.post(&[], &call).await.response().await });
-    }
-    // Of two with the same id one is refused at once: then the other one is certainly under way.
-    let refusal = soon("a refusal", calls.join_next()).await.expect("two calls").expect("no panic");
-    assert!(error_message(&refusal).contains("id is open"), "{refusal}");
+    let mut calls = under_way(&session, "pipe__late", &arguments).await;
     let started = Instant::now();
     scene.gateway.signal(Signal::TERM);
     until("new connections to be refused", || std::net::TcpStream::connect(http.address).is_err()).await;

@@ -96,16 +96,7 @@ async fn a_call_in_flight_ends_well_and_the_child_of_a_removed_server_is_reaped(
     assert_eq!(text(&session.call("pipe__ok", &json!({"text": "x"})).await), "x");
     let children = place.children();
     let arguments = json!({"ms": 3000, "text": "finished"});
-    let call =
-        request("one", "tools/call", &json!({"name": "pipe__late", "arguments": arguments})).to_string();
-    let mut calls = tokio::task::JoinSet::new();
-    for _ in 0..2 {
-        let (session, call) = (session.clone(), call.clone());
-        calls.spawn(async move { session.post(&[], &call).await.response().await });
-    }
-    // Of two with the same id one is refused at once: then the other one is certainly under way.
-    let refusal = soon("a refusal", calls.join_next()).await.expect("two calls").expect("no panic");
-    assert!(error_message(&refusal).contains("id is open"), "{refusal}");
+    let mut calls = under_way(&session, "pipe__late", &arguments).await;
     place.to(&[], "").await;
     assert!(error_message(&session.call("pipe__ok", &json!({})).await).contains("pipe__ok"), "it is gone");
     assert!(children.iter().all(|child| is_running(*child)), "the call still runs");

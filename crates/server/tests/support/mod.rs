@@ -37,7 +37,7 @@ pub(crate) use process::{children_of, descendants_of, is_running, kill, memory_n
 pub(crate) use puppet::{Puppet, Received, Said};
 pub(crate) use scene::Scene;
 pub(crate) use session::{
-    LEGACY, Legacy, MODERN, Modern, error_code, error_message, meta, request, text, tool_names,
+    LEGACY, Legacy, MODERN, Modern, error_code, error_message, meta, request, text, tool_names, under_way,
 };
 pub(crate) use stdio::Stdio;
 pub(crate) use upstreams::{OddHttp, fixture, odd_stdio, quoted};

@@ -1,10 +1,13 @@
 //! Clients of either era over HTTP.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use super::http::{Headers, Http, Reply};
+use super::soon;
 
 /// The newest version with a handshake.
 pub(crate) const LEGACY: &str = "2025-11-25";
@@ -169,4 +172,18 @@ impl Modern {
     pub(crate) async fn call(&self, tool: &str, arguments: &Value) -> Value {
         self.ask("tools/call", &json!({"name": tool, "arguments": arguments})).await
     }
+}
+
+/// A call that is certainly under way; its answer is the only one that is still to come.
+pub(crate) async fn under_way(session: &Arc<Legacy>, tool: &str, arguments: &Value) -> JoinSet<Value> {
+    let call = request("one", "tools/call", &json!({"name": tool, "arguments": arguments})).to_string();
+    let mut calls = JoinSet::new();
+    for _ in 0..2 {
+        let (session, call) = (session.clone(), call.clone());
+        calls.spawn(async move { session.post(&[], &call).await.response().await });
+    }
+    // Of two with the same id one is refused at once: then the other one has begun.
+    let refusal = soon("a refusal", calls.join_next()).await.expect("two calls").expect("no panic");
+    assert!(error_message(&refusal).contains("id is open"), "{refusal}");
+    calls
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
+use rusqlite::types::ToSqlOutput;
 use rusqlite::{Row, Statement, ToSql, params_from_iter};
 
 use super::{Entry, Query, Recorded};
@@ -183,27 +184,41 @@ fn insert(rows: usize) -> String {
 
 /// Appends as many entries as the statement is for.
 fn run(statement: &mut Statement<'_>, entries: &[Entry]) -> rusqlite::Result<()> {
-    for (number, entry) in entries.iter().enumerate() {
-        let values: [&dyn ToSql; WIDTH] = [
-            &kept(entry.at_ms),
-            &entry.principal,
-            &entry.profile,
-            &entry.upstream,
-            &entry.tool,
-            &entry.method,
-            &entry.outcome.as_str(),
-            &entry.code,
-            &kept(entry.duration_us),
-            &kept(entry.request_bytes),
-            &kept(entry.response_bytes),
-            &entry.arguments,
-        ];
-        for (column, value) in values.into_iter().enumerate() {
-            // Parameters count from 1.
-            statement.raw_bind_parameter(number * WIDTH + column + 1, value)?;
-        }
+    // Parameters count from 1.
+    let mut parameter = 1;
+    for entry in entries {
+        let [at, rest @ ..] = own(entry)?;
+        parameter = bind(statement, parameter, [at])?;
+        parameter = bind(statement, parameter, texts(entry))?;
+        parameter = bind(statement, parameter, rest)?;
     }
     statement.raw_execute().map(drop)
+}
+
+/// Binds values from a parameter on; which one comes next.
+fn bind(
+    statement: &mut Statement<'_>,
+    first: usize,
+    values: impl IntoIterator<Item = impl ToSql>,
+) -> rusqlite::Result<usize> {
+    let mut parameter = first;
+    for value in values {
+        statement.raw_bind_parameter(parameter, value)?;
+        parameter += 1;
+    }
+    Ok(parameter)
+}
+
+/// The values that each entry has for itself: the time, which comes before the texts, and what comes behind them.
+fn own(entry: &Entry) -> rusqlite::Result<[ToSqlOutput<'_>; WIDTH - TEXTS]> {
+    Ok([
+        kept(entry.at_ms).into(),
+        entry.code.to_sql()?,
+        kept(entry.duration_us).into(),
+        kept(entry.request_bytes).into(),
+        kept(entry.response_bytes).into(),
+        entry.arguments.to_sql()?,
+    ])
 }
 
 /// The texts of an entry that those of the same caller, who calls the same tool, have in common.
@@ -234,21 +249,9 @@ fn insert_alike() -> String {
 /// Appends entries whose texts are the same.
 fn run_alike(statement: &mut Statement<'_>, entries: &[Entry; ROWS]) -> rusqlite::Result<()> {
     // Parameters count from 1.
-    for (column, text) in texts(&entries[0]).into_iter().enumerate() {
-        statement.raw_bind_parameter(column + 1, text)?;
-    }
-    for (number, entry) in entries.iter().enumerate() {
-        let values: [&dyn ToSql; WIDTH - TEXTS] = [
-            &kept(entry.at_ms),
-            &entry.code,
-            &kept(entry.duration_us),
-            &kept(entry.request_bytes),
-            &kept(entry.response_bytes),
-            &entry.arguments,
-        ];
-        for (column, value) in values.into_iter().enumerate() {
-            statement.raw_bind_parameter(TEXTS + number * (WIDTH - TEXTS) + column + 1, value)?;
-        }
+    let mut parameter = bind(statement, 1, texts(&entries[0]))?;
+    for entry in entries {
+        parameter = bind(statement, parameter, own(entry)?)?;
     }
     statement.raw_execute().map(drop)
 }
