@@ -80,7 +80,9 @@ async fn take_up(shard: Shard, session: Arc<Session>, uris: Vec<String>) {
     for uri in uris {
         let Some(cell) = session.view() else { return };
         let taken = match owner(&shard, &cell, &uri).await {
-            Some(owner) if session.is_subscribed(&uri) => listen(&shard, &session, (&cell, owner), &uri).await,
+            Some(owner) if session.is_subscribed(&uri) => {
+                listen(&shard, &session, (&cell, owner), &uri).await
+            }
             _ => None,
         };
         let mut all = session.subscriptions.lock();
