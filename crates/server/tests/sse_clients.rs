@@ -354,3 +354,17 @@ async fn session_ids_are_not_logged() {
     let ended = gateway.stop().await;
     assert!(!ended.err.contains(&id), "{}", ended.err);
 }
+
+#[tokio::test]
+async fn what_behaves_as_another_system_has_no_door_that_this_one_has_not() {
+    for preset in ["bb", "buddyboss", "wordpress"] {
+        let env = [("WORDPRESS_URL", "http://127.0.0.1:9")];
+        let args = ["--preset", preset];
+        let gateway =
+            Gateway::start_with(&Start { config: "{}\n", args: &args, env: &env, ..Start::default() }).await;
+        let reply = gateway.http().get("/sse", &[EVENTS]).await;
+        assert_eq!(reply.status, 404, "{preset}");
+        let mut front = gateway.http().get("/", &[]).await;
+        assert!(front.status == 200 && !front.text().await.contains("/sse"), "{preset}");
+    }
+}

@@ -1,5 +1,9 @@
 //! What is logged, and how it looks: lines on stderr, never on stdout, which belongs to results and to stdio clients.
 
+use std::ascii;
+use std::borrow::Cow;
+use std::io::{self, Write};
+
 use tracing_subscriber::filter::{LevelFilter, ParseError, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -17,7 +21,7 @@ const LEVEL: &str = "LOG_LEVEL";
 /// The level of a preset where nobody names one.
 const USUAL: &str = "info";
 
-/// Starts logging. With a preset [`LEVEL`] counts, too. A command that `serves` has time stamps, except where the journal adds its own.
+/// Starts logging. With a preset [`LEVEL`] counts, too, unless `-q` or `-v` says more. A command that `serves` has time stamps, except where the journal adds its own.
 ///
 /// # Errors
 /// When the variable cannot be read.
@@ -25,9 +29,13 @@ pub(crate) fn init(console: &Console, serves: bool, preset: bool) -> Result<(), 
     let own = std::env::var(VARIABLE).ok();
     let named = std::env::var(LEVEL).ok().filter(|_| preset && own.is_none());
     let known = level(named.as_deref());
-    let filter =
-        if preset && own.is_none() { of(known.unwrap_or(USUAL)) } else { filter(own.as_deref(), console)? };
-    let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(console.err.0).with_target(false);
+    let says = console.quiet || console.verbose > 0;
+    let filter = if preset && own.is_none() && !says {
+        of(known.unwrap_or(USUAL))
+    } else {
+        filter(own.as_deref(), console)?
+    };
+    let lines = fmt::layer().with_writer(|| Lines).with_ansi(console.err.0).with_target(false);
     let journal = std::env::var_os("JOURNAL_STREAM").is_some();
     let set = if serves && !journal {
         registry().with(filter).with(lines).try_init()
@@ -40,6 +48,35 @@ pub(crate) fn init(console: &Console, serves: bool, preset: bool) -> Result<(), 
         tracing::warn!(mend, "{LEVEL}={:?} is no level, so {USUAL} counts", named.unwrap_or_default());
     }
     Ok(())
+}
+
+/// Lines on stderr, each event one: what clients and servers say may hold line breaks, and must not look like an event.
+struct Lines;
+
+impl Write for Lines {
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        io::stderr().write_all(&one_line(event))?;
+        Ok(event.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+/// An event without what would end its line early, or move about in it. Colours are the log's own: what others say has none.
+fn one_line(event: &[u8]) -> Cow<'_, [u8]> {
+    let (text, end) = event.split_at(event.len() - usize::from(event.ends_with(b"\n")));
+    let moves = |byte: u8| byte.is_ascii_control() && byte != b'\t' && byte != b'\x1b';
+    if !text.iter().any(|byte| moves(*byte)) {
+        return Cow::Borrowed(event);
+    }
+    let escaped = |byte: &u8| {
+        let (own, escaped) =
+            if moves(*byte) { (None, Some(ascii::escape_default(*byte))) } else { (Some(*byte), None) };
+        own.into_iter().chain(escaped.into_iter().flatten())
+    };
+    Cow::Owned(text.iter().flat_map(escaped).chain(end.iter().copied()).collect())
 }
 
 /// A level by the names that systems have for it; the usual one where nobody named one.
@@ -87,7 +124,15 @@ fn of(text: &str) -> Targets {
 mod tests {
     use tracing_subscriber::filter::LevelFilter;
 
-    use super::{level, named, of};
+    use super::{level, named, of, one_line};
+
+    #[test]
+    fn an_event_is_one_line_whatever_is_told_in_it() {
+        assert_eq!(&*one_line(b"request\tx\x1b[0m\n"), b"request\tx\x1b[0m\n");
+        assert_eq!(&*one_line(b"a\n2026 INFO forged\r\x08b\n"), b"a\\n2026 INFO forged\\r\\x08b\n");
+        assert_eq!(&*one_line(b"no end"), b"no end");
+        assert_eq!(&*one_line(b""), b"");
+    }
 
     #[test]
     fn every_level_of_our_own_is_known() {

@@ -10,7 +10,7 @@ use engine::dialect::{
     not_served, shown_info,
 };
 use engine::places::Place;
-use http::header::{HeaderName, HeaderValue, ORIGIN};
+use http::header::{ACCEPT, HeaderName, HeaderValue, ORIGIN};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use proto::codec::headers as names;
 use proto::era::by_version;
@@ -76,7 +76,10 @@ impl Visit<'_> {
             Streams::None => false,
             Streams::Beside => self.place.messages.as_ref().is_some_and(|messages| !messages.only),
             // The same path may show something else to who wants no events.
-            Streams::Same => media::names_events(request.headers()),
+            Streams::Same if row.web.get == GetAnswer::Info => media::names_events(request.headers()),
+            Streams::Same => {
+                media::check_get(request.headers()).is_ok() || !request.headers().contains_key(ACCEPT)
+            }
         };
         if streams {
             let messages = self.place.messages.as_ref().map(|messages| &*messages.path);

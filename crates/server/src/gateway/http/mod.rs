@@ -82,7 +82,8 @@ impl Arrival {
             return Box::pin(consent::start(shard, request, peer)).await;
         }
         let bare = path.strip_suffix('/').unwrap_or(path);
-        let is_sse = place.is_none() && matches!(bare, sse::STREAM | sse::MESSAGES);
+        let is_stream = bare == sse::STREAM && sse::is_served(&shard.gateway.snapshot);
+        let is_sse = place.is_none() && (is_stream || bare == sse::MESSAGES);
         if place.is_none() && !is_sse {
             let management = shard.gateway.standing.config().management.as_ref();
             if let Some(management) = management.filter(|_| path.starts_with(manage::ROOT)) {
@@ -194,10 +195,10 @@ impl Arrival {
             "/" => answer::text(StatusCode::OK, &self.front_page()),
             _ => {
                 let paths = self.known_paths().join(", ");
-                let message = format!(
-                    "nothing is served at {path}; MCP endpoints here: {paths}; for older clients (HTTP+SSE): {}",
-                    sse::STREAM
-                );
+                let mut message = format!("nothing is served at {path}; MCP endpoints here: {paths}");
+                if sse::is_served(&gateway.snapshot) {
+                    message.extend(["; for older clients (HTTP+SSE): ", sse::STREAM]);
+                }
                 answer::refusal(StatusCode::NOT_FOUND, &message)
             }
         }
@@ -218,12 +219,14 @@ impl Arrival {
         for path in self.known_paths() {
             page.extend(["  ", path, "\n"]);
         }
-        let _ = write!(
-            page,
-            "\nOlder clients (HTTP+SSE): GET {} or an endpoint above; its first event says where messages go ({})\n",
-            sse::STREAM,
-            sse::MESSAGES
-        );
+        if sse::is_served(&self.shard.gateway.snapshot) {
+            let _ = write!(
+                page,
+                "\nOlder clients (HTTP+SSE): GET {} or an endpoint above; its first event says where messages go ({})\n",
+                sse::STREAM,
+                sse::MESSAGES
+            );
+        }
         page.push_str("\nState: /health, /ready\n");
         page
     }

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use engine::Snapshot;
 use engine::config::DEFAULT_PROFILE;
 use http::header::ACCEPT;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
@@ -52,6 +53,12 @@ const FAREWELL: Duration = Duration::from_secs(2);
 
 /// What a client sent in one POST.
 type Posted = Result<Message, FrameError>;
+
+/// Whether there is [`STREAM`]: a default profile that behaves as another system does has what that system has.
+pub(super) fn is_served(snapshot: &Snapshot) -> bool {
+    let default = snapshot.profile_named(DEFAULT_PROFILE);
+    default.is_some_and(|profile| snapshot.profiles[profile].dialect.is_none())
+}
 
 /// A request to [`STREAM`].
 pub(super) fn stream(shard: &Shard, identity: Identity, request: &Request<Incoming>) -> Response<Body> {
