@@ -14,6 +14,9 @@ pub(crate) fn hint(status: u16, code: &str, wordless: bool) -> Option<&'static s
              the Authorization header from WordPress, or the site may take Application Passwords over https alone"
         }
         403 if wordless => "a firewall or a security plugin of the site refuses this",
+        404 if code == "rest_no_route" => {
+            "the site does not have this: its WordPress may be too old for it, or the plugin that brings it be switched off"
+        }
         404 | 410 if wordless => {
             "is this the address of a WordPress site? Its REST API may be switched off, or its permalinks be plain"
         }

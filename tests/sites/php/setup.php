@@ -119,6 +119,11 @@ $upload  = wp_upload_bits( "picture-$name.png", null, ob_get_clean() );
 $picture = sound( wp_insert_attachment( array( 'post_mime_type' => 'image/png', 'post_title' => "Picture of $name", 'post_status' => 'inherit', 'post_author' => $people['editor']['id'] ), $upload['file'] ) );
 wp_update_attachment_metadata( $picture, wp_generate_attachment_metadata( $picture, $upload['file'] ) );
 
+// Plugins to be switched on, off and removed: one in a folder, one as a file.
+wp_mkdir_p( WP_PLUGIN_DIR . '/greeter' );
+file_put_contents( WP_PLUGIN_DIR . '/greeter/greeter.php', "<?php\n/* Plugin Name: Greeter\nVersion: 1.2\nDescription: Greets everybody. */\n" );
+file_put_contents( WP_PLUGIN_DIR . '/lone.php', "<?php\n/* Plugin Name: Lone */\n" );
+
 echo wp_json_encode(
 	array(
 		'name'     => $name,

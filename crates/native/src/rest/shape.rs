@@ -178,20 +178,25 @@ impl Shape {
         }
     }
 
-    /// The members that are shown, as WordPress's `_fields` wants them; `None` when all are.
+    /// The members that are shown, as WordPress's `_fields` wants them; `None` when all are. Whole members: where it fills in
+    /// content, captions and earlier versions, it takes `content.rendered` for nothing that it knows.
     pub(super) fn fields(&self) -> Option<String> {
+        let mut names: Vec<String> = Vec::new();
         match self {
-            Self::Picked(picks) | Self::Listed(_, picks) => {
-                let mut paths = Vec::new();
-                gather(picks, "", &mut paths);
-                Some(paths.join(","))
-            }
+            Self::Picked(picks) | Self::Listed(_, picks) => gather(picks, "", &mut names),
             Self::One(fields) | Self::List(_, fields) => {
-                Some(fields.split_ascii_whitespace().collect::<Vec<_>>().join(","))
+                names.extend(fields.split_ascii_whitespace().map(|path| head(path).to_owned()));
             }
             // `_fields` empties an object of things by name.
-            Self::Map(..) | Self::Whole | Self::Told(_) | Self::Made(_) => None,
+            Self::Map(..) | Self::Whole | Self::Told(_) | Self::Made(_) => return None,
         }
+        let mut once: Vec<&str> = Vec::new();
+        for name in names.iter().map(|path| head(path)) {
+            if !once.contains(&name) {
+                once.push(name);
+            }
+        }
+        Some(once.join(","))
     }
 
     /// The schema of what is shown when answers are compact. Members have no types there: a call may ask for raw answers, and

@@ -63,6 +63,7 @@ fn a_refusal_that_says_little_comes_with_a_hint() {
             r#"{"code":"incorrect_password","message":"<strong>Error:</strong> wrong&#8217;s it."}"#,
             "Authorization header",
         ),
+        (404, r#"{"code":"rest_no_route","message":"No route was found."}"#, "may be too old for it"),
         (403, r#"{"code":"bp_rest_authorization_required","message":"Sorry."}"#, "for a visitor"),
     ] {
         let error = error(status, body);

@@ -31,13 +31,13 @@ const USAGE: &str = "\
 cargo xtask sites [--profile CARGO-PROFILE] [SCRIPT ...]
 
   --profile  which cargo profile the programs are built with (dev)
-  SCRIPT     only these: tools, account, answers, tenants, story
+  SCRIPT     only these: tools, account, answers, tenants, story, extended
 ";
 
 /// The sites, by name.
 const NAMES: [&str; 2] = ["north", "south"];
 /// What runs, in this order.
-const SCRIPTS: [&str; 5] = ["tools", "account", "answers", "tenants", "story"];
+const SCRIPTS: [&str; 6] = ["tools", "account", "answers", "tenants", "story", "extended"];
 
 /// Runs what the arguments ask for and prints each case; true when nothing failed.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {
@@ -123,14 +123,25 @@ fn silent(sites: &[Site], gateways: &[(&str, Gateway)], log: &Log) -> Tally {
     tally
 }
 
-/// The preset whose requests name their site, as it is, and with all tools and files from this machine; and the one of a
-/// single site.
+/// The preset whose requests name their site, as it is, and with all tools and files from this machine; the one of a single
+/// site; and all tools without a preset.
 fn gateways(sites: &[Site], programs: &Programs, log: &Log) -> Result<Vec<(&'static str, Gateway)>, String> {
     let preset = |name: &str| ["-vvv", "--preset", name].map(str::to_owned).to_vec();
     let files = json!({
         "native": "wordpress", "phases": ["core", "extended"],
         "site": { "privateSites": true, "privateFiles": true },
     });
+    let all = json!({
+        "native": "wordpress", "phases": ["core", "extended", "discover"],
+        "site": {
+            "headers": true, "privateSites": true,
+            "requests": { "write": true, "allow": ["/wp/v2/*"] },
+        },
+    });
+    let profiles = json!({ "default": { "servers": ["wordpress"], "names": "plain" } });
+    let mut extended = vec!["-vvv".to_owned()];
+    let config = json!({ "mcpServers": { "wordpress": all }, "profiles": profiles });
+    extended.extend(configured("sites-extended", &config)?);
     let mut with_files = preset("wordpress");
     with_files.extend(configured("sites-files", &json!({ "mcpServers": { "wordpress": files } }))?);
     let mut on_this_machine = preset("wordpress");
@@ -139,6 +150,7 @@ fn gateways(sites: &[Site], programs: &Programs, log: &Log) -> Result<Vec<(&'sta
     let told = [
         ("wordpress", on_this_machine, Vec::new()),
         ("files", with_files, Vec::new()),
+        ("extended", extended, Vec::new()),
         ("buddyboss", preset("buddyboss"), vec![("WORDPRESS_URL", first)]),
     ];
     let start = |(name, args, env)| {

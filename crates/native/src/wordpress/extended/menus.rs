@@ -101,7 +101,7 @@ const SIDEBAR: Argument = text("sidebar", "The sidebar that it stands in.");
 const INSTANCE: Argument =
     object("instance", "Its settings: {raw}, or {encoded, hash} as they were given out.");
 const FORM: Argument = text("form_data", "Its settings as a form's data.");
-const WIDGET: Shape = Shape::One("id id_base sidebar rendered instance form");
+const WIDGET: Shape = Shape::One("id id_base sidebar rendered instance rendered_form");
 const TYPE: Argument = text("id", "The kind of widget, such as text.").required();
 const SETTINGS: Argument = object("instance", "The settings.");
 

@@ -1,0 +1,102 @@
+// Blocks, patterns, templates, styles, fonts, icons.
+
+const QUIET = '<!-- wp:paragraph --><p>Kept.</p><!-- /wp:paragraph -->';
+/** What is newer than the WordPress of these packages: it says itself that it has no such route. */
+const NEWER = '404 rest_no_route';
+const FAMILY = JSON.stringify({ name: 'Mine', slug: 'mine', fontFamily: 'Mine' });
+const FACE = JSON.stringify({ fontFamily: 'Mine', fontStyle: 'normal', fontWeight: '400', src: 'https://example.com/mine.woff2' });
+
+export default [
+  ['subscriber', 'wp_create_block', { title: 'x', content: QUIET }, '403 rest_cannot_create'],
+  ['admin', 'wp_create_block', { title: 'A block', content: QUIET }, { title: 'A block', content: QUIET, status: 'publish' }, { block: 'id' }],
+  ['admin', 'wp_get_blocks', {}, { count: 1, total: 1, blocks: [{ id: '$block', title: 'A block' }] }],
+  ['subscriber', 'wp_get_blocks', { status: 'draft' }, '400 rest_invalid_param'],
+  ['admin', 'wp_get_block', { id: '$block' }, { id: '$block', content: QUIET }],
+  ['subscriber', 'wp_get_block', { id: '$block' }, '403 rest_forbidden'],
+  ['admin', 'wp_update_block', { id: '$block', title: 'That block' }, { title: 'That block', content: QUIET }],
+  ['admin', 'wp_update_block', { id: '$block', title: 'This block' }, { title: 'This block' }],
+  ['subscriber', 'wp_update_block', { id: '$block', title: 'x' }, '403 rest_cannot_edit'],
+  ['admin', 'wp_get_block_revisions', { id: '$block' }, { versions: [{ parent: '$block' }] }],
+  ['subscriber', 'wp_get_block_revisions', { id: '$block' }, '403 rest_cannot_read'],
+  ['subscriber', 'wp_delete_block', { id: '$block' }, '403 rest_cannot_delete'],
+  ['admin', 'wp_delete_block', { id: '$block', force: true }, { deleted: true, previous: { id: '$block' } }],
+  ['admin', 'wp_get_block_types', { namespace: 'core' }, { block_types: [{ name: 'core/paragraph', title: 'Paragraph', category: 'text' }] }],
+  ['subscriber', 'wp_get_block_types', {}, '403 rest_block_type_cannot_view'],
+  ['admin', 'wp_get_block_type', { namespace: 'core', name: 'paragraph' }, { name: 'core/paragraph', attributes: { content: Object } }],
+  ['subscriber', 'wp_get_block_type', { namespace: 'core', name: 'paragraph' }, '403 rest_block_type_cannot_view'],
+  ['admin', 'wp_get_block_type', { namespace: 'core', name: 'nothing' }, '404 rest_block_type_invalid'],
+  ['admin', 'wp_get_rendered_block', { name: 'core/latest-posts', attributes: { postsToShow: 2 } }, { rendered: /<ul/ }],
+  ['subscriber', 'wp_get_rendered_block', { name: 'core/latest-posts' }, '403 block_cannot_read'],
+  // Nothing leaves this machine, so WordPress's own directories are not reached.
+  ['admin', 'wp_search_block_directory', { term: 'map' }, '500 plugins_api_failed'],
+  ['subscriber', 'wp_search_block_directory', { term: 'map' }, '403 rest_block_directory_cannot_view'],
+  ['admin', 'wp_search_patterns', { search: 'hero' }, '500 http_request_not_executed'],
+  ['subscriber', 'wp_search_patterns', {}, '403 rest_pattern_directory_cannot_view'],
+  ['admin', 'wp_get_block_patterns', {}, { patterns: [{ name: String, title: String, categories: Array }] }],
+  ['subscriber', 'wp_get_block_patterns', {}, '403 rest_cannot_view'],
+  ['admin', 'wp_get_block_pattern_categories', {}, { categories: [{ name: 'buttons', label: 'Buttons' }] }],
+  ['subscriber', 'wp_get_block_pattern_categories', {}, '403 rest_cannot_view'],
+  ['admin', 'wp_get_pattern_categories', {}, NEWER],
+
+  ...templates('template', 'templates', 'single', 'single'),
+  // The WordPress of these packages looks for parts among templates, too.
+  ...templates('template_part', 'parts', 'header', 'index'),
+
+  ['admin', 'wp_get_themes', { status: 'active' }, { count: 1 }, { look: 'themes.0.stylesheet' }],
+  ['admin', 'wp_get_theme_styles', { stylesheet: '$look' }, { settings: Object, styles: Object }],
+  ['subscriber', 'wp_get_theme_styles', { stylesheet: '$look' }, '403 rest_cannot_manage_global_styles'],
+  ['admin', 'wp_get_theme_styles', { stylesheet: 'nothing' }, '404 rest_theme_not_found'],
+  ['admin', 'wp_get_theme_style_variations', { stylesheet: '$look' }, { items: Array }],
+  ['subscriber', 'wp_get_theme_style_variations', { stylesheet: '$look' }, '403 rest_cannot_manage_global_styles'],
+  ['admin', 'wp_get_theme', { stylesheet: '$look', raw: true }, { _links: { 'wp:user-global-styles': [{ href: /global-styles/ }] } }, { styles: '_links.wp:user-global-styles.0.href' }],
+  ['admin', 'wp_get_global_styles', { id: '$stylesId' }, { id: '$stylesId', settings: Object, styles: Object }],
+  ['subscriber', 'wp_get_global_styles', { id: '$stylesId' }, '403 rest_cannot_view'],
+  ['admin', 'wp_update_global_styles', { id: '$stylesId', styles: { color: { background: '#ffeedd' } } }, { id: '$stylesId', styles: { color: { background: '#ffeedd' } } }],
+  ['subscriber', 'wp_update_global_styles', { id: '$stylesId', styles: {} }, '403 rest_cannot_edit'],
+  // Newer than the WordPress of these packages, which shows the styles themselves at any path below them.
+  ['admin', 'wp_get_global_styles_revisions', { id: '$stylesId' }, { id: '$stylesId', styles: { color: { background: '#ffeedd' } } }],
+
+  ['admin', 'wp_get_font_families', {}, NEWER],
+  ['admin', 'wp_get_font_family', { id: 1 }, NEWER],
+  ['admin', 'wp_create_font_family', { font_family_settings: FAMILY }, NEWER],
+  ['subscriber', 'wp_create_font_family', { font_family_settings: FAMILY }, NEWER],
+  ['admin', 'wp_delete_font_family', { id: 1 }, NEWER],
+  ['subscriber', 'wp_delete_font_family', { id: 1 }, NEWER],
+  ['admin', 'wp_get_font_faces', { font_family_id: 1 }, NEWER],
+  ['admin', 'wp_get_font_face', { font_family_id: 1, id: 2 }, NEWER],
+  ['admin', 'wp_create_font_face', { font_family_id: 1, font_face_settings: FACE }, NEWER],
+  ['subscriber', 'wp_create_font_face', { font_family_id: 1, font_face_settings: FACE }, NEWER],
+  ['admin', 'wp_delete_font_face', { font_family_id: 1, id: 2 }, NEWER],
+  ['subscriber', 'wp_delete_font_face', { font_family_id: 1, id: 2 }, NEWER],
+  ['admin', 'wp_get_font_collections', {}, NEWER],
+  ['admin', 'wp_get_font_collection', { slug: 'google-fonts' }, NEWER],
+  ['admin', 'wp_get_icons', {}, NEWER],
+  ['admin', 'wp_get_icon', { name: 'core/plus' }, NEWER],
+  ['admin', 'wp_get_icon_collections', {}, NEWER],
+];
+
+/** The same eight tools, for templates and for their parts. */
+function templates(kind, kept, known, found) {
+  const tool = (verb, rest = '') => `wp_${verb}_${kind}${rest}`;
+  const [first, mine] = [`${kept}First`, `${kept}Mine`];
+  const denied = '403 rest_cannot_manage_templates';
+  return [
+    ['admin', tool('get', 's'), {}, { templates: [{ slug: known, source: 'theme', title: String, has_theme_file: true }] }, { [first]: 'templates.0.id' }],
+    ['subscriber', tool('get', 's'), {}, denied],
+    ['admin', tool('get'), { id: `$${first}` }, { id: `$${first}`, content: /<!-- wp:/ }],
+    ['subscriber', tool('get'), { id: `$${first}` }, denied],
+    ['admin', tool('find'), { slug: known }, { slug: found, content: /<!-- wp:/ }],
+    ['subscriber', tool('find'), { slug: known }, denied],
+    ['subscriber', tool('create'), { slug: 'mine' }, denied],
+    ['admin', tool('create'), { slug: 'mine', title: 'Mine', content: QUIET, description: 'For me' }, { slug: 'mine', title: 'Mine', content: QUIET, source: 'custom' }, { [mine]: 'id', [`${mine}Number`]: 'wp_id' }],
+    ['admin', tool('update'), { id: `$${mine}`, title: 'Still mine' }, { title: 'Still mine', content: QUIET }],
+    ['subscriber', tool('update'), { id: `$${mine}`, title: 'x' }, denied],
+    // Newer than the WordPress of these packages, which takes the whole path for the name of one.
+    ['admin', tool('get', '_revisions'), { id: `$${mine}` }, '404 rest_template_not_found'],
+    ['admin', tool('get', '_revision'), { id: `$${mine}`, version: 1 }, '404 rest_template_not_found'],
+    ['subscriber', tool('delete'), { id: `$${mine}` }, denied],
+    ['admin', tool('delete'), { id: `$${mine}`, force: true }, { deleted: true, previous: { slug: 'mine' } }],
+    ['admin', tool('get'), { id: `$${mine}` }, '404 rest_template_not_found'],
+    ['admin', tool('delete'), { id: `$${first}`, force: true }, '400 rest_invalid_template'],
+  ];
+}

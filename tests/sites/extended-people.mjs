@@ -1,0 +1,43 @@
+// Users and their application passwords.
+
+const NEW = { username: 'newcomer', email: 'newcomer@north.example.org', password: 'a long way in', first_name: 'New', last_name: 'Comer', roles: ['author'] };
+
+export default [
+  ['admin', 'wp_get_users', { roles: ['editor'], context: 'edit' }, { count: 1, total: 1, users: [{ id: '$editor', username: 'editor', email: 'editor@north.example.org', roles: ['editor'] }] }],
+  ['subscriber', 'wp_get_users', {}, { users: [{ id: '$editor', slug: 'editor' }] }],
+  ['subscriber', 'wp_get_users', { context: 'edit' }, '403 rest_forbidden_context'],
+  ['subscriber', 'wp_get_users', { roles: ['editor'] }, '403 rest_user_cannot_view'],
+  ['admin', 'wp_get_user', { id: '$subscriber', context: 'edit' }, { username: 'subscriber', roles: ['subscriber'], capabilities: { read: true } }],
+  ['subscriber', 'wp_get_user', { id: '$contributor' }, '403 rest_user_cannot_view'],
+  ['subscriber', 'wp_get_user', { id: '$subscriber', context: 'edit' }, { email: 'subscriber@north.example.org' }],
+  ['admin', 'wp_get_user', { id: 9999 }, '404 rest_user_invalid_id'],
+  ['admin', 'wp_get_current_user', { context: 'edit' }, { id: '$admin', username: 'admin', roles: ['administrator'] }],
+  ['subscriber', 'wp_get_current_user', {}, { id: '$subscriber', name: 'Subscriber of north' }],
+  ['subscriber', 'wp_create_user', NEW, '403 rest_cannot_create_user'],
+  ['admin', 'wp_create_user', NEW, { username: 'newcomer', roles: ['author'], first_name: 'New' }, { newcomer: 'id' }],
+  ['admin', 'wp_create_user', NEW, '500 existing_user_login'],
+  ['admin', 'wp_update_user', { id: '$newcomer', roles: ['editor'], description: 'Writes.' }, { id: '$newcomer', roles: ['editor'], description: 'Writes.' }],
+  ['subscriber', 'wp_update_user', { id: '$newcomer', name: 'x' }, '403 rest_cannot_edit'],
+  ['subscriber', 'wp_update_user', { id: '$subscriber', roles: ['administrator'] }, '403 rest_cannot_edit_roles'],
+  ['admin', 'wp_update_current_user', { nickname: 'Chief' }, { id: '$admin', nickname: 'Chief' }],
+  ['subscriber', 'wp_update_current_user', { description: 'Reads.' }, { id: '$subscriber', description: 'Reads.' }],
+  ['subscriber', 'wp_delete_user', { id: '$newcomer', reassign: '$subscriber' }, '403 rest_user_cannot_delete'],
+  ['admin', 'wp_delete_user', { id: '$newcomer', reassign: '$newcomer' }, '400 rest_user_invalid_reassign'],
+  ['admin', 'wp_delete_user', { id: '$newcomer', reassign: 0 }, { deleted: true, previous: { id: '$newcomer' } }],
+
+  ['admin', 'wp_get_application_passwords', {}, { count: 1, passwords: [{ name: 'tests', last_ip: '127.0.0.1' }] }],
+  ['subscriber', 'wp_get_application_passwords', { user_id: '$$admin' }, '403 rest_cannot_list_application_passwords'],
+  ['admin', 'wp_get_current_application_password', {}, { name: 'tests' }, { mine: 'uuid' }],
+  ['subscriber', 'wp_get_current_application_password', {}, { name: 'tests' }],
+  ['admin', 'wp_get_application_password', { uuid: '$mine' }, { uuid: '$mine', name: 'tests' }],
+  ['admin', 'wp_get_application_password', { uuid: '00000000-0000-4000-8000-000000000000' }, '404 rest_application_password_not_found'],
+  ['admin', 'wp_create_application_password', { user_id: '$$editor', name: 'A robot' }, { name: 'A robot', password: /^(\w{4} ?){6}$/ }, { robot: 'uuid' }],
+  ['subscriber', 'wp_create_application_password', { user_id: '$$editor', name: 'x' }, '403 rest_cannot_create_application_passwords'],
+  ['admin', 'wp_update_application_password', { user_id: '$$editor', uuid: '$robot', name: 'Another robot' }, { uuid: '$robot', name: 'Another robot' }],
+  ['subscriber', 'wp_update_application_password', { user_id: '$$editor', uuid: '$robot', name: 'x' }, '403 rest_cannot_edit_application_password'],
+  ['subscriber', 'wp_delete_application_password', { user_id: '$$editor', uuid: '$robot' }, '403 rest_cannot_delete_application_password'],
+  ['admin', 'wp_delete_application_password', { user_id: '$$editor', uuid: '$robot' }, { deleted: true, previous: { name: 'Another robot' } }],
+  ['subscriber', 'wp_delete_application_passwords', { user_id: '$$writer5' }, '403 rest_cannot_delete_application_passwords'],
+  ['admin', 'wp_delete_application_passwords', { user_id: '$$writer5' }, { deleted: true, count: 1 }],
+  ['admin', 'wp_get_application_passwords', { user_id: '$$writer5' }, { count: 0, passwords: [] }],
+];
