@@ -189,6 +189,7 @@ pub(crate) fn view(era: &'static Era, tools: usize) -> View {
 }
 
 /// A list of a thousand tools that is about to be asked for.
+#[derive(Clone)]
 pub(crate) struct List {
     view: &'static View,
     request: Bytes,
@@ -198,7 +199,11 @@ impl List {
     /// In a session, as 2025-11-25 has it.
     pub(crate) fn of_1000_tools() -> Self {
         let request = r#"{"jsonrpc":"2.0","id":"a-client's-id","method":"tools/list","params":{}}"#;
-        Self { view: Box::leak(Box::new(view(&V2025_11_25, 1000))), request: Bytes::from(request) }
+        let list =
+            Self { view: Box::leak(Box::new(view(&V2025_11_25, 1000))), request: Bytes::from(request) };
+        // Whoever asks for memory first puts in order what making the view has left behind.
+        drop(list.clone().answer());
+        list
     }
 
     /// The whole answer, in the pieces that it is written in.
