@@ -49,3 +49,18 @@ macro_rules! caller_unless_given {
     };
 }
 use caller_unless_given;
+
+/// A step that gives a member of a group a role, when a call asks for that one.
+macro_rules! promoted {
+    ($base:literal, $role:literal) => {
+        $crate::rest::put($base, "/groups/{group_id}/members/{user_id}")
+            .when($crate::rest::When::Is("role", $role))
+            .alone()
+            .with(&[
+                $crate::rest::fixed("action", $crate::tools::Literal::Text("promote")),
+                $crate::rest::fixed("role", $crate::tools::Literal::Text($role)),
+            ])
+            .step()
+    };
+}
+use promoted;

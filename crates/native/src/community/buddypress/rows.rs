@@ -1,6 +1,6 @@
 //! The rows: activity, members and groups; profiles and friends; messages and notifications.
 
-use super::super::{NUMBER_ONLY, caller, caller_unless_given};
+use super::super::{NUMBER_ONLY, caller, caller_unless_given, promoted};
 use crate::rest::{Bind, Missing, Shape, Step, When, delete, fixed, get, post, put, value};
 use crate::tools::{Argument, Effect, Form, Literal, Tool, flag, html, int, integers, text, tool};
 
@@ -196,7 +196,12 @@ pub(super) const COMMUNITY: &[Tool] = &[
         "buddypress_add_group_member",
         "Puts a member into a group.",
         &[OF_GROUP, MEMBER, text("role", "The member's role there.").among(&["admin", "mod", "member"])],
-        one!(post "/groups/{group_id}/members"),
+        // Who joins is a plain member, whatever role is asked for; another is given afterwards.
+        &[
+            post("buddypress", "/groups/{group_id}/members").step(),
+            promoted!("buddypress", "mod"),
+            promoted!("buddypress", "admin"),
+        ],
     ),
     row(
         "buddypress_remove_group_member",
