@@ -18,6 +18,12 @@ pub trait NativeServer: Send + Sync {
     /// The whole JSON-RPC response to a request, dressed for its era. Introductions (`initialize`, `server/discover`) are
     /// answered by whoever hosts the server, from [`NativeServer::hello`].
     fn answer(&self, call: NativeCall<'_>) -> Answering;
+
+    /// What it makes of a call's arguments, a JSON object, before it acts on them, each a JSON object, too. None where it
+    /// takes them as they are, or refuses them. What stands for arguments that are left out is not in there.
+    fn readings(&self, _tool: &str, _arguments: &[u8]) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// A request to a native server.

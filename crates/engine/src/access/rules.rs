@@ -80,6 +80,11 @@ impl Rules {
         self.rules.is_empty()
     }
 
+    /// Does any rule look at arguments?
+    pub fn look_at_arguments(&self) -> bool {
+        self.rules.iter().any(|rule| !rule.when.arguments.is_empty())
+    }
+
     /// The class of an asker. It holds for the asker as it is now: an address belongs to it where rules ask for one.
     pub fn class(&self, asker: &Asker<'_>) -> Class {
         let mut about = SmallVec::from_elem(0, self.rules.len().div_ceil(64));

@@ -33,6 +33,8 @@ pub(super) struct Assembly<'p, 'a> {
     pub(super) notes: Vec<String>,
     /// What the clients may not use, by its public name.
     pub(super) hidden: HashSet<(ListKind, String)>,
+    /// Of the servers that list something, whether the clients may use nothing of it.
+    pub(super) barred: HashMap<UpstreamId, bool>,
 }
 
 impl<'p, 'a> Assembly<'p, 'a> {
@@ -52,7 +54,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
             let Some(given) = public.shown(&upstream.name, &own.key, rules) else { continue };
             let setting = self.setting(kind, &upstream.name, own);
             let name = setting.and_then(|setting| setting.name.clone()).unwrap_or(given);
-            if !self.admits(kind, &upstream.name, &name, own) {
+            if !self.admits(kind, upstream, &name, own) {
                 self.hidden.insert((kind, name));
                 continue;
             }
@@ -78,16 +80,18 @@ impl<'p, 'a> Assembly<'p, 'a> {
     }
 
     /// Whether the clients may use an item, as far as a list can tell.
-    fn admits(&self, kind: ListKind, server: &str, name: &str, own: &Item) -> bool {
-        self.spec.guard.is_none_or(|guard| {
-            let target = guard.target(server, kind, name);
+    fn admits(&mut self, kind: ListKind, upstream: &UpstreamOffer, name: &str, own: &Item) -> bool {
+        let is_admitted = self.spec.guard.is_none_or(|guard| {
+            let target = guard.target(&upstream.name, kind, name);
             let said = if kind == ListKind::Tools {
                 Annotations::of_tool(&own.text)
             } else {
                 Annotations::default()
             };
             guard.admits(&target.annotated(said))
-        })
+        });
+        *self.barred.entry(upstream.id).or_insert(true) &= !is_admitted;
+        is_admitted
     }
 
     pub(super) fn tools(&mut self) -> (HashMap<String, ToolEntry>, Vec<Shown<'p>>) {
@@ -153,7 +157,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
                 if !self.spec.profile.resources.admits(&own.key) {
                     continue;
                 }
-                if !self.admits(kind, &upstream.name, &item.key, own) {
+                if !self.admits(kind, upstream, &item.key, own) {
                     self.hidden.insert((kind, item.key.clone()));
                     continue;
                 }

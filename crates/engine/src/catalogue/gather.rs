@@ -58,7 +58,13 @@ impl Gather {
         };
         let asked = |kind: &ListKind| hello.era.knows(kind.method()) && has(kind);
         let todo = ListKind::ALL.into_iter().filter(asked).map(|kind| (kind, None)).collect();
-        let offer = Offer { hello, cache: CacheHint::NONE, notes: Vec::new(), lists: Default::default() };
+        let offer = Offer {
+            hello,
+            cache: CacheHint::NONE,
+            notes: Vec::new(),
+            reader: None,
+            lists: Default::default(),
+        };
         let client_info = client_info.to_owned();
         Self { limits, client_info, todo, pages: 0, entries: 0, seen: HashSet::new(), hint: None, offer }
     }

@@ -31,7 +31,7 @@ pub use capabilities::declares;
 pub use gather::{Gather, GatherFault, GatherLimits};
 pub use item::{Item, ListKind};
 pub use mirrored::MirroredParam;
-pub use offer::Offer;
+pub use offer::{Offer, ReadsArguments};
 pub use pages::Pages;
 pub use validator::Invalid;
 pub use view::{Absence, PromptEntry, ToolEntry, UpstreamId, UpstreamOffer, View, ViewSpec};

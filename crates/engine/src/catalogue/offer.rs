@@ -1,8 +1,18 @@
 //! Everything that one upstream offers to one kind of client.
 
+use std::fmt;
+use std::sync::Arc;
+
 use proto::era::{CacheHint, ServerHello};
 
 use super::{Item, ListKind};
+
+/// What a server makes of the arguments of a call before it acts on them, where that is known.
+pub trait ReadsArguments: fmt::Debug + Send + Sync {
+    /// The arguments, a JSON object, as the server reads them, each an object, too: whoever may not call the tool with one of
+    /// these may not call it. None where it takes them as they are, or refuses them. `tool` is the server's own name.
+    fn readings(&self, tool: &str, arguments: &[u8]) -> Vec<String>;
+}
 
 /// What an upstream said of itself and listed, all pages of it.
 #[derive(Debug, Clone)]
@@ -13,6 +23,8 @@ pub struct Offer {
     pub cache: CacheHint,
     /// What was odd about the lists, for people to read.
     pub notes: Vec<String>,
+    /// What it makes of arguments; `None` where it takes them as they are, as far as anybody knows.
+    pub reader: Option<Arc<dyn ReadsArguments>>,
     pub(super) lists: [Vec<Item>; 4],
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use proto::bridge::tasks::TaskSupport;
 use proto::era::{CacheHint, Era, discover_result};
+use proto::json::unquote;
 
 use super::assemble::{Assembly, instructions};
 use super::capabilities::{declares, names, names_extension};
@@ -126,6 +127,8 @@ pub struct View {
     notes: Vec<String>,
     guard: Option<Guard>,
     hidden: HashSet<(ListKind, String)>,
+    /// Of the servers that list something, whether all of it is kept from the clients.
+    barred: HashMap<UpstreamId, bool>,
     separate: bool,
 }
 
@@ -134,13 +137,13 @@ impl View {
     pub fn build(spec: ViewSpec<'_>, upstreams: Vec<UpstreamOffer>) -> Self {
         let mut notes = Vec::new();
         let parts = Part::all(&upstreams, (spec.era, &spec.profile.tool_settings), &mut notes);
-        let mut all = Assembly { spec, parts: &parts, notes, hidden: HashSet::new() };
+        let mut all = Assembly { spec, parts: &parts, notes, hidden: HashSet::new(), barred: HashMap::new() };
         let (tools, tool_items) = all.tools();
         let (prompts, prompt_items) = all.prompts();
         let (resources, resource_items) = all.uris(ListKind::Resources);
         let (templates, template_items) = all.uris(ListKind::Templates);
         let capabilities = all.capabilities(&upstreams);
-        let (notes, hidden) = (all.notes, all.hidden);
+        let (notes, hidden, barred) = (all.notes, all.hidden, all.barred);
         let cache =
             parts.iter().map(|part| part.offer.cache).reduce(CacheHint::and).unwrap_or(CacheHint::NONE);
         let pages =
@@ -179,6 +182,7 @@ impl View {
             notes,
             guard: spec.guard.cloned(),
             hidden,
+            barred,
             separate: spec.separate,
             upstreams,
         }
@@ -210,6 +214,28 @@ impl View {
         let Some(guard) = &self.guard else { return true };
         let server = self.upstreams.iter().find(|one| one.id == upstream).map_or("", |one| &*one.name);
         guard.admits(&guard.target(server, kind, name).annotated(what.0).called(what.1))
+    }
+
+    /// A call's arguments, JSON text, as the tool's server reads them, where that is known and rules look at arguments: the
+    /// rules are to hold for each of these, too.
+    pub fn readings(&self, tool: &ToolEntry, arguments: Option<&[u8]>) -> Vec<String> {
+        if !self.guard.as_ref().is_some_and(|guard| guard.rules.look_at_arguments()) {
+            return Vec::new();
+        }
+        let offer = present(&self.upstreams).find(|(upstream, _)| upstream.id == tool.upstream);
+        let Some(reader) = offer.and_then(|(_, offer)| offer.reader.as_ref()) else { return Vec::new() };
+        let real = tool.real_name.as_deref();
+        let real = real.and_then(|name| unquote(name.strip_prefix(b"\"")?.strip_suffix(b"\"")?));
+        reader.readings(real.as_deref().unwrap_or(&tool.name), arguments.unwrap_or(b"{}"))
+    }
+
+    /// Whether the clients may ask a server for what stands in no list, by this method: not if they may use nothing of what
+    /// it lists. Where it lists nothing the rules are asked for the method.
+    pub fn reaches(&self, upstream: UpstreamId, method: &str) -> bool {
+        match self.barred.get(&upstream) {
+            Some(barred) => !barred,
+            None => self.admits(upstream, ListKind::Resources, method, (Annotations::default(), None)),
+        }
     }
 
     /// Whether this is there, but kept from the clients, or from the way in which one of them has asked for it. Only the
@@ -265,11 +291,12 @@ impl View {
     }
 
     /// Who may own a method outside the core: those that declare an extension, experiment or tasks; if several do, those
-    /// that name the method's first segment there.
+    /// that name the method's first segment there. Those that the clients may use nothing of own none.
     pub fn extension_owners(&self, method: &str) -> Vec<(UpstreamId, &str)> {
         const PLACES: [&str; 3] = ["extensions", "experimental", "tasks"];
         let declaring: Vec<(&UpstreamOffer, &Offer)> = present(&self.upstreams)
             .filter(|(_, o)| PLACES.iter().any(|place| declares(&o.hello.capabilities, place, None)))
+            .filter(|(upstream, _)| self.reaches(upstream.id, method))
             .collect();
         let family = method.split('/').next().unwrap_or(method);
         let naming: Vec<&(&UpstreamOffer, &Offer)> =

@@ -187,8 +187,13 @@ fn tool_call<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
     let (span, name) = text(frame, "name")?;
     let tool = view.tool(&name).ok_or_else(|| missing("tool", &name, view))?;
     let arguments = frame.param("arguments")?.map(|span| span.of(frame.text()));
-    // Whoever may not call it shall not learn that it is there.
-    if !view.admits(tool.upstream, ListKind::Tools, &name, (tool.annotations, arguments)) {
+    let admits = |arguments: Option<&[u8]>| {
+        view.admits(tool.upstream, ListKind::Tools, &name, (tool.annotations, arguments))
+    };
+    // Whoever may not call it shall not learn that it is there. What a server makes of arguments is held against the rules, too.
+    if !admits(arguments)
+        || view.readings(tool, arguments).iter().any(|reading| !admits(Some(reading.as_bytes())))
+    {
         return Err(missing("tool", &name, view));
     }
     Ok(Route {

@@ -10,8 +10,9 @@ use proto::rpc::{Frame, FrameLimits};
 
 use super::*;
 use crate::Fault;
-use crate::catalogue::{Gather, GatherLimits, UpstreamId, UpstreamOffer, View, ViewSpec};
-use crate::config::Profile;
+use crate::access::{Asker, Guard, Principal, Rules};
+use crate::catalogue::{Gather, GatherLimits, ReadsArguments, UpstreamId, UpstreamOffer, View, ViewSpec};
+use crate::config::{Lookup, Profile, load};
 use crate::tasks::TaskIds;
 
 /// When the replayed events begin; the rest of the time is counted from it.
@@ -25,9 +26,13 @@ fn frame(text: &str) -> Frame {
 }
 
 fn view(era: &'static Era) -> View {
+    view_under(None, era, r#"{"tools":{},"logging":{},"completions":{},"prompts":{}}"#)
+}
+
+fn view_under(guard: Option<&Guard>, era: &'static Era, capabilities: &'static str) -> View {
     let hello = ServerHello {
         era,
-        capabilities: Bytes::from_static(br#"{"tools":{},"logging":{},"completions":{},"prompts":{}}"#),
+        capabilities: Bytes::from_static(capabilities.as_bytes()),
         info: Bytes::from_static(b"{}"),
         instructions: None,
     };
@@ -36,17 +41,74 @@ fn view(era: &'static Era) -> View {
         "n":{"type":"integer"},"h":{"type":"string","x-mcp-header":"H"}}}}]}}"#;
     gather.feed(&frame(tools)).unwrap();
     gather.feed(&frame(r#"{"jsonrpc":"2.0","id":1,"result":{"prompts":[{"name":"p"}]}}"#)).unwrap();
-    let offer = Ok(Arc::new(gather.finish()));
+    let mut offer = gather.finish();
+    offer.reader = Some(Arc::new(Unsigned));
+    let offer = Ok(Arc::new(offer));
     let upstream = UpstreamOffer { id: UpstreamId(3), name: "up".into(), over_http: true, offer };
     let spec = ViewSpec {
         era,
         profile: &Profile::default(),
         server_info: "{\"name\":\"d\"}",
         schema_bytes: 4096,
-        guard: None,
+        guard,
         separate: false,
     };
     View::build(spec, vec![upstream])
+}
+
+/// Reads numbers without their sign.
+#[derive(Debug)]
+struct Unsigned;
+
+impl ReadsArguments for Unsigned {
+    fn readings(&self, tool: &str, arguments: &[u8]) -> Vec<String> {
+        assert_eq!(tool, "t", "the server's own name");
+        vec![String::from_utf8(arguments.to_vec()).unwrap().replace('-', "")]
+    }
+}
+
+/// What becomes of a request under rules, with the server that takes it.
+fn under(rules: &str, era: &'static Era, method: &str, params: &str) -> Result<UpstreamId, Fault> {
+    let lookup = Lookup { env: &|_| None, file: &|_| Err(String::new()) };
+    let config = format!("access: [{rules}]\nmcpServers: {{ up: {{ command: x }} }}\n");
+    let rules = Arc::new(Rules::compile(&load(&config, "test", &lookup).unwrap().config.access));
+    let class = rules.class(&Asker { principal: &Principal::anyone(), address: None });
+    let guard = Guard { rules, class, profile: "default".into() };
+    let view = view_under(Some(&guard), era, r#"{"tools":{},"prompts":{},"experimental":{"acme":{}}}"#);
+    let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
+    match dispatch(&frame(&text), &view, "{}", TaskIds::new(&Plain, "me", era))? {
+        Dispatch::Forward(route) => Ok(route.upstream),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn rules_hold_for_arguments_as_their_server_reads_them() {
+    let call = |rules: &str, n: &str| {
+        let params = format!(r#"{{"name":"up__t","arguments":{{"n":{n}}}}}"#);
+        under(rules, &V2025_11_25, "tools/call", &params).is_ok()
+    };
+    let deny = "{ deny: '*', when: { arguments: { n: 42 } } }";
+    assert_eq!(["42", "-42", "\"-42\"", "7", "-7"].map(|n| call(deny, n)), [false, false, false, true, true]);
+    let allow = "{ allow: '*', when: { arguments: { n: [42, '-7'] } } }";
+    assert_eq!(["42", "-42", "7", "-7"].map(|n| call(allow, n)), [true, false, false, false]);
+}
+
+#[test]
+fn who_may_use_nothing_of_a_server_does_not_reach_its_other_methods() {
+    let code = |rules: &str, era| match under(rules, era, "acme/run", "{}") {
+        Ok(_) => 0,
+        Err(fault) => fault.code,
+    };
+    for era in [&V2025_11_25, &V2026_07_28] {
+        let unknown = under("{ deny: '*', servers: up }", era, "acme/run", "{}").unwrap_err();
+        let request = frame(r#"{"jsonrpc":"2.0","id":1,"method":"acme/run"}"#);
+        let view = view(era);
+        let nothing = dispatch(&request, &view, "{}", TaskIds::new(&Plain, "me", era));
+        assert_eq!(unknown.message, nothing.unwrap_err().message, "{era}");
+        assert_eq!([code("{ deny: 'up__*' }", era), code("{ allow: other }", era)], [-32601; 2], "{era}");
+        assert_eq!([code("{ deny: up__t }", era), code("{ allow: up__p }", era)], [0; 2], "{era}");
+    }
 }
 
 /// Seals by writing plainly what it is given.

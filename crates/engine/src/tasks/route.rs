@@ -7,7 +7,7 @@ use proto::json::{Elements, Members, Span, quote};
 use proto::rpc::{Frame, code};
 
 use super::{KnownTask, Opened, TaskIds};
-use crate::catalogue::{UpstreamId, View};
+use crate::catalogue::{UpstreamId, UpstreamOffer, View};
 use crate::fault::Fault;
 
 /// Where a request about a task goes.
@@ -36,15 +36,16 @@ pub fn route(frame: &Frame, view: &View, method: TaskMethod, ids: TaskIds<'_>) -
     let Opened { server, home, real } = ids.opened(&shown).ok_or_else(|| fault(UNKNOWN))?;
     let upstream = match server.as_str() {
         "" => None,
-        name => Some(owner(view, name)?.ok_or_else(|| fault(UNKNOWN))?),
+        name => Some(owner(view, name, method)?.ok_or_else(|| fault(UNKNOWN))?),
     };
     let rename = (span, Bytes::from(quote(&real)));
     Ok(TaskRoute { upstream, home, rename, task: KnownTask::new(frame, span, real) })
 }
 
-/// The upstream of this name, if the view has one.
-fn owner(view: &View, server: &str) -> Result<Option<UpstreamId>, Fault> {
-    let Some(found) = view.upstreams().iter().find(|u| *u.name == *server) else { return Ok(None) };
+/// The upstream of this name, if the view has one that its clients may use.
+fn owner(view: &View, server: &str, method: TaskMethod) -> Result<Option<UpstreamId>, Fault> {
+    let is_it = |u: &&UpstreamOffer| *u.name == *server && view.reaches(u.id, method.name());
+    let Some(found) = view.upstreams().iter().find(is_it) else { return Ok(None) };
     let Err(absence) = &found.offer else { return Ok(Some(found.id)) };
     let mend = if absence.retry { "; it is being tried again, so ask again in a few seconds" } else { "" };
     let message = format!("the task cannot be reached: server {server:?} {}{mend}", absence.reason);
@@ -125,7 +126,9 @@ pub fn heard(
     for span in list.iter() {
         let shown = frame.string(span).ok_or_else(|| fault("must hold strings".to_owned()))?;
         let Some(Opened { server, real, .. }) = ids.opened(&shown) else { continue };
-        let present = |u: &&crate::catalogue::UpstreamOffer| *u.name == *server && u.offer.is_ok();
+        let present = |u: &&UpstreamOffer| {
+            *u.name == *server && u.offer.is_ok() && view.reaches(u.id, TaskMethod::Get.name())
+        };
         let Some(owner) = view.upstreams().iter().find(present) else { continue };
         // A server tells once, whatever the client calls it.
         if !found.iter().any(|heard| heard.upstream == owner.id && heard.task.real == real) {

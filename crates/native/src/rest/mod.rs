@@ -11,6 +11,7 @@
 //! | `place` | where requests go, and what that service's errors look like |
 //! | `entry` | whether a place knows those whose credentials it is shown |
 //! | `request` | a step and a call's values as a request |
+//! | `settled` | values that name a place, in the way in which they are sent |
 //! | `open` | requests whose route a call says |
 //! | `world` | running steps: deadlines, attempts, what is kept |
 //! | `cache` | answers that are kept for a while |
@@ -29,6 +30,7 @@ mod multipart;
 mod open;
 mod place;
 mod request;
+mod settled;
 mod shape;
 mod step;
 mod world;
@@ -41,6 +43,7 @@ pub(crate) use entry::Known;
 pub(crate) use file::FileFrom;
 pub(crate) use open::is_listed;
 pub(crate) use place::{Doubt, Entry, Place, Places, base_url};
+pub(crate) use settled::settled;
 pub use shape::Answers;
 pub(crate) use shape::{From, Pick, Shape, Shown, pick, told};
 pub(crate) use step::{

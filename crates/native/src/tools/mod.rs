@@ -11,11 +11,13 @@
 //! | `read` | reading them, by the policy of the server |
 //! | `lenient` | the policy that bends what it is given into what it expects |
 //! | `trouble` | why a call fails, and how that is said |
+//! | `called` | a call: its tool and values, and what rules about arguments see of them |
 //! | `server` | the server itself: methods, calls |
 //! | `offers` | resources and prompts beside tools |
 //! | `found` | tools that are found at the place that is asked |
 
 mod argument;
+mod called;
 mod found;
 mod lenient;
 mod offers;

@@ -50,6 +50,19 @@ pub(super) fn read(given: &Map<String, Value>, rows: &[Argument], policy: Policy
     if faults.is_empty() { Ok(values) } else { Err(Trouble::arguments(faults.join("; "))) }
 }
 
+/// The arguments of `given` that would be taken, as they would be taken; nothing stands for those that are left out.
+pub(super) fn taken<'r>(
+    given: &Map<String, Value>,
+    rows: impl Iterator<Item = &'r Argument>,
+    policy: Policy,
+) -> Map<String, Value> {
+    let one = |row: &Argument| {
+        let value = given.get(row.name).filter(|value| !value.is_null())?;
+        Some((row.name.to_owned(), limited(checked(value, row, policy).ok()??, row)))
+    };
+    rows.filter_map(one).collect()
+}
+
 /// The value as the row wants it; `None` when it counts as left out.
 fn checked(value: &Value, row: &Argument, policy: Policy) -> Result<Option<Value>, String> {
     let blank = value.as_str().is_some_and(|text| text.trim().is_empty());

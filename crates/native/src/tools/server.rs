@@ -13,11 +13,10 @@ use serde_json::{Map, Value};
 use super::argument::{Argument, flag};
 use super::found::{Found, Kept};
 use super::offers::{Completion, Offers, text_of};
-use super::read::{Policy, read};
+use super::read::Policy;
 use super::row::{Act, Tool};
 use super::schema::described;
 use super::trouble::{Condition, Trouble};
-use super::values::Values;
 use crate::rest::{Answers, RAW, Shape, Shown, World};
 use crate::server::{Answering, Mapped, NativeCall, NativeServer, Refusal, respond};
 
@@ -62,17 +61,17 @@ pub(crate) enum Channel {
 #[derive(Clone)]
 pub struct ToolServer(Arc<Inner>);
 
-struct Inner {
-    family: &'static Family,
+pub(super) struct Inner {
+    pub(super) family: &'static Family,
     channel: Channel,
     info: String,
-    tools: Vec<&'static Tool>,
+    pub(super) tools: Vec<&'static Tool>,
     /// The list for eras with structured results, and for those without.
     lists: [String; 2],
-    compact: bool,
-    settings: Map<String, Value>,
+    pub(super) compact: bool,
+    pub(super) settings: Map<String, Value>,
     world: Option<World>,
-    found: Option<(Found, Kept, bool)>,
+    pub(super) found: Option<(Found, Kept, bool)>,
     offers: Option<&'static Offers>,
 }
 
@@ -81,7 +80,7 @@ const WHOLE: &[Argument] =
     &[flag(RAW, "Whether the answer is shown as the site gave it, with all its members.")];
 
 /// What a tool takes beside its own arguments.
-fn more_of(tool: &Tool, compact: bool) -> &'static [Argument] {
+pub(super) fn more_of(tool: &Tool, compact: bool) -> &'static [Argument] {
     match tool.act {
         Act::Rest(_, Shape::Told(_) | Shape::Made(_)) | Act::Local(_) => &[],
         Act::Rest(..) if compact => WHOLE,
@@ -194,6 +193,10 @@ impl NativeServer for ToolServer {
             Some(method) if self.0.offers.is_some() => self.offered(request, era, method, call.mapped),
             _ => self.at_once(request, Err(Refusal::method(&method))),
         }
+    }
+
+    fn readings(&self, tool: &str, arguments: &[u8]) -> Vec<String> {
+        self.0.readings(tool, arguments)
     }
 }
 
@@ -309,34 +312,6 @@ impl ToolServer {
 }
 
 impl Inner {
-    /// The tool that is called, and its values.
-    fn begun(&self, request: &Frame) -> Result<(&'static Tool, Values), Trouble> {
-        let words = |e: &dyn fmt::Display| Trouble::new(Condition::UnknownTool, e.to_string());
-        let span = request.param("name").map_err(|e| words(&e))?;
-        let name = span.and_then(|span| request.string(span));
-        let name = name.ok_or_else(|| words(&"\"name\" is required and must be a string"))?;
-        let given = match request.param("arguments").map_err(|e| Trouble::arguments(e.to_string()))? {
-            Some(span) => serde_json::from_slice(span.of(request.text()))
-                .map_err(|_| Trouble::arguments("the arguments must be an object"))?,
-            None => Map::new(),
-        };
-        let (name, given) = match self.found.as_ref().and_then(|(found, ..)| (found.called)(&name, &given)) {
-            Some((name, given)) => (name.into(), given),
-            None => (name, given),
-        };
-        let tool = self.tools.iter().find(|tool| tool.name == name).ok_or_else(|| {
-            let known: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
-            words(&format!("unknown tool {name:?}; there are {}", known.join(", ")))
-        })?;
-        let mut values = read(&given, tool.arguments, self.family.policy)?;
-        let more = more_of(tool, self.compact);
-        values.0.extend(read(&given, more, self.family.policy)?.0);
-        for (name, value) in &self.settings {
-            values.set(name, value.clone());
-        }
-        Ok((tool, values))
-    }
-
     /// The tools that are found now, each as JSON text.
     async fn found_now(&self) -> Vec<String> {
         let (Some((found, kept, only_reads)), Some(world)) = (&self.found, &self.world) else {

@@ -3,7 +3,12 @@
 use serde_json::{Map, Value, json};
 
 use super::read::read;
-use super::{Argument, Policy, flag, html, int, integers, list, number, raw, text};
+use super::{
+    Argument, Channel, Family, Policy, Tool, ToolServer, flag, html, int, integers, list, number, raw, text,
+    tool,
+};
+use crate::rest::{Open, Shape, Step, get};
+use crate::server::NativeServer as _;
 
 const ROWS: &[Argument] = &[
     text("name", "A name.").required(),
@@ -94,4 +99,39 @@ fn lenient_and_loose_name_the_first_that_is_missing() {
     }
     let given = json!({"name": ["x"], "per_page": 500.5, "status": "other"});
     assert_eq!(values(Policy::Loose, &given), Ok(given));
+}
+
+const OPEN: Open = Open { base: "b", method: "method", route: "route", query: "query", body: "body" };
+
+const TOOLS: &[Tool] = &[
+    tool(
+        "get",
+        "Gets.",
+        &[int("id", "Which.").least(1), text("search", "What.").or_text("all"), text("path", "Where.")],
+        &[get("b", "/x/{*path}").step()],
+        Shape::Whole,
+    ),
+    tool("ask", "Asks.", &[text("route", "Where.")], &[Step::Open(OPEN)], Shape::Whole),
+];
+
+const fn family(policy: Policy) -> Family {
+    Family { name: "f", title: "F", instructions: "", policy, failed: "", unfit: "" }
+}
+
+#[test]
+fn rules_are_told_what_is_made_of_arguments() {
+    static FILLED: Family = family(Policy::Filled);
+    static LENIENT: Family = family(Policy::Lenient);
+    static LOOSE: Family = family(Policy::Loose);
+    let read = |family, tool: &str, given: &Value| -> Vec<Value> {
+        let server = ToolServer::new(family, Channel::Results, TOOLS.iter().collect(), Map::new(), None);
+        let all = server.readings(tool, given.to_string().as_bytes());
+        all.iter().map(|text| serde_json::from_str(text).unwrap()).collect()
+    };
+    assert_eq!(read(&FILLED, "get", &json!({"id": "-1", "other": 2})), [json!({"id": 1})]);
+    let given = json!({"id": "-42", "search": "ja<b></b>ne", "path": "a//b"});
+    assert_eq!(read(&LENIENT, "get", &given), [json!({"id": 42, "search": "jane", "path": "a/b"})]);
+    assert_eq!(read(&LOOSE, "get", &json!({"id": -42})), [json!({"id": 1}), json!({"id": 42})]);
+    assert_eq!(read(&FILLED, "ask", &json!({"route": "/wp-json//a/"})), [json!({"route": "/a"})]);
+    assert!(read(&FILLED, "nothing", &json!({"id": 1})).is_empty());
 }

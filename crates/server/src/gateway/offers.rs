@@ -12,9 +12,10 @@ use tokio::sync::watch;
 use transport::up::LinkError;
 
 use super::Shard;
+use super::embedded::Reading;
 use super::link::OpenLink;
 use super::link_cell::LinkCell;
-use super::upstream::{Kind, Upstream, own_request};
+use super::upstream::{Kind, Place, Upstream, own_request};
 
 /// How long after a failure the next try may begin.
 const RETRY_AFTER: Duration = Duration::from_secs(3);
@@ -266,7 +267,11 @@ impl OfferCell {
             };
             gather.feed(&answer).map_err(|e| LinkError::NotAMessage(e.to_string()))?;
         }
-        Ok(gather.finish())
+        let mut offer = gather.finish();
+        if let Place::Native(server) = &self.upstream.place {
+            offer.reader = Some(Reading::of(server));
+        }
+        Ok(offer)
     }
 
     fn settle(&self, shard: &Shard, outcome: Result<Offer, LinkError>) {

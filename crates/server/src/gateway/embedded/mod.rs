@@ -2,10 +2,12 @@
 //! told what a client's request carries for the site behind them. It must not know their tools.
 
 mod carried;
+mod reading;
 mod world;
 
 pub(super) use carried::{is_wanted, mapped};
 pub(super) use engine::credential::Carried;
+pub(super) use reading::Reading;
 
 use std::sync::Arc;
 
