@@ -27,8 +27,8 @@ fn at_most(instructions: u64) -> LibraryBenchmarkConfig {
 }
 
 #[library_benchmark]
-#[bench::in_session(args = (), setup = Call::in_session, config = at_most(33_000))]
-#[bench::stateless(args = (), setup = Call::stateless, config = at_most(43_000))]
+#[bench::in_session(args = (), setup = Call::in_session, config = at_most(29_000))]
+#[bench::stateless(args = (), setup = Call::stateless, config = at_most(36_000))]
 fn tools_call(call: Call) -> Answer {
     black_box(black_box(call).make())
 }
