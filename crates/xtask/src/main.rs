@@ -1,4 +1,4 @@
-//! The repository's own commands: `cargo xtask tidy | test | conformance | peers | auth | sites | bench | routes`.
+//! The repository's own commands: `cargo xtask tidy | test | conformance | peers | auth | sites | community | bench | routes`.
 //!
 //! Knows the repository and how to run its tools; knows nothing of the product's code.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command for the terminal speaks on it")]
@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 mod auth;
 mod bench;
+mod community;
 mod conformance;
 mod peers;
 mod root;
@@ -29,6 +30,7 @@ cargo xtask COMMAND
   peers                real SDKs, clients and servers of others through Dragoman
   auth                 a real identity provider, and clients with its tokens
   sites                real WordPress sites, and what the tools do there
+  community TREE ...   a site with BuddyBoss or BuddyPress from a plugin's tree, and each of their tools there
   routes INDEX.json    a WordPress site's index (/wp-json/?context=help) as the table that rows of tools are checked against
 ";
 
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
     let passed = match command.as_str() {
         "auth" => auth::run(rest),
         "bench" => bench::run(rest),
+        "community" => community::run(rest),
         "conformance" => conformance::run(rest),
         "peers" => peers::run(rest),
         "sites" => sites::run(rest),

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A running server.
-pub(super) struct Database {
+pub(crate) struct Database {
     /// Where it listens.
     pub(super) socket: PathBuf,
     _service: Service,
 }
 
 impl Database {
-    pub(super) fn start(folder: &Path, log: &Log) -> Result<Self, String> {
+    pub(crate) fn start(folder: &Path, log: &Log) -> Result<Self, String> {
         let data = below(folder, "database")?;
         let socket = folder.join("database.sock");
         // It refuses to run as root unless it is told to.

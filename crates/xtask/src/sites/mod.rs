@@ -18,9 +18,9 @@ use crate::run::Log;
 use crate::stage::{Gateway, Serving, configured};
 use crate::tally::Tally;
 use crate::tools::{Tools, wordpress};
-use database::Database;
+pub(crate) use database::Database;
 use serde_json::{Value, json};
-use site::Site;
+pub(crate) use site::Site;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process;
@@ -71,7 +71,7 @@ pub(crate) fn with_sites(
     only: &[&str],
     log: &Log,
 ) -> Result<Tally, String> {
-    let folder = Folder::new()?;
+    let folder = Folder::new("sites")?;
     let wordpress = wordpress(log)?;
     let database = Database::start(&folder.0, log)?;
     let sites = NAMES.map(|name| Site::start(name, &wordpress, &folder.0, &database, log));
@@ -161,11 +161,11 @@ fn gateways(sites: &[Site], programs: &Programs, log: &Log) -> Result<Vec<(&'sta
 
 /// A folder for all that belongs to one run; gone when dropped. Paths of sockets are short, so it is not below the target
 /// folder.
-struct Folder(PathBuf);
+pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
-    fn new() -> Result<Self, String> {
-        let path = std::env::temp_dir().join(format!("dragoman-sites-{}", process::id()));
+    pub(crate) fn new(what: &str) -> Result<Self, String> {
+        let path = std::env::temp_dir().join(format!("dragoman-{what}-{}", process::id()));
         fs::create_dir_all(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(Self(path))
     }

@@ -28,16 +28,17 @@ const SETTINGS: &[&str] = &[
 ];
 
 /// A running site; ended when dropped.
-pub(super) struct Site {
+pub(crate) struct Site {
     /// Its address.
-    pub(super) url: String,
+    pub(crate) url: String,
     /// What its set-up said: its people, their passwords, what is in it.
-    pub(super) told: Value,
+    pub(crate) told: Value,
+    place: Place,
     service: Service,
 }
 
 impl Site {
-    pub(super) fn start(
+    pub(crate) fn start(
         name: &str,
         wordpress: &Path,
         folder: &Path,
@@ -54,7 +55,13 @@ impl Site {
         let mut why = String::new();
         for _ in 0..ATTEMPTS {
             let address = free_address()?;
-            let place = Place { name, wordpress, folder: &folder, socket: &database.socket, address };
+            let place = Place {
+                name: name.to_owned(),
+                wordpress: wordpress.to_owned(),
+                folder: folder.clone(),
+                socket: database.socket.clone(),
+                address,
+            };
             match place.serve(log) {
                 Ok(service) => {
                     place.set_up("install", log)?;
@@ -62,7 +69,7 @@ impl Site {
                     let line = told.lines().last().unwrap_or_default();
                     let told = serde_json::from_str(line)
                         .map_err(|error| format!("the set-up of the site {name} said `{line}`: {error}"))?;
-                    return Ok(Self { url: place.url(), told, service });
+                    return Ok(Self { url: place.url(), told, place, service });
                 }
                 Err(error) => why = error,
             }
@@ -70,21 +77,31 @@ impl Site {
         Err(why)
     }
 
-    pub(super) fn tell(&self, log: &Log) {
+    /// The folder of what is its own: plugins and uploads are below `content`.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.place.folder
+    }
+
+    /// A PHP that knows which site it is for, as its own requests do.
+    pub(crate) fn php(&self) -> Command {
+        self.place.php()
+    }
+
+    pub(crate) fn tell(&self, log: &Log) {
         self.service.tell(log);
     }
 }
 
 /// Where a site is.
-struct Place<'a> {
-    name: &'a str,
-    wordpress: &'a Path,
-    folder: &'a Path,
-    socket: &'a PathBuf,
+struct Place {
+    name: String,
+    wordpress: PathBuf,
+    folder: PathBuf,
+    socket: PathBuf,
     address: String,
 }
 
-impl Place<'_> {
+impl Place {
     fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -94,23 +111,23 @@ impl Place<'_> {
         command.args(SETTINGS.iter().flat_map(|setting| ["-d", setting]));
         command
             .env("SITE_URL", self.url())
-            .env("SITE_FOLDER", self.folder)
-            .env("SITE_SOCKET", self.socket)
-            .env("SITE_DATABASE", self.name);
+            .env("SITE_FOLDER", &self.folder)
+            .env("SITE_SOCKET", &self.socket)
+            .env("SITE_DATABASE", &self.name);
         command
     }
 
     /// Serves it by PHP's own web server.
     fn serve(&self, log: &Log) -> Result<Service, String> {
         let mut command = self.php();
-        command.arg("-S").arg(&self.address).arg("-t").arg(self.wordpress).arg(script("router.php"));
+        command.arg("-S").arg(&self.address).arg("-t").arg(&self.wordpress).arg(script("router.php"));
         command.env("PHP_CLI_SERVER_WORKERS", WORKERS);
         let ready = |line: &str| (line.contains(&self.address) && line.contains("started")).then(String::new);
         Ok(Service::start(&mut command, log, ready)?.0.with_children())
     }
 
     fn set_up(&self, what: &str, log: &Log) -> Result<String, String> {
-        log.run(self.php().arg(script("setup.php")).arg(self.wordpress).args([self.name, what]))
+        log.run(self.php().arg(script("setup.php")).arg(&self.wordpress).args([&self.name, what]))
     }
 }
 

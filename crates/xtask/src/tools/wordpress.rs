@@ -15,6 +15,11 @@ const RUNS_ON: &[apt::Package] = &[
     ("php-gd", &["php", "-r", "exit((int) !extension_loaded('gd'));"]),
     ("mariadb-server-core", &["mariadbd", "--version"]),
 ];
+/// What plugins for communities want besides.
+const FOR_COMMUNITIES: &[apt::Package] = &[
+    ("php-mbstring", &["php", "-r", "exit((int) !extension_loaded('mbstring'));"]),
+    ("php-xml", &["php", "-r", "exit((int) !extension_loaded('dom'));"]),
+];
 /// Packages that it is made of, without a web server and a database that run on their own. Of themes any will do.
 const MADE_OF: &[&str] = &["wordpress", "php-getid3"];
 const THEME: &str = "wordpress-theme-";
@@ -26,6 +31,21 @@ pub(crate) fn wordpress(log: &Log) -> Result<PathBuf, String> {
     let folder = root::tools().join("wordpress");
     let tree = folder.join("tree/usr/share/wordpress");
     stamp::once(&folder, &MADE_OF.join(" "), || unpack(&folder, &tree, log))?;
+    configured(&tree)?;
+    Ok(tree)
+}
+
+/// The same with what plugins for communities want; of another WordPress, if one is named.
+pub(crate) fn wordpress_for_communities(own: Option<&Path>, log: &Log) -> Result<PathBuf, String> {
+    apt::install(FOR_COMMUNITIES, log)?;
+    let Some(tree) = own else { return wordpress(log) };
+    apt::install(RUNS_ON, log)?;
+    configured(tree)?;
+    Ok(tree.to_owned())
+}
+
+/// Gives a WordPress the settings of these sites.
+fn configured(tree: &Path) -> Result<(), String> {
     let settings = root::checkout().join("tests/sites/php/wp-config.php");
     let ours = tree.join("wp-config.php");
     // The same as before as a rule; then another run may be reading it.
@@ -33,7 +53,7 @@ pub(crate) fn wordpress(log: &Log) -> Result<PathBuf, String> {
     if !same {
         fs::copy(&settings, &ours).map_err(|error| format!("{}: {error}", ours.display()))?;
     }
-    Ok(tree)
+    Ok(())
 }
 
 fn unpack(folder: &Path, tree: &Path, log: &Log) -> Result<(), String> {

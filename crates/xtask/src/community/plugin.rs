@@ -1,0 +1,139 @@
+//! A plugin's tree, and a site that runs it.
+
+use super::last_line;
+use crate::root;
+use crate::run::Log;
+use crate::sites::{Database, Site};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// All of a plugin is loaded at once by some steps of its set-up.
+const LIMITS: [&str; 4] = ["-d", "memory_limit=1G", "-d", "max_execution_time=300"];
+/// What a released plugin is without.
+const LEFT_OUT: [&str; 3] = ["--exclude=.git", "--exclude=node_modules", "--exclude=./tests"];
+
+/// A plugin for communities, from a folder.
+#[derive(Debug)]
+pub(super) struct Plugin {
+    /// The tools for it, as a configuration names them.
+    pub(super) tools: &'static str,
+    /// Which of its tools are switched on, where that can be chosen.
+    pub(super) phases: Option<&'static [&'static str]>,
+    /// Its folder among a site's plugins.
+    name: &'static str,
+    tree: PathBuf,
+    with: Vec<PathBuf>,
+}
+
+impl Plugin {
+    /// Finds out which one a tree is.
+    pub(super) fn read(tree: &Path, with: Vec<&Path>) -> Result<Self, String> {
+        let loader = tree.join("bp-loader.php");
+        let text = fs::read_to_string(&loader).map_err(|error| format!("{}: {error}", loader.display()))?;
+        let (tree, with) = (tree.to_owned(), with.into_iter().map(Path::to_owned).collect());
+        let boss = text.lines().any(|line| line.contains("Plugin Name:") && line.contains("BuddyBoss"));
+        Ok(if boss {
+            let phases: &[&str] = &["core", "buddyboss", "advanced"];
+            Self { tools: "buddyboss", phases: Some(phases), name: "buddyboss-platform", tree, with }
+        } else {
+            Self { tools: "buddypress", phases: None, name: "buddypress", tree, with }
+        })
+    }
+
+    /// Its files to be installed, in order: each folder, its name, its main file.
+    fn parts(&self) -> Result<Vec<(&Path, String, String)>, String> {
+        let mut parts = vec![(self.tree.as_path(), self.name.to_owned(), "bp-loader.php".to_owned())];
+        for folder in &self.with {
+            let name =
+                folder.file_name().ok_or("a plugin's folder has a name")?.to_string_lossy().into_owned();
+            parts.push((folder, name, main_file(folder)?));
+        }
+        Ok(parts)
+    }
+}
+
+/// The file of a plugin that says what it is called.
+fn main_file(folder: &Path) -> Result<String, String> {
+    let said = |error: std::io::Error| format!("{}: {error}", folder.display());
+    for entry in fs::read_dir(folder).map_err(said)? {
+        let path = entry.map_err(said)?.path();
+        let is_php = path.extension().is_some_and(|extension| extension == "php");
+        if is_php && fs::read_to_string(&path).is_ok_and(|text| text.contains("Plugin Name:")) {
+            return Ok(path.file_name().unwrap_or_default().to_string_lossy().into_owned());
+        }
+    }
+    Err(format!("{}: no plugin of WordPress", folder.display()))
+}
+
+/// A site with such a plugin.
+pub(super) struct Community {
+    /// What is at the site: plugin and version.
+    pub(super) title: String,
+    /// The site.
+    pub(super) site: Site,
+}
+
+impl Community {
+    /// Brings one up. With `early` application passwords count from a request's start.
+    pub(super) fn start(
+        name: &str,
+        plugin: &Plugin,
+        early: bool,
+        wordpress: &Path,
+        folder: &Path,
+        database: &Database,
+        log: &Log,
+    ) -> Result<Self, String> {
+        let site = Site::start(name, wordpress, folder, database, log)?;
+        let set_up = |main: &str, step: &str| {
+            let mut php = site.php();
+            php.args(LIMITS).arg(file("setup.php")).arg(wordpress).args([main, step]);
+            log.run(&mut php)
+        };
+        let mut told = Value::Null;
+        for (number, (tree, name, main)) in plugin.parts()?.into_iter().enumerate() {
+            copy(tree, &site.folder().join("content/plugins").join(&name), log)?;
+            let main = format!("{name}/{main}");
+            set_up(&main, "activate")?;
+            if number == 0 {
+                set_up(&main, "components")?;
+                told = last_line(&set_up(&main, "tables")?)?;
+            }
+        }
+        let always = site.folder().join("content/mu-plugins");
+        let said = |error: std::io::Error| format!("{}: {error}", always.display());
+        fs::create_dir_all(&always).map_err(said)?;
+        for script in ["made.php", "early.php"].into_iter().take(if early { 2 } else { 1 }) {
+            fs::copy(file(script), always.join(script)).map_err(said)?;
+        }
+        let word = |pointer: &str| told.get(pointer).and_then(Value::as_str).unwrap_or("?").to_owned();
+        let core = site.told.get("version").and_then(Value::as_str).unwrap_or("?");
+        let title = format!("{} {} on WordPress {core}", word("plugin"), word("version"));
+        Ok(Self { title, site })
+    }
+}
+
+fn file(script: &str) -> PathBuf {
+    root::checkout().join("tests/community/php").join(script)
+}
+
+/// Copies a plugin as it would be installed.
+fn copy(tree: &Path, to: &Path, log: &Log) -> Result<(), String> {
+    let said = |error: std::io::Error| format!("{}: {error}", to.display());
+    fs::create_dir_all(to).map_err(said)?;
+    let packed = to.with_extension("tar");
+    log.run(
+        Command::new("tar")
+            .arg("--create")
+            .arg("--file")
+            .arg(&packed)
+            .args(LEFT_OUT)
+            .arg("-C")
+            .arg(tree)
+            .arg("."),
+    )?;
+    log.run(Command::new("tar").arg("--extract").arg("--file").arg(&packed).arg("-C").arg(to))?;
+    fs::remove_file(&packed).map_err(said)
+}

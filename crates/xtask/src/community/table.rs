@@ -1,0 +1,104 @@
+//! The results as a table: one line a tool, one column an account.
+
+use serde_json::Value;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+/// Who tries the tools: the site's name for the account, whether its password counts from the start, the column's head.
+const COLUMNS: [(&str, bool, &str); 4] = [
+    ("admin", false, "administrator"),
+    ("admin", true, "administrator, early"),
+    ("subscriber", false, "member"),
+    ("subscriber", true, "member, early"),
+];
+
+/// What came out at one plugin's sites.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    title: String,
+    tools: Vec<String>,
+    cells: HashMap<(String, String, bool), String>,
+}
+
+impl Table {
+    /// What was at the sites.
+    pub(super) fn title(&mut self, title: &str) {
+        title.clone_into(&mut self.title);
+    }
+
+    /// Takes what the script has said of a site, line by line.
+    pub(super) fn add(&mut self, early: bool, said: &str) -> Result<(), String> {
+        for line in said.lines().filter(|line| line.starts_with('{')) {
+            let result: Value = serde_json::from_str(line).map_err(|error| format!("`{line}`: {error}"))?;
+            let word = |name: &str| result.get(name).and_then(Value::as_str).map(str::to_owned);
+            let (tool, login) =
+                word("tool").zip(word("login")).ok_or_else(|| format!("`{line}` says too little"))?;
+            if !self.tools.contains(&tool) {
+                self.tools.push(tool.clone());
+            }
+            self.cells.insert((tool, login, early), cell(&result));
+        }
+        Ok(())
+    }
+
+    /// The table in Markdown.
+    pub(super) fn markdown(&self) -> String {
+        let heads: Vec<&str> = COLUMNS.iter().map(|(_, _, head)| *head).collect();
+        let mut text =
+            format!("## {}\n\n| tool | {} |\n|---|---|---|---|---|\n", self.title, heads.join(" | "));
+        let mut good = [0; COLUMNS.len()];
+        for tool in &self.tools {
+            let _ = write!(text, "| `{tool}` |");
+            for ((login, early, _), good) in COLUMNS.iter().zip(&mut good) {
+                let cell = self.cells.get(&(tool.clone(), (*login).to_owned(), *early));
+                let cell = cell.map_or("not tried", String::as_str);
+                *good += usize::from(cell == "ok");
+                let _ = write!(text, " {cell} |");
+            }
+            text.push('\n');
+        }
+        let good: Vec<String> = good.iter().map(usize::to_string).collect();
+        let _ = writeln!(text, "| ok, of {} | {} |", self.tools.len(), good.join(" | "));
+        text
+    }
+}
+
+/// `ok`, or with what the site has refused; what Dragoman refuses itself is said in its words.
+fn cell(result: &Value) -> String {
+    if result.get("good").and_then(Value::as_bool) == Some(true) {
+        return "ok".to_owned();
+    }
+    let refusal = |name: &str| result.pointer(&format!("/refusal/{name}"));
+    match (refusal("status").and_then(Value::as_u64), refusal("code").and_then(Value::as_str)) {
+        (Some(status), Some(code)) => format!("{status} `{code}`"),
+        _ => result.get("words").and_then(Value::as_str).unwrap_or("?").replace(['|', '\n'], " "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Table;
+
+    #[test]
+    fn each_account_has_its_column() {
+        let mut table = Table::default();
+        table.title("A plugin 1.0");
+        let said = r#"
+{"tool":"a","login":"admin","good":true}
+{"tool":"a","login":"subscriber","good":false,"refusal":{"status":403,"code":"no"},"words":"No."}
+{"tool":"b","login":"admin","good":false,"words":"not | here"}
+"#;
+        table.add(false, said).unwrap();
+        table.add(true, r#"{"tool":"a","login":"subscriber","good":true}"#).unwrap();
+        let lines: Vec<String> = table.markdown().lines().skip(4).map(str::to_owned).collect();
+        assert_eq!(
+            lines,
+            [
+                "| `a` | ok | not tried | 403 `no` | ok |",
+                "| `b` | not   here | not tried | not tried | not tried |",
+                "| ok, of 2 | 1 | 0 | 0 | 1 |",
+            ]
+        );
+        assert!(table.add(true, r#"{"tool":"a"}"#).unwrap_err().contains("too little"));
+    }
+}

@@ -1,0 +1,69 @@
+// Calls every tool for a community at a real site through Dragoman, as an administrator and as a plain member, and prints a
+// line of JSON for each: how it went, and what the site has answered.
+//   node run.mjs WORLD.json
+
+import { existsSync, readFileSync } from 'node:fs';
+
+const SECONDS = 60;
+const world = JSON.parse(readFileSync(process.argv[2], 'utf8'));
+const cases = (await import(`./${world.tools}.mjs`)).default;
+const { people } = world.site;
+const other = people.writer1.id;
+
+/** Sends JSON and reads JSON, within the deadline. */
+async function post(url, headers, message) {
+  const signal = AbortSignal.timeout(SECONDS * 1000);
+  const accept = 'application/json, text/event-stream';
+  const response = await fetch(url, { method: 'POST', signal, headers: { 'content-type': 'application/json', accept, ...headers }, body: JSON.stringify(message) });
+  const text = await response.text();
+  const data = text.startsWith('{') ? text : text.split('\n').findLast((line) => line.startsWith('data: {'))?.slice('data: '.length);
+  if (data === undefined && !response.ok) throw new Error(`${url}: ${response.status} ${text.slice(0, 500)}`);
+  return { session: response.headers.get('mcp-session-id'), ...JSON.parse(data ?? '{}') };
+}
+
+/** Asks the gateway as one account, in a session of its own. */
+async function client(login) {
+  const authorization = `Basic ${Buffer.from(`${login}:${people[login].password}`).toString('base64')}`;
+  const info = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'community', version: '1' } };
+  const { session, error } = await post(world.gateway, { authorization }, { jsonrpc: '2.0', id: 0, method: 'initialize', params: info });
+  if (error) throw new Error(JSON.stringify(error));
+  const headers = { authorization, 'mcp-session-id': session, 'mcp-protocol-version': info.protocolVersion };
+  await post(world.gateway, headers, { jsonrpc: '2.0', method: 'notifications/initialized' });
+  return (method, params) => post(world.gateway, headers, { jsonrpc: '2.0', id: 1, method, params });
+}
+
+/** What the site's REST API has answered since `from`. */
+function answers(from = 0) {
+  const text = existsSync(world.answers) ? readFileSync(world.answers, 'utf8') : '';
+  return text.split('\n').filter(Boolean).slice(from).map((line) => JSON.parse(line));
+}
+
+/** Makes things of one member. */
+const maker = (me) => async (what, { user = me, ...more } = {}) => {
+  const thing = await post(`${world.site.url}/wp-json/made/v1/${what}`, {}, { user, other: what === 'group' ? 0 : other, ...more });
+  if (!(thing.id > 0)) throw new Error(`no ${what} could be made: ${JSON.stringify(thing)}`);
+  return thing;
+};
+
+/** One tool as one account. */
+async function tried(ask, tool, login) {
+  const me = people[login].id;
+  const args = await cases[tool.replace(`${world.tools}_`, '')]({ me, other, made: maker(me) });
+  const before = answers().length;
+  const { result, error } = await ask('tools/call', { name: tool, arguments: args });
+  const seen = answers(before);
+  const words = error ? error.message : result.content.map((part) => part.text).join(' ');
+  const good = !error && !result.isError;
+  const refusal = seen.findLast((answer) => answer.status >= 400);
+  return { tool, login, good, args, refusal: good ? undefined : refusal, words: words.slice(0, good ? 300 : 600), seen };
+}
+
+for (const login of ['admin', 'subscriber']) {
+  const ask = await client(login);
+  const tools = (await ask('tools/list', {})).result.tools.map((tool) => tool.name);
+  const untried = tools.filter((tool) => !(tool.replace(`${world.tools}_`, '') in cases));
+  if (untried.length > 0 || tools.length !== Object.keys(cases).length) {
+    throw new Error(`${tools.length} tools, ${Object.keys(cases).length} cases; without one: ${untried}`);
+  }
+  for (const tool of tools) console.log(JSON.stringify(await tried(ask, tool, login)));
+}
