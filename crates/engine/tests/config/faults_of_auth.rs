@@ -57,7 +57,7 @@ auth: { bearer: {} }
 auth: { bearer: 'two hushes' }
 ",
         &[
-            r"2:17 auth.bearer ['*** ******'] a bearer token has only `A-Z a-z 0-9 - . _ ~ + / =` => make one, for example with: openssl rand -hex 32",
+            r"2:17 auth.bearer ['*** ******'] a bearer token has only visible ASCII characters, and no spaces => make one, for example with: openssl rand -hex 32",
         ],
     ),
     (

@@ -20,30 +20,41 @@ const IN_LINE: usize = 64;
 /// More memory than this a hash may not ask for, in KiB.
 const MOST_MEMORY: u32 = 1024 * 1024;
 
+/// So many different costs hashes may have: each attempt is checked at every one of them.
+const MOST_COSTS: usize = 4;
+
 /// The users.
 pub(super) struct Users {
     hashes: HashMap<Box<str>, PasswordHash>,
-    /// What a name that nobody has is checked against, so that it takes as long.
-    nobody: Option<PasswordHash>,
+    /// A hash of each cost that users have. Whatever name an attempt gives, it is checked against one of each, so that it
+    /// takes as long for those that nobody has.
+    stand_ins: Vec<PasswordHash>,
     pub(super) turns: Turns,
 }
 
 impl Users {
     /// The users with their hashes; says whose hash is none.
     pub(super) fn new<'a>(users: impl IntoIterator<Item = (&'a String, &'a Text)>) -> Result<Self, NotSound> {
-        let (mut hashes, mut nobody) = (HashMap::new(), None);
+        let (mut hashes, mut stand_ins) = (HashMap::new(), Vec::new());
         for (name, hash) in users {
             let bad = |why| NotSound(format!("the user {name}: {why}"));
             if name.is_empty() || name.contains(':') || name.chars().any(char::is_control) {
                 return Err(bad("a name has no colon and no control characters (RFC 7617)"));
             }
             let hash = read(hash.expose()).map_err(bad)?;
-            nobody.get_or_insert_with(|| hash.clone());
+            if !stand_ins.iter().any(|known| cost_alike(known, &hash)) {
+                if stand_ins.len() >= MOST_COSTS {
+                    return Err(bad(
+                        "users' hashes have at most four different costs (m, t, p): make one like another's",
+                    ));
+                }
+                stand_ins.push(hash.clone());
+            }
             hashes.insert(name.as_str().into(), hash);
         }
         // Each takes memory and a processor, which calls need, too.
         let at_once = std::thread::available_parallelism().map_or(1, |n| n.get().div_ceil(2)).min(4);
-        Ok(Self { hashes, nobody, turns: Turns::new(at_once, IN_LINE) })
+        Ok(Self { hashes, stand_ins, turns: Turns::new(at_once, IN_LINE) })
     }
 
     /// Whether there are none.
@@ -59,18 +70,33 @@ impl Users {
     /// Whose name and password these are.
     pub(super) async fn check(&self, basic: Basic, turn: Turn) -> Result<Arc<Principal>, Refused> {
         let wrong = Refused::Bad("name or password is wrong");
-        let known = self.hashes.get(&*basic.user).cloned();
-        let is_known = known.is_some();
-        let Some(hash) = known.or_else(|| self.nobody.clone()) else { return Err(wrong) };
+        let checks = self.checks(&basic.user);
         let password = basic.password;
         let checked = self.turns.run(turn, move || {
-            Argon2::default().verify_password(password.expose_secret().as_bytes(), &hash).is_ok()
+            let mut right = false;
+            for (hash, own) in &checks {
+                let same =
+                    Argon2::default().verify_password(password.expose_secret().as_bytes(), hash).is_ok();
+                right |= same && *own;
+            }
+            right
         });
-        if !checked.await? || !is_known {
+        if !checked.await? {
             return Err(wrong);
         }
         let id = format!("user:{}", basic.user);
         Ok(Arc::new(Principal { user: Some(basic.user.into()), ..Principal::new(&id, Scheme::Basic) }))
+    }
+
+    /// The hashes that a password of this name is checked against, and which of them is the name's own: for all names as
+    /// many, of the same costs in the same order.
+    pub(super) fn checks(&self, name: &str) -> Vec<(PasswordHash, bool)> {
+        let own = self.hashes.get(name);
+        let of = |stand_in: &PasswordHash| match own.filter(|own| cost_alike(own, stand_in)) {
+            Some(own) => (own.clone(), true),
+            None => (stand_in.clone(), false),
+        };
+        self.stand_ins.iter().map(of).collect()
     }
 }
 
@@ -78,6 +104,15 @@ impl std::fmt::Debug for Users {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Users").field("count", &self.hashes.len()).finish_non_exhaustive()
     }
+}
+
+/// Whether it takes as long to check a password against one as against the other.
+fn cost_alike(one: &PasswordHash, other: &PasswordHash) -> bool {
+    let cost = |hash: &PasswordHash| {
+        let params = Params::try_from(hash).ok();
+        params.map(|params| (params.m_cost(), params.t_cost(), params.p_cost()))
+    };
+    (&one.algorithm, one.version, cost(one)) == (&other.algorithm, other.version, cost(other))
 }
 
 /// Reads a hash; nothing of it is in what is said of it.

@@ -52,6 +52,18 @@ async fn the_token_opens_and_no_other_does() {
 }
 
 #[tokio::test]
+async fn a_token_may_be_any_visible_word() {
+    let every: String = ('!'..='~').filter(|c| *c != '\'').collect();
+    for token in ["p@ss!word#1", &every] {
+        let closed = open(&format!("{{ bearer: '{token}' }}"), &World::new());
+        assert_eq!(id(&closed.identify_at(&bearer(token), at(0)).await), "bearer");
+        let other = format!("{}?", &token[..token.len() - 1]);
+        let denied = closed.identify_at(&bearer(&other), at(0)).await.unwrap_err();
+        assert_eq!(denied.condition, Condition::BadCredentials);
+    }
+}
+
+#[tokio::test]
 async fn who_shows_nothing_is_told_what_to_show() {
     let closed = open(&format!("{{ bearer: '{TOKEN}' }}"), &World::new());
     let denied = closed.identify_at(&HeaderMap::new(), at(0)).await.unwrap_err();

@@ -1,15 +1,21 @@
 //! Names with passwords out of the configuration.
 
 use argon2::password_hash::PasswordHasher;
+use argon2::password_hash::phc::PasswordHash;
 use argon2::{Argon2, Params};
 use engine::access::Scheme;
 use engine::fault::Condition;
 
+use super::super::users::Users;
 use super::rig::{World, at, basic, id, open, why};
 
 /// A hash that takes no time.
 pub(super) fn hash(password: &str) -> String {
-    let quick = Argon2::from(Params::new(64, 1, 1, None).unwrap());
+    costly(password, 64, 1)
+}
+
+fn costly(password: &str, memory: u32, passes: u32) -> String {
+    let quick = Argon2::from(Params::new(memory, passes, 1, None).unwrap());
     quick.hash_password_with_salt(password.as_bytes(), b"0123456789abcdef").unwrap().to_string()
 }
 
@@ -52,6 +58,48 @@ async fn everything_else_is_refused_in_the_same_words() {
         );
         assert_eq!(denied.challenge.unwrap(), "Basic realm=\"dragoman\", charset=\"UTF-8\"");
     }
+}
+
+/// Users `u0`, `u1` …, whose passwords are their names, of these memories and passes.
+fn users_of(costs: &[(u32, u32)]) -> String {
+    let user = |(at, (memory, passes)): (usize, &(u32, u32))| {
+        format!("u{at}: '{}'", costly(&format!("u{at}"), *memory, *passes))
+    };
+    format!("{{ users: {{ {} }} }}", costs.iter().enumerate().map(user).collect::<Vec<_>>().join(", "))
+}
+
+#[tokio::test]
+async fn every_name_costs_the_same_whatever_the_hashes_cost() {
+    let auth = users_of(&[(64, 1), (256, 2), (64, 1), (64, 3)]);
+    let users = Users::new(&super::rig::config(&auth).users).unwrap();
+    let costs = |name: &str| {
+        let checks = users.checks(name);
+        let cost = |hash: &PasswordHash| {
+            let params = Params::try_from(hash).unwrap();
+            (params.m_cost(), params.t_cost(), params.p_cost())
+        };
+        let own = checks.iter().filter(|(_, own)| *own).count();
+        (own, checks.iter().map(|(hash, _)| cost(hash)).collect::<Vec<_>>())
+    };
+    let all = vec![(64, 1, 1), (256, 2, 1), (64, 3, 1)];
+    assert_eq!(costs("nobody"), (0, all.clone()));
+    let authenticator = open(&auth, &World::new());
+    for name in ["u0", "u1", "u2", "u3"] {
+        assert_eq!(costs(name), (1, all.clone()), "{name}");
+        assert!(authenticator.identify_at(&basic(name, name), at(0)).await.is_ok());
+    }
+    // The passwords of those who stand in for others open nothing.
+    for (user, password) in [("nobody", "u0"), ("u1", "u0"), ("u0", "u1"), ("u2", "u0")] {
+        assert_eq!(why(authenticator.identify_at(&basic(user, password), at(0)).await), WRONG);
+    }
+}
+
+#[test]
+fn the_work_of_an_attempt_is_bounded() {
+    let new = |costs: &[(u32, u32)]| Users::new(&super::rig::config(&users_of(costs)).users).map(|_| ());
+    assert_eq!(new(&[(64, 1), (64, 2), (64, 3), (64, 4), (64, 1)]), Ok(()));
+    let error = new(&[(64, 1), (64, 2), (64, 3), (64, 4), (64, 5)]).unwrap_err().to_string();
+    assert!(error.contains("at most four different costs"), "{error}");
 }
 
 #[tokio::test]
