@@ -145,6 +145,14 @@ impl Cells {
         outcome
     }
 
+    /// Takes back one request that was counted. What has been paid back in the meantime stays so.
+    pub(super) fn give_back(&self, key: u64, quota: &Quota) {
+        if let Some(cell) = read(self.part(key)).cells.get(&key) {
+            let less = |paid| Some(quota.give_back(paid));
+            let _ = cell.fetch_update(Ordering::AcqRel, Ordering::Acquire, less);
+        }
+    }
+
     /// Counts requests of several counts, each of which stands here once: all of them, or none. The outcomes are in the
     /// order of `takes`; where one is refused, nothing was counted.
     pub(super) fn take_all(&self, takes: &[Take<'_>], now: u64) -> Vec<Outcome> {

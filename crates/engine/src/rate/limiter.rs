@@ -27,6 +27,22 @@ pub struct Request<'a> {
     pub is_call: bool,
     /// The tool that is called, by its public name; nobody looks where [`Limiter::asks_for_tools`] is false.
     pub tool: Option<&'a str>,
+    /// Does whoever asks see this tool? Names that are none share one count, as anybody can think up any number of them;
+    /// nobody looks where [`Limiter::tells_tools_apart`] is false.
+    pub is_shown: bool,
+}
+
+/// Somebody at the door, who has not shown yet who they are.
+#[derive(Debug, Clone, Copy)]
+pub struct Entering<'a> {
+    /// The principal's id of somebody who is not known.
+    pub nobody: &'a str,
+    /// As of a [`Request`].
+    pub address: Option<IpAddr>,
+    /// As of a [`Request`].
+    pub forwarded: Option<IpAddr>,
+    /// Where they want to go in, as they name it.
+    pub profile: &'a str,
 }
 
 /// What a limit says, for a status and headers.
@@ -65,6 +81,12 @@ impl Rule {
         self.limit.tools.is_some() || self.limit.per.contains(&RatePer::Tool)
     }
 
+    /// Whether those who are refused at the door count, too: by address, if all requests do.
+    fn is_at_door(&self) -> bool {
+        let RateLimit { methods, per, tools, .. } = &self.limit;
+        *methods == RateMethods::All && per.contains(&RatePer::Ip) && tools.is_none()
+    }
+
     fn verdict(&self, outcome: Outcome, now: u64) -> Verdict {
         let limit = self.quota.burst();
         match outcome {
@@ -98,7 +120,7 @@ impl Rule {
                     address.map(|address| address_block(address, IPV6_BITS)).hash(&mut hasher);
                 }
                 RatePer::Profile => request.profile.hash(&mut hasher),
-                RatePer::Tool => request.tool.hash(&mut hasher),
+                RatePer::Tool => request.tool.filter(|_| request.is_shown).hash(&mut hasher),
             }
         }
         hasher.finish()
@@ -112,6 +134,7 @@ pub struct Limiter {
     cells: Cells,
     seed: u64,
     asks_for_tools: bool,
+    tells_tools_apart: bool,
     trusts_proxies: bool,
 }
 
@@ -125,8 +148,9 @@ impl Limiter {
         };
         let rules: Box<[Rule]> = limits.iter().filter(|limit| limit.enabled).map(rule).collect();
         let asks_for_tools = rules.iter().any(Rule::asks_for_tools);
+        let tells_tools_apart = rules.iter().any(|rule| rule.limit.per.contains(&RatePer::Tool));
         let trusts_proxies = rules.iter().any(|rule| rule.limit.trust_forwarded_for);
-        Self { rules, cells: Cells::new(cap), seed, asks_for_tools, trusts_proxies }
+        Self { rules, cells: Cells::new(cap), seed, asks_for_tools, tells_tools_apart, trusts_proxies }
     }
 
     /// Are there no limits?
@@ -137,6 +161,11 @@ impl Limiter {
     /// Does some limit speak of tools, so that a request must say which one it calls?
     pub fn asks_for_tools(&self) -> bool {
         self.asks_for_tools
+    }
+
+    /// Does some limit count each tool apart, so that a request must say whether there is one of this name?
+    pub fn tells_tools_apart(&self) -> bool {
+        self.tells_tools_apart
     }
 
     /// Does some limit believe proxies, so that a request must say whom they name?
@@ -170,6 +199,50 @@ impl Limiter {
             }
         }
         tightest
+    }
+
+    /// Counts somebody at `address` who is about to show who they are at `profile`, whether or not there is one: against all
+    /// limits by address that count all methods. Of a limit that tells apart more than addresses one count is for all who are
+    /// at the door.
+    ///
+    /// # Errors
+    /// The verdict of a limit that is used up; then nothing was counted.
+    pub fn enter(&self, entering: &Entering<'_>, now: Duration) -> Result<(), Verdict> {
+        let now = nanos(now);
+        for (taken, (key, rule)) in self.at_door(entering).enumerate() {
+            let outcome = self.cells.take(key, &rule.quota, now);
+            if let Outcome::Refused { .. } = outcome {
+                for (key, rule) in self.at_door(entering).take(taken) {
+                    self.cells.give_back(key, &rule.quota);
+                }
+                return Err(rule.verdict(outcome, now));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes back what [`enter`](Self::enter) has counted: of who was let in, requests count instead.
+    pub fn let_in(&self, entering: &Entering<'_>) {
+        for (key, rule) in self.at_door(entering) {
+            self.cells.give_back(key, &rule.quota);
+        }
+    }
+
+    fn at_door<'a>(&'a self, entering: &'a Entering<'a>) -> impl Iterator<Item = (u64, &'a Rule)> {
+        let &Entering { nobody, address, forwarded, profile } = entering;
+        let at = move |profile| Request {
+            principal: nobody,
+            address,
+            forwarded,
+            profile,
+            is_call: false,
+            tool: None,
+            is_shown: false,
+        };
+        let rules = self.rules.iter().enumerate();
+        let speaking = rules.filter(move |(_, rule)| rule.is_at_door() && rule.speaks_of(&at(profile)));
+        // By no profile: one count for each that is there would tell which are.
+        speaking.map(move |(number, rule)| (rule.key(number, self.seed, &at("")), rule))
     }
 
     /// Counts requests that come together, all of them or none: who is refused has lost nothing, and may send them again. The

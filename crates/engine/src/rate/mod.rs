@@ -18,5 +18,5 @@ mod quota;
 mod tests;
 
 pub use forwarded::forwarded;
-pub use limiter::{Limiter, Request, Verdict};
+pub use limiter::{Entering, Limiter, Request, Verdict};
 pub use quota::Quota;

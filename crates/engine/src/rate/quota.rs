@@ -50,6 +50,11 @@ impl Quota {
         Outcome::Taken(paid.max(now).saturating_add(self.interval.saturating_mul(count.into())))
     }
 
+    /// The number without one request that was taken.
+    pub(super) fn give_back(&self, paid: u64) -> u64 {
+        paid.saturating_sub(self.interval)
+    }
+
     /// How many more would be taken at `now`.
     pub(super) fn remaining(&self, paid: u64, now: u64) -> u32 {
         let owed = paid.saturating_sub(now).div_ceil(self.interval);

@@ -24,7 +24,15 @@ fn limit(count: u32, per: Duration, burst: u32) -> RateLimit {
 }
 
 fn call(principal: &str) -> Request<'_> {
-    Request { principal, address: None, forwarded: None, profile: "default", is_call: true, tool: Some("t") }
+    Request {
+        principal,
+        address: None,
+        forwarded: None,
+        profile: "default",
+        is_call: true,
+        tool: Some("t"),
+        is_shown: true,
+    }
 }
 
 fn address(text: &str) -> Option<IpAddr> {
@@ -90,6 +98,55 @@ fn everybody_has_a_count_of_their_own_as_the_limit_says() {
     assert_eq!(check(&[RatePer::Ip], [of("::ffff:192.0.2.1"), one]), [true, false]);
     assert_eq!(check(&[RatePer::Ip], [of("2001:db8::1"), of("2001:db8::ffff:1")]), [true, false]);
     assert_eq!(check(&[RatePer::Ip], [of("2001:db8::1"), of("2001:db8:0:1::1")]), [true, true]);
+}
+
+#[test]
+fn names_that_are_no_tools_share_one_count() {
+    let limits = [RateLimit { per: vec![RatePer::Principal, RatePer::Tool], ..limit(100, 60 * MINUTE, 100) }];
+    let limiter = Limiter::new(&limits, 64, 7);
+    let mut through = 0;
+    for number in 0..1000 {
+        let name = format!("no-tool-{number}");
+        let request = Request { tool: Some(&name), is_shown: false, ..call("eve") };
+        through += u32::from(limiter.check(&request, SECOND).unwrap().allowed);
+    }
+    assert_eq!((through, limiter.len()), (100, 1));
+    assert!(limiter.check(&call("ann"), SECOND).unwrap().allowed, "and nobody else is locked out");
+}
+
+#[test]
+fn who_is_not_let_in_is_counted_by_address() {
+    let at_door = RateLimit { per: vec![RatePer::Ip], methods: RateMethods::All, ..limit(2, MINUTE, 2) };
+    let of_each = RateLimit { per: vec![RatePer::Ip, RatePer::Profile], ..at_door.clone() };
+    let guess = |profile| Entering { nobody: "", address: address("192.0.2.1"), forwarded: None, profile };
+    for limits in [vec![at_door.clone()], vec![of_each], vec![limit(9, MINUTE, 9), at_door.clone()]] {
+        let limiter = Limiter::new(&limits, 100, 7);
+        for _ in 0..3 {
+            assert_eq!(limiter.enter(&guess("p"), SECOND), Ok(()));
+            limiter.let_in(&guess("p"));
+        }
+        assert_eq!([limiter.enter(&guess("p"), SECOND), limiter.enter(&guess("q"), SECOND)], [Ok(()); 2]);
+        let verdict = limiter.enter(&guess("r"), SECOND).unwrap_err();
+        assert_eq!((verdict.allowed, verdict.limit, verdict.retry_after), (false, 2, MINUTE / 2));
+        let other = Entering { address: address("192.0.2.2"), ..guess("p") };
+        assert_eq!(limiter.enter(&other, SECOND), Ok(()));
+        assert_eq!(limiter.enter(&guess("p"), SECOND + MINUTE / 2), Ok(()));
+    }
+    let limiter = Limiter::new(std::slice::from_ref(&at_door), 100, 7);
+    assert_eq!([(); 2].map(|()| limiter.enter(&guess("p"), SECOND)), [Ok(()); 2]);
+    let request = Request { address: address("192.0.2.1"), ..call("a") };
+    assert!(!limiter.check(&request, SECOND).unwrap().allowed, "it is the same count");
+    // One that is refused by one limit costs nothing at another.
+    let limiter = Limiter::new(&[at_door.clone(), RateLimit { burst: 1, ..at_door }], 100, 7);
+    assert_eq!(limiter.enter(&guess("p"), SECOND), Ok(()));
+    assert!([(); 3].iter().all(|()| limiter.enter(&guess("p"), SECOND).is_err()));
+    limiter.let_in(&guess("p"));
+    assert_eq!(limiter.enter(&guess("p"), SECOND), Ok(()));
+    // Calls alone, or callers alone, are not counted before anybody has called.
+    let calls = RateLimit { per: vec![RatePer::Ip], ..limit(1, MINUTE, 1) };
+    let callers = RateLimit { methods: RateMethods::All, ..limit(1, MINUTE, 1) };
+    let limiter = Limiter::new(&[calls, callers], 100, 7);
+    assert_eq!([(); 3].map(|()| limiter.enter(&guess("p"), SECOND)), [Ok(()); 3]);
 }
 
 #[test]

@@ -1,16 +1,20 @@
-//! How often requests may come: the engine's limits, with a clock. It must not know how a refusal is said.
+//! How often requests may come: the engine's limits, with a clock; and which names that requests call are tools. It must not
+//! know how a refusal is said.
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use engine::config::RateLimit;
 use engine::dialect::Rate;
-use engine::rate::{Limiter, Request, Verdict, forwarded};
+use engine::rate::{Entering, Limiter, Request, Verdict, forwarded};
 use http::HeaderMap;
+use proto::era::Era;
 use proto::mcp::Method;
 use proto::rpc::Frame;
 
 use super::identity::Identity;
+use super::{Shard, stateless};
 
 /// How many counts are kept at most; rested ones make room.
 const COUNTS: usize = 100_000;
@@ -19,6 +23,13 @@ const COUNTS: usize = 100_000;
 pub(crate) struct Rates {
     limiter: Limiter,
     start: Instant,
+}
+
+/// A message as limits see it.
+pub(crate) struct Counted<'a> {
+    is_call: bool,
+    tool: Option<Cow<'a, str>>,
+    is_shown: bool,
 }
 
 /// How often somebody may manage. Who is let in is counted by name and nobody else: those who guess behind the same proxy
@@ -50,13 +61,12 @@ impl Rates {
         identity: &Identity,
         headers: &HeaderMap,
         profile: &str,
-        message: Option<&Frame>,
+        message: Option<&Counted<'_>>,
     ) -> Option<Verdict> {
         if self.limiter.is_empty() {
             return None;
         }
-        let tool = message.and_then(|frame| self.tool(frame));
-        let request = self.request(identity, headers, profile, message, tool.as_deref());
+        let request = self.request(identity, headers, profile, message);
         self.limiter.check(&request, self.start.elapsed())
     }
 
@@ -66,18 +76,68 @@ impl Rates {
         identity: &Identity,
         headers: &HeaderMap,
         profile: &str,
-        messages: &[&Frame],
+        messages: &[Counted<'_>],
     ) -> Option<Verdict> {
         if self.limiter.is_empty() {
             return None;
         }
-        let tools: Vec<_> = messages.iter().map(|frame| self.tool(frame)).collect();
-        let requests: Vec<Request<'_>> = messages
-            .iter()
-            .zip(&tools)
-            .map(|(frame, tool)| self.request(identity, headers, profile, Some(frame), tool.as_deref()))
-            .collect();
+        let requests: Vec<Request<'_>> =
+            messages.iter().map(|message| self.request(identity, headers, profile, Some(message))).collect();
         self.limiter.check_all(&requests, self.start.elapsed())
+    }
+
+    /// Counts somebody who is about to show who they are at a profile, as they name it.
+    ///
+    /// # Errors
+    /// The verdict of a limit that is used up.
+    pub(crate) fn enter(&self, anyone: &Identity, headers: &HeaderMap, profile: &str) -> Result<(), Verdict> {
+        if self.limiter.is_empty() {
+            return Ok(());
+        }
+        self.limiter.enter(&self.entering(anyone, headers, profile), self.start.elapsed())
+    }
+
+    /// Takes back what was counted of somebody who was let in.
+    pub(crate) fn let_in(&self, anyone: &Identity, headers: &HeaderMap, profile: &str) {
+        if !self.limiter.is_empty() {
+            self.limiter.let_in(&self.entering(anyone, headers, profile));
+        }
+    }
+
+    fn entering<'a>(&self, anyone: &'a Identity, headers: &HeaderMap, profile: &'a str) -> Entering<'a> {
+        let (nobody, address) = (anyone.id(), anyone.address);
+        Entering { nobody, address, forwarded: self.forwarded(headers), profile }
+    }
+
+    fn forwarded(&self, headers: &HeaderMap) -> Option<IpAddr> {
+        if self.limiter.trusts_proxies() { forwarded(headers) } else { None }
+    }
+
+    /// A message as limits see it where nobody sees any tool.
+    pub(crate) fn nowhere<'a>(&self, frame: &'a Frame) -> Counted<'a> {
+        Counted { is_call: is_call(frame), tool: self.tool(frame), is_shown: false }
+    }
+
+    /// A message as limits see it at a profile. Where tools are told apart and nobody knows yet what is there, it is looked
+    /// up as clients of this era see it.
+    pub(crate) async fn of<'a>(
+        &self,
+        shard: &Shard,
+        (profile, era): (usize, &'static Era),
+        identity: &Identity,
+        frame: &'a Frame,
+    ) -> Counted<'a> {
+        let mut counted = self.nowhere(frame);
+        if let Some(tool) = counted.tool.as_deref().filter(|_| self.limiter.tells_tools_apart()) {
+            let known = shard.gateway.views.show(shard, profile, identity, tool);
+            counted.is_shown = if let Some(is_shown) = known {
+                is_shown
+            } else {
+                let cell = Box::pin(stateless::view(shard, profile, era, identity)).await;
+                cell.view().tool(tool).is_some()
+            };
+        }
+        counted
     }
 
     /// The tool that a message calls, where a limit speaks of tools.
@@ -93,16 +153,16 @@ impl Rates {
         identity: &'a Identity,
         headers: &HeaderMap,
         profile: &'a str,
-        message: Option<&Frame>,
-        tool: Option<&'a str>,
+        message: Option<&'a Counted<'_>>,
     ) -> Request<'a> {
         Request {
             principal: identity.id(),
             address: identity.address,
-            forwarded: if self.limiter.trusts_proxies() { forwarded(headers) } else { None },
+            forwarded: self.forwarded(headers),
             profile,
-            is_call: message.is_some_and(is_call),
-            tool,
+            is_call: message.is_some_and(|message| message.is_call),
+            tool: message.and_then(|message| message.tool.as_deref()),
+            is_shown: message.is_some_and(|message| message.is_shown),
         }
     }
 

@@ -106,6 +106,33 @@ impl Views {
         cell
     }
 
+    /// Whether somebody sees this tool in any of the views that are known; `None` where none is that has anything.
+    pub(crate) fn show(
+        &self,
+        shard: &Shard,
+        profile: usize,
+        identity: &Identity,
+        tool: &str,
+    ) -> Option<bool> {
+        let snapshot = &shard.gateway.snapshot;
+        let (class, whose) = (identity.class(snapshot), shard.gateway.sees_alone(profile, identity));
+        let is_own = |cell: &ViewCell| {
+            cell.profile == profile
+                && cell.regime == snapshot.regime
+                && cell.class == class
+                && cell.whose == whose
+                && cell.view().is_served()
+        };
+        let has = |cell: &ViewCell| cell.view().tool(tool).is_some();
+        if self.recent.load().as_ref().is_some_and(|cell| is_own(cell) && has(cell)) {
+            return Some(true);
+        }
+        let cells = self.cells.lock();
+        let mut own = cells.values().filter(|cell| is_own(cell)).peekable();
+        own.peek()?;
+        Some(own.any(|cell| has(cell)))
+    }
+
     fn known(&self, shard: &Shard, looking: &Looking<'_>) -> Option<Arc<ViewCell>> {
         let Looking { profile, kind, class, whose } = looking;
         let regime = shard.gateway.snapshot.regime;

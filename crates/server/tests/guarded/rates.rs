@@ -212,3 +212,62 @@ async fn clients_with_an_event_stream_are_limited_too() {
         assert_eq!(stream.response().await["id"], id, "what was let through is answered");
     }
 }
+
+#[tokio::test]
+async fn guesses_are_limited_by_address() {
+    let hello = request(1, "tools/list", &json!({})).to_string();
+    let ask = |http: Http, path: &'static str| {
+        let hello = hello.clone();
+        async move { http.post(path, &[], &hello).await }
+    };
+    for path in
+        ["/mcp", "/mcp/other", "/mcp/nowhere", "/message", "/kulturarv", "/buddyboss", "/gateway", "/bb"]
+    {
+        let place = Place::start("rateLimits: [{ rate: 3/1h, per: ip, methods: all }]\n").await;
+        for guess in ["one", "two", "three"] {
+            assert_eq!(ask(place.by(guess), path).await.status, 401, "{path}");
+        }
+        for token in ["four", TOKEN] {
+            let mut reply = ask(place.by(token), path).await;
+            assert_eq!(reply.status, 429, "{path}: nobody looks at the credential");
+            assert!(number(&reply, "retry-after") > 1000);
+            if path == "/kulturarv" {
+                let said = reply.response().await;
+                assert_eq!(said["error"], json!({"code": -32002, "message": "Rate limit exceeded"}));
+            }
+        }
+    }
+    // Of who is let in, only the requests count.
+    let place = Place::start("rateLimits: [{ rate: 3/1h, per: ip, methods: all }]\n").await;
+    let mut all = Vec::new();
+    for _ in 0..4 {
+        all.push(ask(place.by(TOKEN), "/kulturarv").await.status);
+    }
+    assert_eq!(all, [200, 200, 200, 429]);
+}
+
+#[tokio::test]
+async fn names_that_are_no_tools_share_one_count() {
+    for path in ["/mcp", "/kulturarv"] {
+        let place = Place::start("rateLimits: [{ rate: 3/1h, per: [principal, tool] }]\n").await;
+        let begin = |tool: String| {
+            let (http, call) = (place.by(TOKEN), json!({"name": tool, "arguments": {}}));
+            async move {
+                match path {
+                    "/mcp" => Modern::new(http).begin("tools/call", &call).await.status,
+                    path => said_at(http, path, "tools/call", &call).await.status,
+                }
+            }
+        };
+        let mut refused = Vec::new();
+        for at in 0..6 {
+            refused.push(begin(format!("none-{at}")).await == 429);
+        }
+        assert_eq!(refused, [false, false, false, true, true, true], "{path}");
+        let mut refused = Vec::new();
+        for _ in 0..4 {
+            refused.push(begin("good__echo".to_owned()).await == 429);
+        }
+        assert_eq!(refused, [false, false, false, true], "{path}: a tool has its own");
+    }
+}

@@ -20,5 +20,7 @@ mod subscribed;
 
 pub(super) use events::open;
 pub(super) use pipe::serve as serve_pipe;
-pub(super) use serve::{Front, Lists, NO_PROFILE, Taken, refuse, refuse_message, refuse_text, take};
+pub(super) use serve::{
+    Front, Lists, NO_PROFILE, Taken, refuse, refuse_message, refuse_text, take, too_soon,
+};
 pub(super) use sessions::{Session, Sessions};

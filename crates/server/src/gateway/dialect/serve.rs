@@ -54,7 +54,9 @@ pub(crate) fn refuse_message(
     trouble: &Trouble,
 ) -> Reply {
     let ask = text.and_then(|text| asked(shard, row, text));
-    let verdict = shard.gateway.rates.check(identity, headers, NO_PROFILE, ask.as_ref().map(Ask::frame));
+    let rates = &shard.gateway.rates;
+    let counted = ask.as_ref().map(|ask| rates.nowhere(ask.frame()));
+    let verdict = rates.check(identity, headers, NO_PROFILE, counted.as_ref());
     let too_soon = verdict.as_ref().filter(|verdict| !verdict.allowed).map(too_soon);
     let mut reply = engine::dialect::refuse(row, ask.as_ref(), too_soon.as_ref().unwrap_or(trouble));
     if let Some(verdict) = verdict.filter(|verdict| verdict.allowed) {
@@ -80,7 +82,7 @@ pub(crate) fn refuse_text(shard: &Shard, row: &Dialect, text: &Bytes, trouble: &
 pub(crate) const NO_PROFILE: &str = "";
 
 /// The trouble of whom a limit does not let through.
-fn too_soon(verdict: &Verdict) -> Trouble {
+pub(crate) fn too_soon(verdict: &Verdict) -> Trouble {
     Trouble { rate: Some(rate(verdict)), ..Trouble::new(Condition::RateLimited, "too many requests") }
 }
 
@@ -143,7 +145,15 @@ impl Asking<'_> {
             _ => true,
         };
         let headers = self.headers.filter(|_| counted);
-        let verdict = headers.and_then(|headers| rates.check(self.identity, headers, profile, frame));
+        let verdict = match (headers, frame) {
+            (None, _) => None,
+            (Some(headers), None) => rates.check(self.identity, headers, profile, None),
+            (Some(headers), Some(frame)) => {
+                let place = (self.front.profile, self.front.row.era);
+                let counted = rates.of(self.shard, place, self.identity, frame).await;
+                rates.check(self.identity, headers, profile, Some(&counted))
+            }
+        };
         let Some(verdict) = verdict else { return self.taken(reading).await };
         let row = &self.front.row;
         if !verdict.allowed {

@@ -6,14 +6,31 @@ use std::time::Duration;
 use engine::Condition;
 use engine::access::Principal;
 use engine::dialect::{Dialect, Trouble};
+use engine::rate::Verdict;
 use http::Response;
 use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use transport::net::Body;
 
-use super::{Entry, answer, dialect};
+use super::{Entry, answer, dialect, limited};
 use crate::auth::Denied;
 use crate::gateway::Shard;
-use crate::gateway::dialect::refuse;
+use crate::gateway::dialect::{refuse, too_soon};
+
+/// Why somebody is not let in.
+pub(super) enum Shut {
+    Denied(Denied),
+    /// Too many from there were not let in: nobody has looked at the credential.
+    TooSoon(Verdict),
+}
+
+/// The response to either, as the dialect says it, if there is one.
+pub(super) fn shut(row: Option<&Dialect>, shut: &Shut) -> Response<Body> {
+    match (shut, row) {
+        (Shut::Denied(why), row) => denied(row, why),
+        (Shut::TooSoon(verdict), Some(row)) => dialect::said(refuse(row, &too_soon(verdict))),
+        (Shut::TooSoon(verdict), None) => limited::refused(verdict, None),
+    }
+}
 
 /// The response to somebody who is not let in, as the dialect says it, if there is one.
 pub(super) fn denied(row: Option<&Dialect>, denied: &Denied) -> Response<Body> {

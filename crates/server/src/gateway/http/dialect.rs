@@ -19,9 +19,10 @@ use tokio::task::JoinHandle;
 use transport::net::{Body, Incoming};
 
 use super::{Arrived, Entry, answer, get, limited, media, post};
-use crate::gateway::dialect::{Front, Session, Taken, open, refuse, refuse_message, refuse_text, take};
+use crate::gateway::dialect::{
+    Front, Session, Taken, open, refuse, refuse_message, refuse_text, take, too_soon,
+};
 use crate::gateway::identity::Identity;
-use crate::gateway::rates::rate;
 use crate::gateway::streams::event;
 use crate::gateway::{Shard, seal};
 
@@ -59,10 +60,8 @@ impl Visit<'_> {
 
     /// The refusal of a request without a message that comes too soon.
     fn too_soon(&self, headers: &HeaderMap) -> Option<Response<Body>> {
-        let verdict =
-            limited::count(self.shard, &self.entry, headers, None).filter(|verdict| !verdict.allowed)?;
-        let trouble = Trouble::new(Condition::RateLimited, "too many requests");
-        Some(said(refuse(&self.front.row, &Trouble { rate: Some(rate(&verdict)), ..trouble })))
+        let verdict = limited::count(self.shard, &self.entry, headers).filter(|verdict| !verdict.allowed)?;
+        Some(said(refuse(&self.front.row, &too_soon(&verdict))))
     }
 
     /// Whether messages are posted to this path: to all but those whose messages go elsewhere.

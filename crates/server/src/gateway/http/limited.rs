@@ -7,6 +7,7 @@ use engine::Fault;
 use engine::rate::Verdict;
 use http::header::{HeaderName, HeaderValue, RETRY_AFTER};
 use http::{HeaderMap, Response};
+use proto::era::newest_stateless;
 use proto::rpc::{Frame, Kind, Message, code};
 use transport::net::Body;
 
@@ -19,15 +20,10 @@ const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
-/// Counts a request; what its limit says, if one speaks of it.
-pub(super) fn count(
-    shard: &Shard,
-    entry: &Entry,
-    headers: &HeaderMap,
-    message: Option<&Frame>,
-) -> Option<Verdict> {
+/// Counts a request without a message; what its limit says, if one speaks of it.
+pub(super) fn count(shard: &Shard, entry: &Entry, headers: &HeaderMap) -> Option<Verdict> {
     let profile = &shard.gateway.snapshot.profiles[entry.profile].slug;
-    shard.gateway.rates.check(&entry.identity, headers, profile, message)
+    shard.gateway.rates.check(&entry.identity, headers, profile, None)
 }
 
 /// Counts the requests of what was posted: of an array all or none, so that who is refused has lost nothing. Answers and
@@ -35,24 +31,31 @@ pub(super) fn count(
 ///
 /// # Errors
 /// The refusal, if they came too soon.
-pub(super) fn count_all(
+pub(super) async fn count_all(
     shard: &Shard,
     entry: &Entry,
     headers: &HeaderMap,
     posted: Option<&Message>,
 ) -> Result<Option<Verdict>, Box<Response<Body>>> {
+    let (rates, profile) = (&shard.gateway.rates, &shard.gateway.snapshot.profiles[entry.profile].slug);
+    let counted = |frame| rates.of(shard, (entry.profile, newest_stateless()), &entry.identity, frame);
     let (verdict, requests) = match posted {
         None => return Ok(None),
         Some(Message::Single(frame)) if frame.kind() != Kind::Request => return Ok(None),
-        Some(Message::Single(frame)) => match count(shard, entry, headers, Some(frame)) {
-            Some(verdict) if !verdict.allowed => (verdict, vec![frame]),
-            verdict => return Ok(verdict),
-        },
+        Some(Message::Single(frame)) => {
+            match rates.check(&entry.identity, headers, profile, Some(&counted(frame).await)) {
+                Some(verdict) if !verdict.allowed => (verdict, vec![frame]),
+                verdict => return Ok(verdict),
+            }
+        }
         Some(Message::Batch(batch)) => {
             let messages = batch.messages.iter().flatten();
             let requests: Vec<&Frame> = messages.filter(|frame| frame.kind() == Kind::Request).collect();
-            let profile = &shard.gateway.snapshot.profiles[entry.profile].slug;
-            match shard.gateway.rates.check_all(&entry.identity, headers, profile, &requests) {
+            let mut all = Vec::with_capacity(requests.len());
+            for frame in &requests {
+                all.push(counted(frame).await);
+            }
+            match rates.check_all(&entry.identity, headers, profile, &all) {
                 Some(verdict) if !verdict.allowed => (verdict, requests),
                 verdict => return Ok(verdict),
             }

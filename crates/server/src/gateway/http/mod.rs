@@ -18,6 +18,7 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use engine::config::DEFAULT_PROFILE;
 use engine::places::Place;
 use http::{Method, Request, Response, StatusCode};
 use transport::net::{Body, Handler, Incoming};
@@ -27,7 +28,7 @@ use super::dialect::{Front, NO_PROFILE};
 use super::embedded::Carried;
 use super::identity::Identity;
 use super::threads::Thread;
-use crate::auth::Denied;
+use denied::Shut;
 pub(crate) use guard::Guard;
 
 /// A request that was let in: at which profile, and whose it is.
@@ -95,11 +96,13 @@ impl Arrival {
             };
         }
         let preflight = *request.method() == Method::OPTIONS;
-        let identity =
-            match self.identify(&request, peer, place.is_none_or(|place| place.asks) && !preflight).await {
-                Ok(identity) => identity,
-                Err(denied) => return denied::denied(place.and_then(|p| p.dialect.as_deref()), &denied),
-            };
+        let asks = place.is_none_or(|place| place.asks) && !preflight;
+        let profile =
+            place.map_or(DEFAULT_PROFILE, |place| &*shard.gateway.snapshot.profiles[place.profile].slug);
+        let identity = match self.identify(&request, peer, asks, profile).await {
+            Ok(identity) => identity,
+            Err(shut) => return denied::shut(place.and_then(|p| p.dialect.as_deref()), &shut),
+        };
         let Some(place) = place else {
             return match bare {
                 sse::STREAM => sse::stream(shard, identity, &request),
@@ -121,13 +124,13 @@ impl Arrival {
         if *request.method() == Method::OPTIONS {
             return row.map_or_else(guard::preflight, |row| dialect::preflight(row, request.headers()));
         }
-        let entered = self.identify(&request, peer, true).await;
+        let entered = self.identify(&request, peer, true, &slug).await;
         let entered = entered.and_then(|identity| match denied::not_for(&identity.principal, &slug) {
-            Some(denied) => Err(denied),
+            Some(denied) => Err(Shut::Denied(denied)),
             None => Ok(identity),
         });
         match (entered, row) {
-            (Err(denied), row) => denied::denied(row.map(|row| &**row), &denied),
+            (Err(shut), row) => denied::shut(row.map(|row| &**row), &shut),
             (Ok(identity), Some(row)) => dialect::stranger(shard, row, &identity, slug, request).await,
             (Ok(identity), None) => {
                 let rates = &shard.gateway.rates;
@@ -139,17 +142,24 @@ impl Arrival {
         }
     }
 
-    /// Who asks, where anybody has to say so.
+    /// Who asks, where anybody has to say so; `profile` is where, as the request names it. Who is not let in is counted by
+    /// address, so that nobody can guess for ever.
     async fn identify(
         &self,
         request: &Request<Incoming>,
         peer: SocketAddr,
         asks: bool,
-    ) -> Result<Identity, Denied> {
+        profile: &str,
+    ) -> Result<Identity, Shut> {
         let address = Some(peer.ip());
         let mut identity = Identity::anyone(address);
         if asks && self.shard.door.asks() {
-            identity = Identity::of(self.shard.door.identify(request.headers(), peer.ip()).await?, address);
+            let (rates, headers) = (&self.shard.gateway.rates, request.headers());
+            // Before the credential is looked at, and however many are shown at once.
+            rates.enter(&identity, headers, profile).map_err(Shut::TooSoon)?;
+            let principal = self.shard.door.identify(headers, peer.ip()).await.map_err(Shut::Denied)?;
+            rates.let_in(&identity, headers, profile);
+            identity = Identity::of(principal, address);
         }
         if self.shard.gateway.carries {
             identity.carried = Carried::read(request.headers()).map(Arc::new);
@@ -166,8 +176,7 @@ impl Arrival {
         }
         let counted = !matches!(*request.method(), Method::POST | Method::OPTIONS);
         if counted
-            && let Some(refused) =
-                limited::count(shard, &entry, request.headers(), None).filter(|v| !v.allowed)
+            && let Some(refused) = limited::count(shard, &entry, request.headers()).filter(|v| !v.allowed)
         {
             return limited::refused(&refused, None);
         }

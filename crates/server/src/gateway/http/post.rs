@@ -82,7 +82,7 @@ pub(super) async fn take(
     };
     let verdict = match counted {
         Counted::Yes(verdict) => verdict,
-        Counted::No => match limited::count_all(shard, entry, headers, Some(&message)) {
+        Counted::No => match limited::count_all(shard, entry, headers, Some(&message)).await {
             Ok(verdict) => verdict,
             Err(refusal) => return *refusal,
         },

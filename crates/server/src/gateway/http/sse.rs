@@ -87,7 +87,7 @@ fn enter(shard: &Shard, entry: &Entry, headers: &HeaderMap) -> Response<Body> {
     if let Some(elsewhere) = denied::elsewhere(shard, entry) {
         return denied::denied(None, &elsewhere);
     }
-    match limited::count(shard, entry, headers, None).filter(|verdict| !verdict.allowed) {
+    match limited::count(shard, entry, headers).filter(|verdict| !verdict.allowed) {
         Some(refused) => limited::refused(&refused, None),
         None => open(shard, entry, STREAM),
     }
@@ -283,7 +283,7 @@ pub(super) async fn post(
         posted => posted,
     };
     let entry = Entry { profile: door.profile, identity: identity.clone() };
-    let verdict = match limited::count_all(shard, &entry, &head.headers, posted.as_ref().ok()) {
+    let verdict = match limited::count_all(shard, &entry, &head.headers, posted.as_ref().ok()).await {
         Ok(verdict) => verdict,
         Err(refusal) => return *refusal,
     };

@@ -14,6 +14,7 @@ use http::{Method, Request, Response, StatusCode, Uri};
 use serde_json::{Value, json};
 use transport::net::{Body, Incoming};
 
+use super::denied::Shut;
 use super::{Arrival, Arrived, answer, guard, limited};
 use crate::auth::Denied;
 use crate::gateway::deeds::{self, Deed};
@@ -56,7 +57,7 @@ pub(super) async fn respond(
         },
         Err(refusal) => *refusal,
     };
-    if let Some(verdict) = verdict {
+    if let Some(verdict) = verdict.filter(|_| response.status() != StatusCode::TOO_MANY_REQUESTS) {
         limited::tell(response.headers_mut(), &verdict);
     }
     response
@@ -107,8 +108,12 @@ async fn entered(
             "other machines reach this address, so that managing needs `auth` in the configuration",
         ));
     }
-    let identity =
-        arrival.identify(request, peer, true).await.map_err(|denied| Box::new(unknown(&denied)))?;
+    let identity = arrival.identify(request, peer, true, "").await.map_err(|shut| {
+        Box::new(match shut {
+            Shut::Denied(denied) => unknown(&denied),
+            Shut::TooSoon(verdict) => too_soon(&verdict),
+        })
+    })?;
     let asker = Asker { principal: &identity.principal, address: identity.address };
     let why = match &management.who {
         _ if identity.principal.profiles.is_some() => {
