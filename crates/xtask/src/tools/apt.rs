@@ -37,6 +37,14 @@ pub(super) fn install(packages: &[Package], log: &Log) -> Result<(), String> {
     .map(drop)
 }
 
+/// Lets apt know what there is, where it does not know this package: a fresh machine may have no lists at all.
+pub(super) fn know(package: &str, log: &Log) -> Result<(), String> {
+    if answers(&["apt-cache", "show", package]) {
+        return Ok(());
+    }
+    log.run(Command::new("apt-get").args(["-q", "-o", "DPkg::Lock::Timeout=300", "update"])).map(drop)
+}
+
 /// Whether a probe ends well.
 fn answers(probe: &[&str]) -> bool {
     let Some((program, args)) = probe.split_first() else { return false };

@@ -65,6 +65,7 @@ fn unpack(folder: &Path, tree: &Path, log: &Log) -> Result<(), String> {
         }
         fs::create_dir_all(folder).map_err(said)?;
     }
+    apt::know("wordpress", log)?;
     let depends = log.run(Command::new("apt-cache").args(["depends", "wordpress"]))?;
     let themes = depends.split_whitespace().filter(|word| word.starts_with(THEME)).take(1);
     let mut download = Command::new("apt-get");
