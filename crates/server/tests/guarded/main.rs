@@ -11,6 +11,7 @@
 //! | `rates` | how often |
 //! | `record` | what is written down, and what is not |
 //! | `withdrawn` | what ends with the key that opened it |
+//! | `tokens` | how long streams last that signed tokens have opened |
 //! | `upstreams` | where credentials go: nowhere, unless the configuration says so |
 //! | `listening` | beyond this machine only where everybody is asked |
 
@@ -25,5 +26,6 @@ mod rates;
 mod record;
 mod resources;
 mod rules;
+mod tokens;
 mod upstreams;
 mod withdrawn;

@@ -196,4 +196,12 @@ async fn a_session_does_not_outlive_the_rights_that_it_was_begun_with() {
     assert_eq!(from([127, 0, 0, 1], bytes.clone()).await.status, 200);
     assert_eq!(from([127, 0, 0, 2], bytes.clone()).await.status, 404);
     assert_eq!(from([127, 0, 0, 1], bytes).await.status, 200, "where it was begun it goes on");
+    // Nor does an event stream, on which answers would come that were never meant for there.
+    let mut stream = place.by(TOKEN).get("/sse", &[EVENTS]).await;
+    let messages = stream.data().await.expect("where messages go");
+    let ping = request("ping", "ping", &json!({})).to_string();
+    let head = http.head("POST", &messages, &[("Authorization", &authorization)], ping.len());
+    let bytes = [head.into_bytes(), ping.into_bytes()].concat();
+    assert_eq!(from([127, 0, 0, 2], bytes.clone()).await.status, 404);
+    assert_eq!(from([127, 0, 0, 1], bytes).await.status, 202);
 }
