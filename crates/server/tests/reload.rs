@@ -48,16 +48,10 @@ impl Changing {
     }
 }
 
-/// Asks until a list has, or has not, a tool: what is new is fetched first.
+/// Asks once whether a list has, or has not, a tool: servers that are new are waited for.
 async fn list_has(session: &Legacy, tool: &str, wanted: bool) {
-    let look = async {
-        while tool_names(&session.ask("tools/list", &json!({})).await).iter().any(|name| name == tool)
-            != wanted
-        {
-            tokio::task::yield_now().await;
-        }
-    };
-    soon(tool, look).await;
+    let names = tool_names(&session.ask("tools/list", &json!({})).await);
+    assert_eq!(names.iter().any(|name| name == tool), wanted, "{names:?}");
 }
 
 #[tokio::test]
@@ -118,15 +112,40 @@ async fn a_changed_server_gets_another_child() {
     list_has(&session, "pipe__ok", true).await;
     assert_eq!(text(&session.call("pipe__ok", &json!({"text": "y"})).await), "y");
     // Clients of each era have their own lists.
-    let look = async {
-        while modern.call("pipe__ok", &json!({"text": "z"})).await["error"].is_object() {
-            tokio::task::yield_now().await;
-        }
-    };
-    soon("the other lists", look).await;
     assert_eq!(text(&modern.call("pipe__ok", &json!({"text": "z"})).await), "z");
     until("the old child's end", || old.iter().all(|child| !is_running(*child))).await;
     assert!(!place.children().is_empty());
+}
+
+#[tokio::test]
+async fn a_new_server_that_takes_its_time_holds_up_what_asks_for_it_and_nothing_else() {
+    let (gate, open) = tokio::sync::watch::channel(false);
+    let slow = Puppet::start_gated(open, |_, received| match received.method() {
+        "tools/list" => {
+            let tools = json!([{"name": "late", "inputSchema": {"type": "object"}}]);
+            Said::Result(json!({"tools": tools}), String::new())
+        }
+        _ => Said::Proper,
+    });
+    let (slow, mut place) = (slow.await, Changing::new(&[], "").await);
+    let session = Arc::new(Legacy::open(place.http()).await);
+    let modern = Modern::new(place.http());
+    modern.ask("tools/list", &json!({})).await;
+    place.to(&[("slow", &slow.config())], "").await;
+    let mut lists = tokio::task::JoinSet::new();
+    let (asking, http) = (session.clone(), place.http());
+    lists.spawn(async move { asking.ask("tools/list", &json!({})).await });
+    lists.spawn(async move { Modern::new(http).ask("tools/list", &json!({})).await });
+    assert_eq!(text(&session.call("good__echo", &json!({"a": 1})).await), "{\"a\":1}");
+    assert_eq!(text(&modern.call("good__echo", &json!({"a": 2})).await), "{\"a\":2}");
+    assert!(session.ask("ping", &json!({})).await["error"].is_null());
+    assert!(lists.try_join_next().is_none(), "it is there with what it lacks");
+    gate.send_replace(true);
+    while let Some(list) = soon("a list", lists.join_next()).await {
+        let names = tool_names(&list.expect("no panic"));
+        let has = |tool| names.iter().any(|name| name == tool);
+        assert!(has("slow__late") && has("good__echo"), "{names:?}");
+    }
 }
 
 #[tokio::test]
@@ -206,13 +225,8 @@ async fn rules_count_at_once_also_in_sessions_that_are_open() {
     let list = request(1, "tools/list", &json!({})).to_string();
     assert_eq!(session.post(&token, &list).await.status, 404, "it was another's session");
     place.to(&[], "").await;
-    // What callers do not share is not shared later: the server's lists are fetched anew.
-    soon("the tools again", async {
-        while tool_names(&session.ask("tools/list", &json!({})).await) != before {
-            tokio::task::yield_now().await;
-        }
-    })
-    .await;
+    // What callers do not share is not shared later: the server's lists are fetched anew, and waited for.
+    assert_eq!(tool_names(&session.ask("tools/list", &json!({})).await), before);
 }
 
 /// A client's event stream at a profile with a dialect, and where its messages go.

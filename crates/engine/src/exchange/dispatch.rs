@@ -119,6 +119,21 @@ pub fn dispatch<'v>(
     }
 }
 
+/// Whether a request may be answered otherwise as soon as more servers are there: it wants a list, or what no server has that
+/// is there now.
+pub fn may_gain(frame: &Frame, view: &View) -> bool {
+    let Some(method) = Method::from_name(&frame.method()) else { return false };
+    let lacks =
+        |key: &'static str, has: &dyn Fn(&str) -> bool| text(frame, key).is_ok_and(|(_, name)| !has(&name));
+    match method {
+        Method::Discover => true,
+        Method::ToolsCall => lacks("name", &|name| view.tool(name).is_some()),
+        Method::PromptsGet => lacks("name", &|name| view.prompt(name).is_some()),
+        Method::ResourcesRead | Method::Subscribe => lacks("uri", &|uri| view.resource_owner(uri).is_some()),
+        _ => ListKind::of_method(method).is_some(),
+    }
+}
+
 fn unknown(method: Method, era: &Era) -> Fault {
     Fault::unknown_method(method.name(), &format!("is not a client's request in protocol version {era}"))
 }

@@ -101,6 +101,11 @@ pub(crate) enum Outcome {
     Call(Box<Call>, Option<Change>),
 }
 
+/// Whether servers are waited for before it is decided what a request comes to.
+pub(crate) fn is_early(session: &Session, frame: &Frame) -> bool {
+    session.view().is_some_and(|cell| cell.is_early_for(frame, &cell.view()))
+}
+
 /// Decides what a request in a session comes to.
 pub(crate) async fn decide(
     shard: &Shard,
@@ -111,6 +116,9 @@ pub(crate) async fn decide(
     let era = session.kind.era;
     let refuse =
         |fault: Fault, frame: &Frame| Outcome::Done(fault.http_status(era), fault.response(frame.id()));
+    if is_early(session, &frame) {
+        Box::pin(session.complete_view(shard)).await;
+    }
     let (Some(id), Some(cell)) = (frame.id().cloned(), session.view()) else {
         return refuse(Fault::gateway("the session has no view"), &frame);
     };

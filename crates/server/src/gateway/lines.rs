@@ -17,7 +17,7 @@ use transport::net::Stop;
 use super::Shard;
 use super::call::{Call, Progress};
 use super::identity::Identity;
-use super::in_session::{Outcome, decide, notification, response};
+use super::in_session::{Outcome, decide, is_early, notification, response};
 use super::newborn::introduction;
 use super::session::{Birth, Face, Session};
 
@@ -252,8 +252,8 @@ impl Client {
         to: Option<mpsc::Sender<Bytes>>,
     ) {
         let id = frame.id().cloned();
-        // A level is passed on to servers, which may take their time.
-        let slow = Method::from_name(&frame.method()) == Some(Method::SetLevel);
+        // A level is passed on to servers, which may take their time; others have yet to come.
+        let slow = Method::from_name(&frame.method()) == Some(Method::SetLevel) || is_early(&session, &frame);
         let outcome = if slow {
             None
         } else {

@@ -136,6 +136,13 @@ impl Session {
         cell
     }
 
+    /// Waits for servers of its view of which nothing is known yet.
+    pub(crate) async fn complete_view(self: &Arc<Self>, shard: &Shard) {
+        if let Some(cell) = self.view() {
+            cell.complete(shard, |upstream| self.cell(upstream)).await;
+        }
+    }
+
     /// The session's view, once it was found.
     pub(crate) fn view(&self) -> Option<Arc<ViewCell>> {
         self.view.load_full()

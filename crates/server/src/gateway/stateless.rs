@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use engine::Fault;
+use engine::catalogue::View;
 use engine::exchange::{Dispatch, Headers, dispatch, no_longer_open, parked};
 use engine::tasks::TaskIds;
 use proto::era::{Envelope, Era};
@@ -60,6 +61,16 @@ pub(crate) async fn view(
     views.get(shard, profile, &kind, identity, |upstream| upstream.shared_link(&kind)).await
 }
 
+/// What such a client sees, for a request of it: together with the servers that it may be about.
+pub(crate) async fn view_for(shard: &Shard, cell: &ViewCell, frame: &Frame) -> Arc<View> {
+    let view = cell.view();
+    if !cell.is_early_for(frame, &view) {
+        return view;
+    }
+    Box::pin(cell.complete(shard, |upstream| upstream.shared_link(&cell.kind))).await;
+    cell.view()
+}
+
 /// Who asks without a session, and what that client sees.
 pub(crate) struct Asking<'a> {
     pub(crate) cell: Arc<ViewCell>,
@@ -76,7 +87,7 @@ pub(crate) struct Asking<'a> {
 pub(crate) async fn decide_for(shard: &Shard, asking: Asking<'_>, frame: Frame) -> Result<Decision, Fault> {
     let Asking { cell, identity, headers, unchecked } = asking;
     let era = cell.kind.era;
-    let view = cell.view();
+    let view = view_for(shard, &cell, &frame).await;
     let info = &shard.gateway.snapshot.profiles[cell.profile].server_info;
     let ids = TaskIds::new(&*shard.gateway, identity.id(), era);
     let dispatched = dispatch(&frame, &view, info, ids).map_err(|fault| {

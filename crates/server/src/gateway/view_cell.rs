@@ -1,14 +1,18 @@
 //! One view that clients see, kept up to date as offers change. It must not know who looks for views.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use engine::access::{Class, Guard};
 use engine::catalogue::{ListKind, UpstreamId, View, ViewSpec};
+use engine::exchange::may_gain;
 use engine::snapshot::ProfileSpec;
 use parking_lot::Mutex;
 use proto::mcp::Notice;
+use proto::rpc::Frame;
 use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
 use transport::net::Stop;
 
 use super::Shard;
@@ -18,6 +22,9 @@ use super::pump::tell_changed;
 use super::revision::Revision;
 use super::upstream::{Kind, Upstream};
 use crate::consent::Whose;
+
+/// How long a client waits for servers that are still starting; they join when they are ready.
+const PATIENCE: Duration = Duration::from_secs(8);
 
 /// One view and its changes.
 pub(crate) struct ViewCell {
@@ -74,6 +81,42 @@ impl Basis {
         for (offer, upstream) in self.offers.iter().zip(&self.upstreams) {
             if offer.is_due() {
                 offer.fetch(shard, link(upstream));
+            }
+        }
+    }
+
+    /// Begins to fetch those of its offers, and waits for them as long as a client can be kept waiting; not for servers that
+    /// kept a client waiting in vain a moment ago.
+    pub(super) async fn wait_for(
+        &self,
+        shard: &Shard,
+        link: &impl Fn(&Arc<Upstream>) -> Arc<LinkCell>,
+        which: impl Fn(&OfferCell) -> bool,
+    ) {
+        let now = Instant::now();
+        let due: Vec<_> = self
+            .offers
+            .iter()
+            .zip(&self.upstreams)
+            .filter(|(offer, _)| which(offer))
+            .map(|(offer, upstream)| {
+                let until = now + PATIENCE.saturating_sub(offer.under_way());
+                (offer, upstream, until, offer.fetch(shard, link(upstream)))
+            })
+            .collect();
+        for (offer, upstream, until, mut done) in due {
+            if upstream.hung_lately() {
+                continue;
+            }
+            let known = async {
+                let _ = done.changed().await;
+                // It was fetched for another client, which has left.
+                if offer.is_unknown() {
+                    let _ = offer.fetch(shard, link(upstream)).changed().await;
+                }
+            };
+            if timeout_at(until, known).await.is_err() {
+                upstream.note_hang(true);
             }
         }
     }
@@ -152,6 +195,22 @@ impl ViewCell {
             *revision != before
         });
         self.publish(shard, before);
+    }
+
+    /// Whether this request, which the view as it is now could answer, comes too early: it may be answered otherwise by servers
+    /// of which nothing is known yet, as after a change of the configuration.
+    pub(crate) fn is_early_for(&self, frame: &Frame, view: &View) -> bool {
+        let is_awaited = || {
+            let basis = self.basis.load();
+            let mut all = basis.offers.iter().zip(&basis.upstreams);
+            all.any(|(offer, upstream)| offer.is_unknown() && !upstream.hung_lately())
+        };
+        view.upstreams().iter().any(|u| u.offer.is_err()) && may_gain(frame, view) && is_awaited()
+    }
+
+    /// Waits for servers of which nothing is known yet, as long as a client can be kept waiting.
+    pub(crate) async fn complete(&self, shard: &Shard, link: impl Fn(&Arc<Upstream>) -> Arc<LinkCell>) {
+        self.basis.load_full().wait_for(shard, &link, OfferCell::is_unknown).await;
     }
 
     /// Tries absent upstreams again, in the background.

@@ -2,19 +2,18 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use engine::access::Class;
 use engine::catalogue::UpstreamId;
 use parking_lot::Mutex;
 use tokio::sync::watch;
-use tokio::time::Instant;
 use transport::net::Stop;
 
 use super::Shard;
 use super::identity::Identity;
 use super::link_cell::LinkCell;
+use super::offers::OfferCell;
 use super::revision::Revision;
 use super::upstream::{Kind, Upstream};
 use super::view_cell::{Basis, ViewCell};
@@ -22,9 +21,6 @@ use crate::consent::Whose;
 
 /// How many views are kept, beyond those in use.
 const MAX_VIEWS: usize = 256;
-
-/// How long a client waits for servers that are still starting; they join when they are ready.
-const PATIENCE: Duration = Duration::from_secs(8);
 
 /// By what views are told apart: the rules in force, profile, kind of client, which of the rules count for it, and who it is,
 /// where that matters.
@@ -259,31 +255,6 @@ impl Views {
 
 /// Begins to fetch what a view lacks, and waits for it as long as a client can be kept waiting.
 async fn wait_for(shard: &Shard, looking: &Looking<'_>, link: &impl Fn(&Arc<Upstream>) -> Arc<LinkCell>) {
-    let Basis { upstreams, offers, .. } =
-        Basis::now(shard, looking.profile, looking.kind, looking.whose.as_ref());
-    let now = Instant::now();
-    let due: Vec<_> = offers
-        .iter()
-        .zip(&upstreams)
-        .filter(|(offer, _)| offer.is_due())
-        .map(|(offer, upstream)| {
-            let until = now + PATIENCE.saturating_sub(offer.under_way());
-            (offer, upstream, until, offer.fetch(shard, link(upstream)))
-        })
-        .collect();
-    for (offer, upstream, until, mut done) in due {
-        if upstream.hung_lately() {
-            continue;
-        }
-        let known = async {
-            let _ = done.changed().await;
-            // It was fetched for another client, which has left.
-            if offer.is_unknown() {
-                let _ = offer.fetch(shard, link(upstream)).changed().await;
-            }
-        };
-        if tokio::time::timeout_at(until, known).await.is_err() {
-            upstream.note_hang(true);
-        }
-    }
+    let basis = Basis::now(shard, looking.profile, looking.kind, looking.whose.as_ref());
+    basis.wait_for(shard, link, OfferCell::is_due).await;
 }

@@ -245,7 +245,7 @@ impl Asking<'_> {
         let (mut begun, mut found) = (begin(row, ask, facts), Found::Here);
         if matches!(begun, Begun::NeedsView) {
             let cell = stateless::view(self.shard, self.front.profile, row.era, self.identity).await;
-            let view = cell.view();
+            let view = stateless::view_for(self.shard, &cell, ask.frame()).await;
             let lists = ask.method() == Method::ToolsList.name();
             let ready = lists.then(|| self.shard.gateway.dialect_lists.tools(row, &cell, &view));
             found = ask.tool().map_or(Found::Here, |tool| match view.tool(&tool) {
