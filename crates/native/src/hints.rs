@@ -6,8 +6,8 @@
 pub(crate) fn hint(status: u16, code: &str, wordless: bool) -> Option<&'static str> {
     Some(match status {
         403 if code.starts_with("bp_rest_") => {
-            "BuddyBoss takes an account with an Application Password for a visitor in some places, unless it is an \
-             administrator's"
+            "BuddyBoss and BuddyPress take an account with an Application Password for a visitor in some places, unless it is \
+             an administrator's"
         }
         401 if !code.starts_with("bp_rest_") => {
             "an Application Password is needed, not the one for logging in. If it is one, the site's web server may withhold \

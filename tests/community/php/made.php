@@ -79,7 +79,8 @@ add_action(
 				'callback'            => static function ( $request ) {
 					$user = (int) $request['user'];
 					wp_set_current_user( $user );
-					if ( is_object( buddypress()->loggedin_user ?? null ) ) {
+					// Newer versions ask WordPress who is there, each time.
+					if ( ( buddypress()->loggedin_user ?? null ) instanceof stdClass ) {
 						buddypress()->loggedin_user->id = $user;
 					}
 					return made( $request['what'], $user, (int) $request['other'], (string) ( $request['status'] ?? 'public' ) );

@@ -24,68 +24,105 @@ use table::Table;
 
 const DEADLINE: Duration = Duration::from_mins(30);
 const USAGE: &str = "\
-cargo xtask community [--profile CARGO-PROFILE] [--wordpress FOLDER] [--with PLUGIN] TREE [TREE ...]
+cargo xtask community [--wordpress FOLDER] [--only TOOL] [--profile CARGO-PROFILE] [--with PLUGIN] TREE ...
 
-  TREE       a folder with BuddyBoss Platform or BuddyPress as it is released (bp-loader.php is at its top)
-  --with     another plugin's folder for the tree after it, such as BP-REST for BuddyPress 14 and older
-  --wordpress  another WordPress than Debian's (wp-load.php is at its top); BuddyPress 14 wants 6.4 or newer
-  --profile  which cargo profile the programs are built with (dev)
+  TREE         a folder with BuddyBoss Platform or BuddyPress as it is released: bp-loader.php is at its top
+  --with       another plugin's folder for the tree after it, such as BP-REST for BuddyPress up to 14, whose source is
+               without its REST API; may be repeated
+  --wordpress  a folder with another WordPress than Debian's: wp-load.php is at its top, and a wp-config.php for these sites
+               is put beside it; BuddyPress 15 wants 6.4 or newer
+  --only       only this tool, such as buddypress_get_group; may be repeated
+  --profile    which cargo profile the programs are built with (dev)
 
-Each tree is tried as it is, and with application passwords that count from a request's start. Tables are printed, and
-written as Markdown below target/community.
+Each tree gets two new sites, one as it comes and one on which application passwords count from a request's start, with a
+gateway in front of each. Every tool for it is called there as the administrator and as a plain member. The trees are copied
+and not changed. Packages that are missing are installed (Debian; as root): PHP, MariaDB, WordPress.
+
+A table is printed and written as Markdown below target/community; all arguments, answers and requests of a run are in the log
+that is named at its start.
 ";
+
+/// What the command line asks for.
+#[derive(Debug)]
+struct Wanted<'a> {
+    profile: &'a str,
+    wordpress: Option<&'a Path>,
+    only: Vec<&'a str>,
+    plugins: Vec<Plugin>,
+}
+
+impl<'a> Wanted<'a> {
+    /// Reads the arguments; nothing when help is asked for.
+    fn read(args: &'a [String]) -> Result<Option<Self>, String> {
+        let mut wanted = Self { profile: "dev", wordpress: None, only: Vec::new(), plugins: Vec::new() };
+        let mut with = Vec::new();
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            let mut value = || args.next().ok_or_else(|| format!("{arg} wants a value\n\n{USAGE}"));
+            match arg.as_str() {
+                "--help" => return Ok(None),
+                "--profile" => wanted.profile = value()?,
+                "--wordpress" => wanted.wordpress = Some(Path::new(value()?)),
+                "--only" => wanted.only.push(value()?),
+                "--with" => with.push(Path::new(value()?)),
+                option if option.starts_with('-') => return Err(format!("no `{option}`\n\n{USAGE}")),
+                tree => wanted.plugins.push(Plugin::read(Path::new(tree), std::mem::take(&mut with))?),
+            }
+        }
+        if wanted.plugins.is_empty() || !with.is_empty() {
+            return Err(format!("no tree to try\n\n{USAGE}"));
+        }
+        Ok(Some(wanted))
+    }
+}
 
 /// Brings up each site, tries each tool and prints the tables; true when every tool was tried.
 pub(crate) fn run(args: &[String]) -> Result<bool, String> {
-    let (mut profile, mut own, mut plugins, mut with) = ("dev", None, Vec::new(), Vec::new());
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "--help" => {
-                print!("{USAGE}");
-                return Ok(true);
-            }
-            "--profile" => profile = args.next().ok_or(USAGE)?,
-            "--wordpress" => own = Some(Path::new(args.next().ok_or(USAGE)?)),
-            "--with" => with.push(Path::new(args.next().ok_or(USAGE)?)),
-            tree => plugins.push(Plugin::read(Path::new(tree), std::mem::take(&mut with))?),
-        }
-    }
-    let Some(first) = plugins.first().filter(|_| with.is_empty()) else {
-        return Err(format!("no tree to try\n\n{USAGE}"));
+    let Some(wanted) = Wanted::read(args)? else {
+        print!("{USAGE}");
+        return Ok(true);
     };
-    let log = Log::create(&format!("community-{}", first.tools), DEADLINE)?;
-    let gateway = ["build", "--bins", "--package", "dragoman", "--profile", profile];
+    let log = Log::create("community", DEADLINE)?;
+    println!("(log: {})", log.path().display());
+    println!("building and installing what is missing ...");
+    let gateway = ["build", "--bins", "--package", "dragoman", "--profile", wanted.profile];
     log.run(Command::new("cargo").args(gateway).current_dir(root::checkout()))?;
-    let programs = Programs::of_profile(profile);
-    let wordpress = wordpress_for_communities(own, &log)?;
+    let programs = Programs::of_profile(wanted.profile);
+    let wordpress = wordpress_for_communities(wanted.wordpress, &log)?;
     let folder = Folder::new("community")?;
     let database = Database::start(&folder.0, &log)?;
     let kept = root::target().join("community");
     fs::create_dir_all(&kept).map_err(|error| format!("{}: {error}", kept.display()))?;
-    for (number, plugin) in plugins.iter().enumerate() {
+    for (number, plugin) in wanted.plugins.iter().enumerate() {
         let mut table = Table::default();
         for early in [false, true] {
             let name = format!("site{number}{}", if early { "early" } else { "" });
             let community = Community::start(&name, plugin, early, &wordpress, &folder.0, &database, &log)?;
+            let how = if early { "application passwords count early" } else { "as it comes" };
+            println!("{}, {how}: trying the tools ...", community.title);
             table.title(&community.title);
-            let said = tried(&community, plugin, &programs, &log);
+            let said = tried(&community, plugin, &wanted.only, &programs, &log);
             if said.is_err() {
-                community.site.tell(&log);
+                community.tell(&log);
             }
             table.add(early, &said?)?;
         }
         let text = table.markdown();
-        println!("{text}");
+        println!("\n{text}");
         let file = kept.join(format!("{}-{number}.md", plugin.tools));
         fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
     }
-    println!("(log: {})", log.path().display());
     Ok(true)
 }
 
-/// All tools at one site, through a gateway of their own; what the script says of them.
-fn tried(community: &Community, plugin: &Plugin, programs: &Programs, log: &Log) -> Result<String, String> {
+/// All tools at one site, or some, through a gateway of their own; what the script says of them.
+fn tried(
+    community: &Community,
+    plugin: &Plugin,
+    only: &[&str],
+    programs: &Programs,
+    log: &Log,
+) -> Result<String, String> {
     let mut server = json!({ "native": plugin.tools, "site": { "url": community.site.url, "basic": true } });
     if let Some(phases) = plugin.phases {
         server["phases"] = json!(phases);
@@ -95,7 +132,7 @@ fn tried(community: &Community, plugin: &Plugin, programs: &Programs, log: &Log)
     let args = configured(&format!("community-{}", plugin.tools), &config)?.into();
     let gateway = Gateway::start_as(programs, Serving { args, ..Serving::default() }, log)?;
     let world = json!({
-        "tools": plugin.tools, "site": community.site.told, "gateway": gateway.url,
+        "tools": plugin.tools, "only": only, "site": community.site.told, "gateway": gateway.url,
         "answers": community.site.folder().join("answers.jsonl"),
     });
     let file = scratch(&format!("community-{}-world", plugin.tools))?.join("world.json");
@@ -106,7 +143,8 @@ fn tried(community: &Community, plugin: &Plugin, programs: &Programs, log: &Log)
         return Ok(said);
     }
     gateway.tell(log);
-    Err(format!("not every tool could be tried (log: {})", log.path().display()))
+    let why = said.lines().find(|line| line.starts_with("Error: ")).unwrap_or_default();
+    Err(format!("not every tool could be tried. {why} (log: {})", log.path().display()))
 }
 
 /// The last line of a text as JSON.

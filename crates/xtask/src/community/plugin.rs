@@ -11,6 +11,8 @@ use std::process::Command;
 
 /// All of a plugin is loaded at once by some steps of its set-up.
 const LIMITS: [&str; 4] = ["-d", "memory_limit=1G", "-d", "max_execution_time=300"];
+/// How much is shown of what PHP has written down, in bytes.
+const LATEST: usize = 20_000;
 /// What a released plugin is without.
 const LEFT_OUT: [&str; 3] = ["--exclude=.git", "--exclude=node_modules", "--exclude=./tests"];
 
@@ -112,6 +114,14 @@ impl Community {
         let core = site.told.get("version").and_then(Value::as_str).unwrap_or("?");
         let title = format!("{} {} on WordPress {core}", word("plugin"), word("version"));
         Ok(Self { title, site })
+    }
+
+    /// Puts into the log what the site and its PHP have said.
+    pub(super) fn tell(&self, log: &Log) {
+        self.site.tell(log);
+        let said = fs::read(self.site.folder().join("php.log")).unwrap_or_default();
+        let latest = said.get(said.len().saturating_sub(LATEST)..).unwrap_or_default();
+        log.note(&format!("--- the site's PHP, at last:\n{}\n---", String::from_utf8_lossy(latest)));
     }
 }
 

@@ -1,9 +1,13 @@
 //! Members, friends, profiles.
 
-use super::super::caller_unless_given;
+use serde_json::Value;
+
+use super::super::{NUMBER_ONLY, caller, caller_unless_given};
 use super::{PAGE, PER_PAGE, SEARCH, USER, id};
-use crate::rest::{Bind, Missing, Shape, When, delete, fixed, get, post, put, value};
-use crate::tools::{Argument, Effect, Form, Literal, Tool, flag, int, raw, text, tool};
+use crate::rest::{Bind, Missing, Shape, Step, When, delete, fixed, get, post, put, value};
+use crate::tools::{
+    Argument, Condition, Effect, Form, Literal, Tool, Trouble, Values, flag, int, raw, text, tool,
+};
 
 const MEMBER: Argument = id("The member's number.");
 const KIND: Argument = text("member_type", "The member's type.");
@@ -107,6 +111,37 @@ pub(super) const MEMBERS: &[Tool] = &[
 const FIELD: Argument = int("field_id", "The number of the profile's field.").required();
 const PROFILE: Argument = int("user_id", "The number of the member.").required();
 
+/// Who is whose friend.
+const FRIENDSHIP: &[Bind] = &[
+    Bind { name: "friends", at: "/is_confirmed", missing: Missing::Nothing },
+    Bind { name: "initiator", at: "/initiator_id", missing: Missing::Nothing },
+    Bind { name: "asked", at: "/friend_id", missing: Missing::Nothing },
+];
+
+/// The one of the two who is not the caller, where they are friends and the caller is one of them.
+fn friend(values: &Values) -> Option<Value> {
+    let caller = values.get("caller").filter(|_| values.has("accepted"));
+    let is_caller = |name| caller.is_some() && values.get(name) == caller;
+    let other = match (is_caller("initiator"), is_caller("asked")) {
+        (true, _) => values.get("asked"),
+        (_, true) => values.get("initiator"),
+        _ => None,
+    };
+    other.cloned()
+}
+
+/// What the site says of a friendship that it was to end: true, or why not, in an answer that counts as good.
+pub(super) const ENDED: Bind = Bind { name: "ended", at: "/unfriend", missing: Missing::Nothing };
+
+/// A step that fails where the friendship has not ended.
+pub(super) const SURELY_ENDED: Step = Step::Make("ended", |values| match values.get("ended") {
+    None | Some(Value::Bool(true)) => Ok(None),
+    Some(_) => Err(Trouble::new(
+        Condition::ToolFailed,
+        "the friendship has not ended: the two are no friends, or the site takes this account for a visitor",
+    )),
+});
+
 pub(super) const FRIENDS_AND_PROFILES: &[Tool] = &[
     tool(
         "buddyboss_list_friends",
@@ -135,7 +170,26 @@ pub(super) const FRIENDS_AND_PROFILES: &[Tool] = &[
         "buddyboss_remove_friend",
         "Ends a friendship.",
         &[id("The friendship's number.")],
-        &[delete("buddyboss", "/friends/{id}").step()],
+        // The route for one friendship takes back or refuses requests alone; the one that ends it names the friend.
+        &[
+            get("buddyboss", "/friends/{id}").alone().binds(FRIENDSHIP).step(),
+            Step::Make("accepted", |values| Ok(values.flag("friends").then_some(Value::Bool(true)))),
+            get("wp", "/users/me")
+                .when(When::Given("accepted"))
+                .alone()
+                .with(NUMBER_ONLY)
+                .binds(&[caller("caller")])
+                .step(),
+            Step::Make("friend", |values| Ok(friend(values))),
+            delete("buddyboss", "/friends")
+                .when(When::Given("friend"))
+                .alone()
+                .with(&[value("friend_id", "friend", Form::Plain)])
+                .binds(&[ENDED])
+                .step(),
+            delete("buddyboss", "/friends/{id}").when(When::Absent("friend")).step(),
+            SURELY_ENDED,
+        ],
         Shape::Whole,
     ),
     tool(

@@ -27,6 +27,10 @@ const KIND_OF_ACTIVITY: Bind = Bind {
     missing: Missing::Trouble("the site does not say of which type the activity is"),
 };
 
+/// Whether a request to become friends was accepted; the first version of the API puts a friendship in a list.
+const ARE_FRIENDS: Bind =
+    Bind { name: "friends", at: "/is_confirmed|/0/is_confirmed", missing: Missing::Nothing };
+
 const fn row(
     name: &'static str,
     about: &'static str,
@@ -169,6 +173,7 @@ pub(super) const COMMUNITY: &[Tool] = &[
         // The route wants a description.
         &[
             Step::Make("about", |values| Ok(values.get("description").or(values.get("name")).cloned())),
+            caller_unless_given!("creator_id"),
             post("buddypress", "/groups").with(&[value("description", "about", Form::Plain)]).step(),
         ],
     ),
@@ -196,9 +201,12 @@ pub(super) const COMMUNITY: &[Tool] = &[
         "buddypress_add_group_member",
         "Puts a member into a group.",
         &[OF_GROUP, MEMBER, text("role", "The member's role there.").among(&["admin", "mod", "member"])],
-        // Who joins is a plain member, whatever role is asked for; another is given afterwards.
+        // Whether who joins gets another role at once depends on the site; asking twice for a role fails.
         &[
-            post("buddypress", "/groups/{group_id}/members").step(),
+            post("buddypress", "/groups/{group_id}/members")
+                .alone()
+                .with(&[value("user_id", "user_id", Form::Plain)])
+                .step(),
             promoted!("buddypress", "mod"),
             promoted!("buddypress", "admin"),
         ],
@@ -271,7 +279,11 @@ pub(super) const PROFILES: &[Tool] = &[
         "buddypress_delete_friendship",
         "Ends a friendship.",
         &[id("The number of the friend.")],
-        one!(delete "/friends/{id}"),
+        // Else the route takes back or refuses requests alone; with force it would count a request as one friend less.
+        &[
+            get("buddypress", "/friends/{id}").alone().binds(&[ARE_FRIENDS]).step(),
+            delete("buddypress", "/friends/{id}").with(&[value("force", "friends", Form::Plain)]).step(),
+        ],
     ),
 ];
 
@@ -327,7 +339,7 @@ pub(super) const TALK: &[Tool] = &[
             PAGE,
             PER_PAGE,
         ],
-        one!(get "/notifications"),
+        &[caller_unless_given!("user_id"), get("buddypress", "/notifications").step()],
     ),
     row(
         "buddypress_get_notification",

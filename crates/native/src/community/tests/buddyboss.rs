@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{settings, site};
+use super::{line, settings, site};
 use crate::ToolServer;
 use crate::community::buddyboss::{Phases, server};
+use crate::port::{HttpRequest, Verb};
 use crate::rest::tests::{
     Fake, asked, asked_with, check_lines, content, login, refused, reply, request, shown,
 };
@@ -80,6 +81,42 @@ fn missing_arguments_and_errors_of_the_site_are_results() {
     });
     asked(&over(forged.clone()), "buddyboss_unblock_member", &json!({"user_id": 4}));
     assert!(forged.lines()[1].ends_with("/moderation/..%2Fx"), "what a site says is escaped, too");
+}
+
+#[test]
+fn a_friendship_ends_for_those_whose_it_is_and_what_has_not_ended_is_no_success() {
+    let others = |request: &HttpRequest| {
+        let friendship = json!({"id": 8, "initiator_id": 3, "friend_id": 4, "is_confirmed": true});
+        if request.url.ends_with("/friends/8") { reply(200, &friendship) } else { site(request) }
+    };
+    let fake = Fake::replying(others);
+    asked(&over(fake.clone()), "buddyboss_remove_friend", &json!({"id": 8}));
+    let last = fake.lines().pop().unwrap();
+    assert_eq!(
+        last,
+        line("DELETE /buddyboss/v1/friends/8"),
+        "no friend of the caller's is unfriended instead"
+    );
+    for (unfriend, ended) in [(json!(true), true), (json!({"errors": {"no": ["Cannot."]}}), false)] {
+        let server = server(
+            &settings(),
+            Phases { extended: true, ..ALL },
+            Fake::replying(move |request| {
+                if request.method == Verb::Delete {
+                    return reply(200, &json!({"unfriend": unfriend}));
+                }
+                site(request)
+            }),
+        )
+        .unwrap();
+        for (tool, arguments) in [
+            ("buddyboss_remove_friend", json!({"id": 8})),
+            ("buddyboss_remove_friend_by_member", json!({"friend_id": 3})),
+        ] {
+            let (text, is_error) = content(&asked(&server, tool, &arguments));
+            assert_eq!((is_error, text.contains("has not ended")), (!ended, !ended), "{tool}: {text}");
+        }
+    }
 }
 
 #[test]

@@ -30,6 +30,14 @@ fn site(request: &HttpRequest) -> HttpResponse {
         "/buddyboss/v1/media/upload" | "/buddyboss/v1/video/upload" => json!({"upload_id": 55}),
         "/buddyboss/v1/document/upload" => json!({"id": 56}),
         "/buddypress/v1/activity/1" => json!([{"id": 1, "type": "activity_update"}]),
+        "/buddypress/v1/friends/2" => json!([{"id": 4, "is_confirmed": true}]),
+        "/buddypress/v1/friends/3" => json!({"id": 5, "is_confirmed": false}),
+        "/buddyboss/v1/friends/8" => {
+            json!({"id": 8, "initiator_id": 9, "friend_id": 3, "is_confirmed": true})
+        }
+        "/buddyboss/v1/friends/10" => {
+            json!({"id": 10, "initiator_id": 4, "friend_id": 9, "is_confirmed": true})
+        }
         _ => json!({"id": 7}),
     };
     reply(200, &answer)

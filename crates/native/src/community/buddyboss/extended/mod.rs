@@ -27,6 +27,7 @@ use crate::tools::{Argument, Tool, raw, tool};
 /// The tables, in the order of the list.
 pub(super) const TABLES: &[&[Tool]] = &[
     people::TOOLS,
+    people::FRIENDS,
     people::PICTURES,
     profiles::TOOLS,
     groups::TOOLS,

@@ -1,8 +1,9 @@
 //! Members, their pictures and accounts; registrations, friends, invitations by e-mail.
 
-use super::{PAGE, PER_PAGE, PICTURE, rows, upload};
-use crate::rest::{Encoding, FileFrom, Step, fixed, post};
-use crate::tools::{Form, Literal, Tool, flag, html, int, integers, list, object, objects, raw, text};
+use super::super::people::{ENDED, SURELY_ENDED};
+use super::{EXTENDED, PAGE, PER_PAGE, PICTURE, rows, upload};
+use crate::rest::{Encoding, FileFrom, Shape, Step, delete, fixed, post};
+use crate::tools::{Form, Literal, Tool, flag, html, int, integers, list, object, objects, raw, text, tool};
 
 pub(super) const TOOLS: &[Tool] = rows! {
     "buddyboss_get_current_member", "The member whose account is used here.", [];
@@ -80,9 +81,6 @@ pub(super) const TOOLS: &[Tool] = rows! {
         get "/friends/{id}";
     "buddyboss_update_friendship", "Accepts a request to become friends.", [int("id", "Its number.").required()];
         put "/friends/{id}";
-    "buddyboss_remove_friend_by_member", "Ends the friendship with a member.",
-        [int("friend_id", "The number of the friend.").required()];
-        delete "/friends";
     "buddyboss_list_mention_suggestions", "Lists members whom a text can mention.",
         [text("term", "The first letters of a name.").required(),
          flag("only_friends", "Only the caller's friends."), int("group_id", "The number of the group.")];
@@ -100,6 +98,15 @@ pub(super) const TOOLS: &[Tool] = rows! {
     "buddyboss_list_invite_profile_types", "Lists the types that invited people may get.", [];
         get "/invites/profile-type";
 };
+
+pub(super) const FRIENDS: &[Tool] = &[tool(
+    "buddyboss_remove_friend_by_member",
+    "Ends the friendship with a member.",
+    &[int("friend_id", "The number of the friend.").required()],
+    &[delete("buddyboss", "/friends").binds(&[ENDED]).step(), SURELY_ENDED],
+    Shape::Whole,
+)
+.phase(EXTENDED)];
 
 pub(super) const PICTURES: &[Tool] = &[
     upload(
