@@ -9,7 +9,11 @@ pub const MAX_GLOB_BYTES: usize = 1024;
 
 /// A checked pattern. Upper and lower case differ, and `*` also crosses `/`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Glob(Box<str>);
+pub struct Glob {
+    text: Box<str>,
+    /// How many bytes stand in front of the first `*` or `?`.
+    plain: usize,
+}
 
 impl Glob {
     /// Checks a pattern.
@@ -29,46 +33,56 @@ impl Glob {
         if pattern.chars().any(char::is_control) {
             return Err("a pattern cannot hold control characters");
         }
-        Ok(Self(pattern.into()))
+        Ok(Self { text: pattern.into(), plain: pattern.find(['*', '?']).unwrap_or(pattern.len()) })
     }
 
     /// The pattern as it was written.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
     }
 
     /// Does the whole of `name` match? Takes at most `pattern × name` steps and no memory.
     pub fn matches(&self, name: &str) -> bool {
-        let (mut pattern, mut rest) = (&*self.0, name);
-        // Where to go on when a guess of how much the last `*` stands for proves wrong: one more character for it.
-        let mut retry: Option<(&str, &str)> = None;
-        loop {
-            let mut pattern_chars = pattern.chars();
-            let mut rest_chars = rest.chars();
-            match (pattern_chars.next(), rest_chars.next()) {
-                (Some('*'), _) => {
-                    pattern = pattern_chars.as_str();
-                    if pattern.is_empty() {
-                        return true;
-                    }
-                    retry = Some((pattern, rest));
-                    continue;
-                }
-                (Some(want), Some(have)) if want == '?' || want == have => {
-                    (pattern, rest) = (pattern_chars.as_str(), rest_chars.as_str());
-                    continue;
-                }
-                (None, None) => return true,
-                _ => {}
-            }
-            let Some((after_star, taken_from)) = retry else { return false };
-            let mut longer = taken_from.chars();
-            if longer.next().is_none() {
-                return false;
-            }
-            (pattern, rest) = (after_star, longer.as_str());
-            retry = Some((pattern, rest));
+        let (plain, wild) = self.text.split_at(self.plain);
+        let Some(rest) = name.strip_prefix(plain) else { return false };
+        match wild {
+            "" => rest.is_empty(),
+            "*" => true,
+            _ => matches(wild, rest),
         }
+    }
+}
+
+/// Does the whole of `rest` match?
+fn matches(mut pattern: &str, mut rest: &str) -> bool {
+    // Where to go on when a guess of how much the last `*` stands for proves wrong: one more character for it.
+    let mut retry: Option<(&str, &str)> = None;
+    loop {
+        let mut pattern_chars = pattern.chars();
+        let mut rest_chars = rest.chars();
+        match (pattern_chars.next(), rest_chars.next()) {
+            (Some('*'), _) => {
+                pattern = pattern_chars.as_str();
+                if pattern.is_empty() {
+                    return true;
+                }
+                retry = Some((pattern, rest));
+                continue;
+            }
+            (Some(want), Some(have)) if want == '?' || want == have => {
+                (pattern, rest) = (pattern_chars.as_str(), rest_chars.as_str());
+                continue;
+            }
+            (None, None) => return true,
+            _ => {}
+        }
+        let Some((after_star, taken_from)) = retry else { return false };
+        let mut longer = taken_from.chars();
+        if longer.next().is_none() {
+            return false;
+        }
+        (pattern, rest) = (after_star, longer.as_str());
+        retry = Some((pattern, rest));
     }
 }
 
@@ -112,6 +126,13 @@ mod tests {
             ("ABC", "abc", false),
             ("[a]", "a", false),
             ("**", "x", true),
+            ("abc", "abc", true),
+            ("abc", "ab", false),
+            ("abc", "abcd", false),
+            ("é*", "éa", true),
+            ("é*", "e", false),
+            ("ab?*", "ab", false),
+            ("ab?*", "abcd", true),
         ];
         for (pattern, name, wanted) in cases {
             let glob = Glob::parse(pattern).unwrap();

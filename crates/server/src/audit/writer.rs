@@ -131,13 +131,16 @@ impl Writer {
     }
 
     fn prune_if_due(&mut self) {
-        if Instant::now() < self.prune_at && self.written < PRUNE_AFTER {
+        let is_time = Instant::now() >= self.prune_at;
+        if !is_time && self.written < PRUNE_AFTER {
             return;
         }
-        self.prune_at = Instant::now() + PRUNE;
         self.written = 0;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let before = u64::try_from(now.saturating_sub(self.keep).as_millis()).unwrap_or(u64::MAX);
+        let before = is_time.then(|| {
+            self.prune_at = Instant::now() + PRUNE;
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            u64::try_from(now.saturating_sub(self.keep).as_millis()).unwrap_or(u64::MAX)
+        });
         match self.log.prune(before, self.most_bytes) {
             Ok(0) => {}
             Ok(gone) => tracing::debug!(gone, "old calls are no longer recorded"),

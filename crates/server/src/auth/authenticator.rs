@@ -13,18 +13,19 @@ use engine::credential::authorization::{self, Basic, Shown};
 use engine::fault::Condition;
 use http::HeaderMap;
 
-use super::NotSound;
 use super::challenge::{Challenges, Wrong};
 use super::denied::{Denied, Refused};
 use super::digest::{Digest, Digests};
 use super::jwt::Issuer;
 use super::keys::{KeyBook, Keys};
+use super::near::{self, Near};
 use super::protected::{Protected, protected};
 use super::recent::Recent;
 use super::resource::Resource;
 use super::site::Site;
 use super::users::Users;
 use super::web::Web;
+use super::{Moment, NotSound};
 
 /// Credentials whose holders are remembered.
 const MOST_KNOWN: usize = 8192;
@@ -38,22 +39,6 @@ const KEY_HOLDS: Duration = Duration::from_secs(5);
 const USER_HOLDS: Duration = Duration::from_mins(5);
 /// How long the same wrong password is refused without a check.
 const WRONG_HOLDS: Duration = Duration::from_secs(3);
-
-/// A point in time.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Moment {
-    /// Since this process began to ask for credentials; never goes back.
-    pub(super) since_start: Duration,
-    /// Milliseconds since 1970.
-    pub(super) unix_ms: u64,
-}
-
-impl Moment {
-    /// Seconds since 1970.
-    pub(super) fn unix(self) -> u64 {
-        self.unix_ms / 1000
-    }
-}
 
 /// What is known of a credential without asking anybody.
 enum Recalled<'h> {
@@ -82,6 +67,7 @@ struct Ways {
     required: Vec<Box<str>>,
     challenges: Challenges,
     digests: Digests,
+    near: Near,
     known: Recent<Arc<Principal>>,
     wrong: Recent<Refused>,
     anyone: Arc<Principal>,
@@ -163,6 +149,7 @@ impl Authenticator {
             && keys.look_again().await
         {
             self.ways.known.clear();
+            self.ways.near.forget();
         }
     }
 
@@ -185,7 +172,7 @@ impl std::fmt::Debug for Authenticator {
 
 impl Ways {
     fn new(config: &Auth, book: Option<Arc<dyn KeyBook>>) -> Result<Self, NotSound> {
-        let digests = Digests::new().map_err(|error| NotSound(error.to_string()))?;
+        let (digests, near) = (Digests::new()?, Near::new()?);
         let resource_url = config.oauth.as_ref().map(|own| own.resource.expose());
         let issuers = config.jwt.iter().map(|issuer| Issuer::new(issuer, resource_url));
         let issuers: Vec<Issuer> = issuers.collect::<Result<_, _>>()?;
@@ -194,6 +181,7 @@ impl Ways {
             let sound = authorization::is_token(token).then(|| digests.of(token.as_bytes()));
             sound.ok_or_else(|| NotSound("the bearer token must be visible ASCII without spaces".to_owned()))
         });
+        let bearer = bearer.transpose()?;
         let keys = match (config.keys, book) {
             (true, None) => {
                 return Err(NotSound("API keys are taken, but there is no store of them".to_owned()));
@@ -203,7 +191,6 @@ impl Ways {
         let users = Users::new(&config.users)?;
         let site = config.site.as_ref().map(Site::new).transpose()?;
         let Protected { resource, required, challenges } = protected(config, &issuers)?;
-        let bearer = bearer.transpose()?;
         let challenges = Challenges {
             bearer: bearer.is_some() || keys.is_some() || !issuers.is_empty(),
             basic: !users.is_empty() || site.is_some(),
@@ -220,6 +207,7 @@ impl Ways {
             required,
             challenges,
             digests,
+            near,
             known: Recent::new(MOST_KNOWN),
             wrong: Recent::new(MOST_WRONG),
             anyone: Arc::new(Principal::anyone()),
@@ -243,9 +231,16 @@ impl Ways {
             Ok(None) => return Err(self.missing()),
             Err(why) => return Err(self.denied(Refused::Bad(why))),
         };
+        let tag = self.near.tag(value);
+        if let Some(principal) = near::get(tag, since_start) {
+            return Ok(Recalled::Holder(principal));
+        }
         let digest = self.digests.of(value);
-        Ok(match self.known.get(&digest, since_start) {
-            Some(principal) => Recalled::Holder(principal),
+        Ok(match self.known.get_with_end(&digest, since_start) {
+            Some((principal, until)) => {
+                near::put(tag, Arc::clone(&principal), until);
+                Recalled::Holder(principal)
+            }
             None => Recalled::Unknown(value, digest),
         })
     }
@@ -261,6 +256,9 @@ impl Ways {
         match authorization::read(value).map_err(Refused::Bad)? {
             Shown::Bearer(token) => {
                 let (principal, holds) = self.bearer(token, web, now).await?;
+                // Who is found to be the same as before stays the same one, which sessions see at a glance.
+                let principal =
+                    self.known.last(&digest).filter(|last| *last == principal).unwrap_or(principal);
                 self.known.put(digest, Arc::clone(&principal), now.since_start + holds);
                 Ok(principal)
             }

@@ -6,12 +6,14 @@
 //! |---|---|
 //! | `authenticator` | the ways to come in, one after the other; what was found out is remembered for a short time |
 //! | `digest`, `recent` | credentials as digests under a key of this process, and what is known of them |
+//! | `near` | the same for what this thread saw a moment ago |
 //! | `keys` | API keys |
 //! | `users` | names with Argon2 hashes |
 //! | `site` | users of a WordPress site |
 //! | `jwt/` | tokens that others sign |
 //! | `protected`, `resource`, `challenge` | OAuth 2.1: this gateway as a protected resource (RFC 9728), and what a client is told |
 //! | `denied` | refusals |
+//! | `moment` | when something is asked |
 //! | `turns` | what costs much, a few at a time |
 //! | `web` | the port to other servers |
 //!
@@ -23,6 +25,8 @@ mod denied;
 mod digest;
 mod jwt;
 mod keys;
+mod moment;
+mod near;
 mod protected;
 mod recent;
 mod resource;
@@ -40,9 +44,15 @@ pub(crate) use jwt::issuer_places;
 pub(crate) use keys::{KeyBook, StoredKeys};
 pub(crate) use web::{is_local, is_safe};
 
-use authenticator::Moment;
+use moment::Moment;
 
 /// Settings that cannot be; says which and why.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct NotSound(pub(crate) String);
+
+impl From<digest::NoRandomness> for NotSound {
+    fn from(error: digest::NoRandomness) -> Self {
+        Self(error.to_string())
+    }
+}

@@ -38,14 +38,25 @@ impl<V: Clone> Recent<V> {
 
     /// What is known of `digest` at the time `now`.
     pub(super) fn get(&self, digest: &Digest, now: Duration) -> Option<V> {
+        self.get_with_end(digest, now).map(|(value, _)| value)
+    }
+
+    /// The same, with the time at which it is known no more.
+    pub(super) fn get_with_end(&self, digest: &Digest, now: Duration) -> Option<(V, Duration)> {
         let mut part = self.part(digest).lock();
         if let Some(entry) = part.young.get(digest) {
-            return (now < entry.until).then(|| entry.value.clone());
+            return (now < entry.until).then(|| (entry.value.clone(), entry.until));
         }
         let entry = part.old.remove(digest).filter(|entry| now < entry.until)?;
-        let value = entry.value.clone();
+        let found = (entry.value.clone(), entry.until);
         part.put(*digest, entry, self.room);
-        Some(value)
+        Some(found)
+    }
+
+    /// What was known of `digest` last, also when its time is over; it may be forgotten by then.
+    pub(super) fn last(&self, digest: &Digest) -> Option<V> {
+        let part = self.part(digest).lock();
+        part.young.get(digest).or_else(|| part.old.get(digest)).map(|entry| entry.value.clone())
     }
 
     /// Remembers `value` of `digest` before the time `until`.
@@ -104,8 +115,9 @@ mod tests {
         assert_eq!(recent.get(&digest, at(9)), Some(1));
         assert_eq!(recent.get(&digest, at(10)), None);
         assert_eq!(recent.get(&digests.of(b"b"), at(0)), None);
+        assert_eq!(recent.last(&digest), Some(1));
         recent.put(digest, 2, at(20));
-        assert_eq!(recent.get(&digest, at(10)), Some(2));
+        assert_eq!(recent.get_with_end(&digest, at(10)), Some((2, at(20))));
     }
 
     #[test]

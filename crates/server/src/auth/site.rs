@@ -14,8 +14,8 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::Moment;
 use super::NotSound;
-use super::authenticator::Moment;
 use super::denied::Refused;
 use super::turns::{Turn, Turns};
 use super::web::{Answer, Get, Web, is_safe};

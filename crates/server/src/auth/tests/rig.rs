@@ -14,7 +14,8 @@ use parking_lot::Mutex;
 use store::keys::{Key, KeyText};
 use tokio::sync::Semaphore;
 
-use super::super::authenticator::{Authenticator, Moment};
+use super::super::Moment;
+use super::super::authenticator::Authenticator;
 use super::super::denied::Denied;
 use super::super::keys::KeyBook;
 use super::super::web::{Answer, Answering, Get, Web, WebError};

@@ -10,6 +10,8 @@ use proto::era::Era;
 use proto::rpc::{Id, code, error_response};
 use transport::net::Body;
 
+use super::spare;
+
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// A response without a body.
@@ -21,15 +23,15 @@ pub(super) fn empty(status: StatusCode) -> Response<Body> {
 
 /// A message.
 pub(super) fn message(status: u16, text: Bytes) -> Response<Body> {
-    let mut response = Response::new(Body::Full(text));
+    let mut response = passing(Body::Full(text));
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    response.headers_mut().insert(CONTENT_TYPE, JSON);
     response
 }
 
 /// A message that is still on its way.
 pub(super) fn passing(body: Body) -> Response<Body> {
     let mut response = Response::new(body);
+    *response.headers_mut() = spare::take();
     response.headers_mut().insert(CONTENT_TYPE, JSON);
     response
 }

@@ -11,6 +11,7 @@ mod limited;
 mod manage;
 mod media;
 mod post;
+mod spare;
 mod sse;
 mod stateless;
 

@@ -14,7 +14,7 @@ use proto::rpc::{Frame, Kind as FrameKind, Message, code};
 use tokio::time::{Instant, sleep_until};
 use transport::net::{Body, CollectError, Incoming, collect, discard};
 
-use super::{Arrived, Entry, answer, batch, get, limited, media, stateless};
+use super::{Arrived, Entry, answer, batch, get, limited, media, spare, stateless};
 use crate::gateway::call::{Call, Progress, Running};
 use crate::gateway::in_session::{Outcome, decide, notification, response};
 use crate::gateway::newborn::introduction;
@@ -35,10 +35,12 @@ pub(super) async fn post(shard: &Shard, entry: &Entry, mut request: Arrived) -> 
     if let Err(refusal) = media::check_post(request.headers()) {
         return *refusal;
     }
-    match read(shard, request.body_mut()).await {
+    let response = match read(shard, request.body_mut()).await {
         Ok(text) => take(shard, entry, request.headers(), text, Counted::No).await,
         Err(refusal) => *refusal,
-    }
+    };
+    spare::give(std::mem::take(request.headers_mut()));
+    response
 }
 
 /// Reads a body under its cap and in its time.
