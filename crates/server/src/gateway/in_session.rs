@@ -140,8 +140,7 @@ pub(crate) async fn decide(
         }
         Ok(Dispatch::Listen) => refuse(Fault::unknown_method(&frame.method(), "needs no session"), &frame),
         Ok(Dispatch::Kept(method, route)) => {
-            let shown = frame.string(route.rename.0).unwrap_or_default();
-            match tasks::held(shard, method, &route, &shown) {
+            match tasks::held(shard, method, &route, &frame.string(route.rename.0).unwrap_or_default()) {
                 Ok(result) => Outcome::Done(200, result_response(&id, &result)),
                 Err(fault) => refuse(fault, &frame),
             }
