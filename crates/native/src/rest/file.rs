@@ -82,13 +82,55 @@ pub(super) fn wanted(from: FileFrom, values: &Values, most: usize) -> Result<Fil
 }
 
 /// A file as it was fetched.
-pub(super) fn fetched(url: &str, content_type: Option<&str>, bytes: Bytes) -> FileData {
+///
+/// # Errors
+/// When it is of a kind that nobody fetches as a file: a page, data, a program.
+pub(super) fn fetched(url: &str, content_type: Option<&str>, bytes: Bytes) -> Result<FileData, String> {
     let mime = content_type.and_then(media_type).filter(|mime| mime != "application/octet-stream");
     let mime = mime.unwrap_or_else(|| guessed(&bytes).to_owned());
+    if !is_fetched(&mime) {
+        return Err(format!("what the URL leads to is no image, sound, film or document: it is {mime}"));
+    }
     let path = url.split(['?', '#']).next().unwrap_or_default();
     let last = path.split("://").nth(1).and_then(|path| path.split_once('/')).map_or("", |(_, path)| path);
     let last = decoded(last.rsplit('/').next().unwrap_or_default());
-    FileData { name: file_name(&last, &mime), mime, bytes }
+    Ok(FileData { name: file_name(&last, &mime), mime, bytes })
+}
+
+/// Kinds of files that are fetched, whatever they are in particular.
+const KINDS: &[&str] = &["image/", "audio/", "video/", "font/"];
+/// Texts and applications that are fetched: what people put into a site's media. Pages, data for programs and programs are
+/// not among them: what an address answers that is none of a file's is nobody's to pass on.
+const DOCUMENTS: &[&str] = &[
+    "application/epub+zip",
+    "application/gzip",
+    "application/msword",
+    "application/octet-stream",
+    "application/ogg",
+    "application/pdf",
+    "application/rtf",
+    "application/vnd.",
+    "application/x-7z-compressed",
+    "application/x-gzip",
+    "application/x-rar-compressed",
+    "application/x-tar",
+    "application/x-zip-compressed",
+    "application/zip",
+    "text/calendar",
+    "text/csv",
+    "text/markdown",
+    "text/plain",
+    "text/rtf",
+    "text/vcard",
+    "text/vtt",
+];
+
+/// Whether a file of this media type is fetched. Of vendors' types those that are data say so by their suffix (RFC 6839).
+fn is_fetched(mime: &str) -> bool {
+    let is_data = mime.ends_with("+json") || (mime.ends_with("+xml") && mime != "image/svg+xml");
+    let vendors = |known: &str| known.ends_with('.') && mime.starts_with(known);
+    KINDS.iter().any(|kind| mime.starts_with(kind))
+        || (!is_data && DOCUMENTS.iter().any(|known| mime == *known || vendors(known)))
 }
 
 /// The content of base64 text, with the media type of a `data:` URL (RFC 2397).

@@ -16,6 +16,7 @@
 //! | `world` | running steps: deadlines, attempts, what is kept |
 //! | `cache` | answers that are kept for a while |
 //! | `file` | files that calls bring or name |
+//! | `fetch` | files that calls name by URL |
 //! | `multipart` | bodies with files (RFC 7578) |
 //! | `encode` | values in URLs (RFC 3986) |
 //! | `html` | markup made harmless, or taken off |
@@ -23,6 +24,7 @@
 mod cache;
 mod encode;
 mod entry;
+mod fetch;
 mod file;
 pub(crate) mod html;
 mod mend;

@@ -1,5 +1,6 @@
 //! Bodies of several parts (RFC 7578), with names escaped as the HTML standard says.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use bytes::Bytes;
@@ -61,19 +62,26 @@ impl<'a> Form<'a> {
         (format!("multipart/form-data; boundary={boundary}"), Bytes::from(out))
     }
 
-    /// A boundary that is in none of the parts.
+    /// A boundary that is in none of the parts. Each is looked through once: whoever brings a file chooses what is in it, and
+    /// may know how boundaries look.
     fn boundary(&self) -> String {
-        let mut number = 0_u64;
-        loop {
-            let boundary = format!("part-of-a-form-{number:08}");
-            let is_in =
-                |part: &Part<'_>| memchr::memmem::find(part.body.bytes(), boundary.as_bytes()).is_some();
-            if !self.0.iter().any(is_in) {
-                return boundary;
-            }
-            number += 1;
-        }
+        let taken: HashSet<u32> = self.0.iter().flat_map(|part| numbers(part.body.bytes())).collect();
+        // There are more numbers than a file of the largest size has room for.
+        let free = (0..=u32::MAX).find(|number| !taken.contains(number)).unwrap_or_default();
+        format!("{BEGINS}{free:0DIGITS$}")
     }
+}
+
+/// What boundaries begin with, and how many digits their number has behind it.
+const BEGINS: &str = "part-of-a-form-";
+const DIGITS: usize = 8;
+
+/// The numbers of what looks like a boundary.
+fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> {
+    memchr::memmem::find_iter(bytes, BEGINS.as_bytes()).filter_map(|at| {
+        let digits = bytes.get(at + BEGINS.len()..)?.get(..DIGITS)?;
+        std::str::from_utf8(digits).ok()?.parse().ok()
+    })
 }
 
 fn escaped(name: &str) -> String {
@@ -88,4 +96,29 @@ fn escaped(name: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file with all of the first boundaries in it: each one tried by looking through it all would take hours.
+    #[test]
+    fn a_file_full_of_boundaries_costs_one_look() {
+        const MANY: u32 = 300_000;
+        let mut bytes = Vec::new();
+        for number in 0..MANY {
+            bytes.extend_from_slice(format!("{BEGINS}{number:0DIGITS$}").as_bytes());
+        }
+        // Signs that no number has, and a number that is cut off.
+        bytes.extend_from_slice(b"part-of-a-form-+0300000 part-of-a-form-\xff part-of-a-form-003");
+        let file =
+            FileData { name: "a.bin".to_owned(), mime: "image/png".to_owned(), bytes: Bytes::from(bytes) };
+        let mut form = Form::default();
+        form.file("file", &file);
+        form.field("title", &format!("{BEGINS}{MANY:0DIGITS$}"));
+        let (kind, body) = form.written();
+        let boundary = kind.split("boundary=").nth(1).unwrap();
+        assert_eq!(memchr::memmem::find_iter(&body, boundary.as_bytes()).count(), 3, "{boundary}");
+    }
 }

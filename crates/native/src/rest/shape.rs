@@ -170,6 +170,18 @@ impl Shape {
         }
     }
 
+    /// Whether an answer can be one of this shape: a list, where that is what is shown. PHP writes a list with gaps as an object
+    /// of its entries. An older site takes the end of a route for a part of a name and shows one thing instead.
+    pub(super) fn is_of(&self, answer: &Value) -> bool {
+        match (self, answer) {
+            (Self::Listed(..) | Self::List(..), Value::Object(members)) => {
+                members.values().all(Value::is_object)
+            }
+            (Self::Listed(..) | Self::List(..), other) => other.is_array() || other.is_null(),
+            _ => true,
+        }
+    }
+
     /// What a list's entries are called.
     fn plural(&self) -> &'static str {
         match self {

@@ -1,6 +1,5 @@
 //! Running a tool's steps: what is sent, how often, and what becomes of the answers.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +7,7 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use super::cache::Cache;
-use super::file::{self, FileAsk, FileData};
+use super::file::FileData;
 use super::open;
 use super::place::{Doubt, Places};
 use super::request::{AGENT, Making};
@@ -17,9 +16,6 @@ use super::step::{Ask, Bind, Missing, Open, Step, When};
 use crate::port::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Verb};
 use crate::server::Mapped;
 use crate::tools::{Argument, Condition, Trouble, Values};
-
-/// Redirects that are followed when a file is fetched.
-const HOPS: usize = 3;
 
 /// The first wait before a request is sent again; each further one is twice as long.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
@@ -68,11 +64,11 @@ pub(crate) struct World {
 }
 
 /// A call while it runs.
-struct Run<'a> {
-    world: &'a World,
+pub(super) struct Run<'a> {
+    pub(super) world: &'a World,
     arguments: &'static [Argument],
-    values: Values,
-    mapped: Option<&'a Mapped>,
+    pub(super) values: Values,
+    pub(super) mapped: Option<&'a Mapped>,
     file: Option<FileData>,
     /// The members that an answer is asked for, where it is shown in part.
     fields: Option<String>,
@@ -99,9 +95,11 @@ impl World {
         let totals = Totals::default();
         let mut run = Run { world: self, arguments, values, mapped, file: None, fields, totals };
         let mut last = Value::Null;
-        for step in steps {
+        for (at, step) in steps.iter().enumerate() {
             match step {
-                Step::File(from) => run.file = Some(run.had(*from).await?),
+                Step::File(from) => {
+                    run.file = Some(run.had(*from, steps.get(at..).unwrap_or_default()).await?);
+                }
                 Step::Ask(ask) if run.is_due(ask.when) => {
                     last = run.asked(ask).await?;
                     if let Some(instead) = run.bound(ask.binds, &last)? {
@@ -118,6 +116,11 @@ impl World {
                 }
             }
         }
+        if !shape.is_of(&last) {
+            let words =
+                "the site answered with one thing where several were asked for: it may be too old for this";
+            return Err(Trouble::new(Condition::UpstreamError, words));
+        }
         Ok(shape.shown(last, &run.values, Manner { answers: self.answers, raw, totals: run.totals }))
     }
 
@@ -127,7 +130,7 @@ impl World {
     }
 
     /// Sends a request; once more when it found no connection, as long as there is time.
-    async fn sent(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpFault> {
+    pub(super) async fn sent(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpFault> {
         let end = self.http.now() + self.limits.patience;
         let (mut wait, mut left) = (FIRST_WAIT, self.limits.attempts);
         loop {
@@ -304,43 +307,6 @@ impl Run<'_> {
         }
         Ok(None)
     }
-
-    /// The file that a call brings or names. What a client names is fetched without credentials, and from public addresses
-    /// alone.
-    async fn had(&self, from: super::FileFrom) -> Result<FileData, Trouble> {
-        let limits = &self.world.limits;
-        let mut url = match file::wanted(from, &self.values, limits.file)? {
-            FileAsk::Here(file) => return Ok(file),
-            FileAsk::Fetch(url) => url,
-        };
-        for _ in 0..=HOPS {
-            let request = HttpRequest {
-                method: Verb::Get,
-                url: url.clone(),
-                headers: vec![("accept", Cow::Borrowed("*/*")), AGENT],
-                authorization: None,
-                body: Bytes::new(),
-                public_only: !limits.private_files,
-                patience: limits.patience,
-                most: limits.file,
-            };
-            let response = self.world.sent(request).await.map_err(|fault| unfetched(&fault))?;
-            match (response.status, response.header("location")) {
-                (301 | 302 | 303 | 307 | 308, Some(to)) => {
-                    url = file::redirected(&url, to).map_err(Trouble::arguments)?;
-                }
-                _ if response.is_success() && !response.body.is_empty() => {
-                    let kind = response.header("content-type").map(str::to_owned);
-                    return Ok(file::fetched(&url, kind.as_deref(), response.body));
-                }
-                (status, _) => {
-                    let why = format!("the file cannot be fetched: its server answered HTTP {status}");
-                    return Err(Trouble::new(Condition::ToolFailed, why).with("status", status));
-                }
-            }
-        }
-        Err(Trouble::new(Condition::ToolFailed, "the file cannot be fetched: its URL redirects too often"))
-    }
 }
 
 /// The value at the first of the places; with `*`, of each element.
@@ -376,14 +342,5 @@ pub(super) fn unreached(fault: &HttpFault) -> Trouble {
         _ => {
             Trouble::new(Condition::UpstreamDown, format!("the server cannot be reached: {}", fault.message))
         }
-    }
-}
-
-fn unfetched(fault: &HttpFault) -> Trouble {
-    match fault.kind {
-        HttpFaultKind::Refused => {
-            Trouble::arguments(format!("this file may not be fetched: {}", fault.message))
-        }
-        _ => Trouble::new(Condition::ToolFailed, format!("the file cannot be fetched: {}", fault.message)),
     }
 }

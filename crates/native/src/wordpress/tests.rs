@@ -33,7 +33,10 @@ fn site(request: &HttpRequest) -> HttpResponse {
         let headers = vec![("Content-Type".to_owned(), "image/png; x=y".to_owned())];
         return HttpResponse { status: 200, headers, body: "PNG".into() };
     }
-    reply(200, &json!({"id": 7, "title": {"rendered": "T"}}))
+    let one = json!({"id": 7, "title": {"rendered": "T"}});
+    let path = request.url.split('?').next().unwrap();
+    let is_list = request.method == Verb::Get && !path.ends_with(|last: char| last.is_ascii_digit());
+    reply(200, &if is_list { json!([one]) } else { one })
 }
 
 #[test]
@@ -231,6 +234,62 @@ fn arguments_that_do_not_fit_ask_nothing() {
         assert_eq!((code, condition.as_str()), (-32602, "invalidArguments"), "{tool} {arguments}");
         assert!(words.contains(says), "{tool} {arguments}: {words}");
         assert!(fake.lines().is_empty(), "{tool} {arguments}");
+    }
+}
+
+#[test]
+fn for_a_stranger_nothing_is_fetched() {
+    let fake = Fake::strict(|request| {
+        let words = "You are not currently logged in.";
+        let no =
+            reply(401, &json!({"code": "rest_not_logged_in", "message": words, "data": {"status": 401}}));
+        Ok(if request.url.contains("/users/me") { no } else { site(request) })
+    });
+    let url = json!({"url": "https://files.example.com/a.png"});
+    let answer = asked(&over(fake.clone()), "wp_upload_media_from_url", &url);
+    assert_eq!(refused(&answer).2, "badCredentials");
+    assert!(fake.lines().is_empty(), "{:?}", fake.lines());
+    let nobody = server(&SiteSettings::default(), Sets::default(), fake.clone()).unwrap();
+    assert_eq!(refused(&asked(&nobody, "wp_upload_media_from_url", &url)).2, "noCredentials");
+    assert!(fake.lines().is_empty(), "{:?}", fake.lines());
+}
+
+#[test]
+fn what_is_fetched_is_a_file() {
+    let uploaded = |kind: Option<&str>, content: &'static [u8]| {
+        let headers: Vec<_> =
+            kind.map(|kind| ("Content-Type".to_owned(), kind.to_owned())).into_iter().collect();
+        let fake = Fake::replying(move |request| match request.method {
+            Verb::Get => HttpResponse { status: 200, headers: headers.clone(), body: content.into() },
+            _ => site(request),
+        });
+        let url = json!({"url": "https://files.example.com/a"});
+        (asked(&over(fake.clone()), "wp_upload_media_from_url", &url), fake.lines().len())
+    };
+    for kind in ["image/png", "audio/mpeg; x=y", "VIDEO/mp4", "application/pdf", "text/csv", "image/svg+xml"]
+    {
+        let (answer, lines) = uploaded(Some(kind), b"abc");
+        shown(&answer);
+        assert_eq!(lines, 2, "{kind}");
+    }
+    let word = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+    for kind in [Some(word), Some("application/octet-stream"), None] {
+        shown(&uploaded(kind, b"abc").0);
+    }
+    for kind in [
+        "text/html; charset=utf-8",
+        "application/json",
+        "application/vnd.api+json",
+        "text/xml",
+        "application/xhtml+xml",
+        "text/javascript",
+        "application/x-httpd-php",
+        "multipart/mixed",
+    ] {
+        let (answer, lines) = uploaded(Some(kind), b"{\"secret\":1}");
+        let (_, words, condition) = refused(&answer);
+        assert_eq!((condition.as_str(), lines), ("toolFailed", 1), "{kind}");
+        assert!(words.contains("no image") && !words.contains("secret"), "{words}");
     }
 }
 

@@ -74,6 +74,30 @@ fn what_php_makes_lists_of_are_objects() {
 }
 
 #[test]
+fn one_thing_is_no_list() {
+    let listed = |answers, body: Value| {
+        let arguments = json!({"id": 7});
+        asked(&site(answers, Fake::json(body)), "wp_get_global_styles_revisions", &arguments)
+    };
+    let styles = json!({"id": 7, "styles": {"color": {}}, "settings": {}, "title": {"rendered": "Custom"}});
+    for answers in [Answers::Compact, Answers::Plain, Answers::Raw] {
+        for one in [styles.clone(), json!(false), json!("words")] {
+            let (_, words, condition) = refused(&listed(answers, one));
+            assert_eq!(condition, "upstreamError");
+            assert!(words.contains("too old"), "{words}");
+        }
+    }
+    let version = json!({"id": 9, "parent": 7, "styles": [], "settings": {}});
+    for body in [json!([version]), json!({"3": version})] {
+        let shown = shown(&listed(Answers::Compact, body));
+        assert_eq!((&shown["count"], &shown["versions"][0]["parent"]), (&json!(1), &json!(7)), "{shown}");
+    }
+    for body in [json!([]), json!({}), json!(null)] {
+        assert_eq!(shown(&listed(Answers::Compact, body))["count"], 0);
+    }
+}
+
+#[test]
 fn communities_answer_in_the_same_manners() {
     let server =
         |answers, fake| buddyboss::server(&settings(answers), buddyboss::Phases::default(), fake).unwrap();

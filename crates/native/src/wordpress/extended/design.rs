@@ -128,7 +128,7 @@ pub(super) const STYLES: &[Tool] = rows! {
     "wp_get_theme_style_variations", "The variations of styles that a theme brings.", [STYLESHEET];
         get "/wp/v2/global-styles/themes/{*stylesheet}/variations" => Shape::Whole;
     "wp_get_global_styles_revisions", "Lists earlier versions of the site's own styles.", [ID, PER_PAGE, PAGE, OFFSET, CONTEXT];
-        get "/wp/v2/global-styles/{id}/revisions" => Shape::Whole;
+        get "/wp/v2/global-styles/{id}/revisions" => Shape::List("versions", "id parent author date modified settings styles");
     "wp_get_font_families", "Lists the families of fonts that are installed.",
         [PER_PAGE, PAGE, INCLUDE, EXCLUDE, OFFSET, ORDER, SLUGS];
         get "/wp/v2/font-families" => Shape::List("font_families", "id font_faces font_family_settings");
