@@ -2,7 +2,7 @@
 // errors or in what is kept.
 
 import { strict as assert } from 'node:assert';
-import { as, call, check, finish, gateways, north, sites, south } from './cases.mjs';
+import { PIXEL, as, call, check, finish, gateways, north, post, shown, sites, south } from './cases.mjs';
 
 const EDITORS = ['admin', 'editor'];
 const tenants = sites.flatMap((site) => Object.entries(site.people).map(([login, person]) => ({ site, login, ...person })));
@@ -15,9 +15,13 @@ function foreign({ site, login }) {
   return [...hidden, ...secrets, site === north ? ' of south' : ' of north', (site === north ? south : north).url];
 }
 
+/** Calls that wait for their answers, and the most that ever did. */
+let [waiting, most] = [0, 0];
+
 /** Calls, and looks at all that comes back before anything else. */
 async function asked(tenant, name, args, headers = as(tenant.site, tenant.login)) {
-  const answer = await call(headers, name, args);
+  most = Math.max(most, waiting += 1);
+  const answer = await call(headers, name, args).finally(() => { waiting -= 1; });
   const text = JSON.stringify(answer);
   for (const word of foreign(tenant)) assert.ok(!text.includes(word), `${tenant.login} of ${tenant.site.name} sees ${word} in ${text}`);
   return { answer, text };
@@ -90,6 +94,7 @@ await check('200 calls of 20 accounts of two sites at once', async () => {
   const outcomes = await Promise.allSettled(jobs.map((job) => job()));
   const failures = outcomes.filter((outcome) => outcome.status === 'rejected').map((outcome) => outcome.reason.message);
   assert.deepEqual(failures, []);
+  assert.deepEqual([most, waiting], [200, 0]);
 });
 await check('a wrong password sees nothing, not even what anybody may see', async () => {
   for (const tool of ['wp_get_posts', 'wp_get_categories', 'wp_get_comments', 'wp_get_media']) {
@@ -97,6 +102,32 @@ await check('a wrong password sees nothing, not even what anybody may see', asyn
       const { error } = await call(as(south, 'admin', password), tool);
       assert.deepEqual([error?.code, error?.message], [-32002, 'Invalid credentials']);
     }
+  }
+});
+await check('no tool works for a stranger, or for nobody', async () => {
+  const { body } = await post({}, { jsonrpc: '2.0', id: 1, method: 'tools/list' });
+  assert.equal(body.result.tools.length, 24);
+  const known = { id: north.posts[0], url: 'https://files.example.com/a.png', base64: PIXEL, mimeType: 'image/png' };
+  const elsewhere = ['upload_to_imgbb'];
+  for (const { name, inputSchema } of body.result.tools) {
+    const args = Object.fromEntries(inputSchema.required.map((key) => [key, known[key] ?? 'words']));
+    const strangers = await call(as(south, 'admin', 'wrong wrong'), name, args);
+    if (!elsewhere.includes(name)) assert.deepEqual([strangers.error?.code, strangers.error?.message], [-32002, 'Invalid credentials'], name);
+    const nobodys = await call({}, name, args);
+    assert.deepEqual([nobodys.error?.code, nobodys.error?.message], [-32001, 'No credentials provided'], name);
+  }
+});
+await check('a password that is taken back counts no more', async () => {
+  const [admin, writer] = [as(north, 'admin'), north.people.writer2];
+  const made = await shown(admin, 'wp_create_application_password', { user_id: writer.id, name: 'brief' }, gateways.files);
+  const brief = as(north, 'writer2', made.password);
+  const asked = (tool, args) => call(brief, tool, args, gateways.files);
+  assert.ok((await asked('wp_get_categories')).result);
+  await shown(admin, 'wp_delete_application_password', { user_id: writer.id, uuid: made.uuid }, gateways.files);
+  // The first refusal by the site ends what is remembered of it.
+  for (const [tool, args] of [['wp_create_post', { title: 'x', content: 'x' }], ['wp_get_categories', {}], ['wp_get_posts', {}]]) {
+    const { error, result } = await asked(tool, args);
+    assert.deepEqual([error?.code, error?.message], [-32002, 'Invalid credentials'], JSON.stringify(result));
   }
 });
 await check('an account counts with its address, too', async () => {

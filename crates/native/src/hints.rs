@@ -5,9 +5,10 @@
 /// say that WordPress did not write it.
 pub(crate) fn hint(status: u16, code: &str, wordless: bool) -> Option<&'static str> {
     Some(match status {
-        403 if code.starts_with("bp_rest_") => {
-            "BuddyBoss and BuddyPress take an account with an Application Password for a visitor in some places, unless it is \
-             an administrator's"
+        _ if is_about_a_visitor(status, code) => {
+            "BuddyBoss and BuddyPress take an account with an Application Password for a visitor in some \
+             places, a few of them even an administrator's; if this account may do it on the site's own pages, the site has to \
+             let Application Passwords count earlier"
         }
         401 if !code.starts_with("bp_rest_") => {
             "an Application Password is needed, not the one for logging in. If it is one, the site's web server may withhold \
@@ -25,4 +26,15 @@ pub(crate) fn hint(status: u16, code: &str, wordless: bool) -> Option<&'static s
         _ if wordless => "is this the address of a WordPress site?",
         _ => return None,
     })
+}
+
+/// Whether a community plugin may refuse this only because it does not see who asks: most of it as a refusal, some with the
+/// status of a fault.
+fn is_about_a_visitor(status: u16, code: &str) -> bool {
+    code.starts_with("bp_rest_")
+        && (status == 403
+            || (status == 500
+                && ["_authorization_required", "_failed_to_join", "_create_failed"]
+                    .iter()
+                    .any(|end| code.ends_with(end))))
 }

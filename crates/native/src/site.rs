@@ -3,8 +3,6 @@
 //! A request may carry a site and credentials of its own, where the configuration lets it; what one request carries is never
 //! used for another. It must not know any tool.
 
-use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -14,7 +12,7 @@ use serde_json::Value;
 
 use crate::hints;
 use crate::port::{HttpResponse, Verb};
-use crate::rest::{Answers, Doubt, Entry, Known, Limits, Place, Places, base_url, html, is_listed};
+use crate::rest::{Answers, Doubt, Entry, Known, Limits, Offered, Place, Places, base_url, html, is_listed};
 use crate::server::{Mapped, SiteLogin};
 use crate::tools::{Condition, Effect, Tool, Trouble, Values};
 
@@ -103,12 +101,8 @@ pub(crate) struct Site {
     images: String,
     apis: &'static [Api],
     known: Known,
-    /// URLs of sites that have newer versions.
-    newer: Mutex<HashSet<String>>,
+    offered: Offered,
 }
-
-/// So many sites with newer versions are remembered.
-const MOST_NEWER: usize = 4096;
 
 impl Site {
     /// The sites of these settings, with these APIs.
@@ -126,12 +120,8 @@ impl Site {
             images,
             apis,
             known: Known::default(),
-            newer: Mutex::default(),
+            offered: Offered::default(),
         })
-    }
-
-    fn newer(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.newer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whose site is asked, and whether the request chose it.
@@ -141,8 +131,8 @@ impl Site {
             [login.url.as_str(), login.username.as_str(), password].iter().all(|text| !text.trim().is_empty())
         };
         if let Some(login) = mapped.and_then(|mapped| mapped.site.as_ref()).filter(given) {
-            let own = self.settings.login.as_ref().is_some_and(|own| own.url == login.url);
-            return Ok((login, !own));
+            let own = self.settings.login.as_ref().and_then(|own| base_url(&own.url).ok());
+            return Ok((login, own.is_none() || own != base_url(&login.url).ok()));
         }
         let own = self.settings.login.as_ref().filter(given).map(|login| (login, false));
         own.ok_or_else(|| {
@@ -179,9 +169,7 @@ impl Places for Site {
         let url = base_url(&login.url).map_err(|why| {
             Trouble::new(Condition::BadCredentials, format!("invalid WordPress credentials: {why}"))
         })?;
-        let api = self.apis.iter().find(|api| api.base == base);
-        let newer = api.and_then(|api| api.newer).filter(|_| self.newer().contains(&url));
-        let path = newer.map(|(_, path)| path).or(api.map(|api| api.path)).unwrap_or_default();
+        let path = self.apis.iter().find(|api| api.base == base).map_or("", |api| api.path);
         Ok(Place {
             url: format!("{url}{path}"),
             authorization: Some(basic(login)?),
@@ -216,9 +204,14 @@ impl Places for Site {
         Ok(())
     }
 
-    fn trouble(&self, _base: &str, response: &HttpResponse) -> Trouble {
+    fn trouble(&self, base: &str, response: &HttpResponse) -> Trouble {
         let body: Value = serde_json::from_slice(&response.body).unwrap_or_default();
         let status = response.status;
+        if base == IMAGES {
+            let words = said(&body).unwrap_or_else(|| format!("it answered HTTP {status} without words"));
+            let words = format!("the host of images refuses this: {}", clipped(&words));
+            return Trouble::new(Condition::UpstreamError, words).with("status", status);
+        }
         let code = body.get("code").and_then(Value::as_str).unwrap_or_default();
         // What these say is that the account may not, whatever their status.
         let may_not = code.starts_with("bp_rest_");
@@ -234,17 +227,18 @@ impl Places for Site {
         trouble
     }
 
-    fn moved(&self, base: &str, namespaces: &[&str], url: &str) -> Option<String> {
+    fn offered(&self) -> Option<&Offered> {
+        Some(&self.offered)
+    }
+
+    fn moved(&self, base: &str, namespaces: &[String], url: &str) -> Option<String> {
         let api = self.apis.iter().find(|api| api.base == base)?;
-        let (_, path) = api.newer.filter(|(namespace, _)| namespaces.contains(namespace))?;
-        let (site, rest) = url.split_once(api.path)?;
-        let mut newer = self.newer();
-        // Forgetting costs two requests more.
-        if newer.len() >= MOST_NEWER {
-            newer.clear();
-        }
-        newer.insert(site.to_owned());
-        Some(format!("{site}{path}{rest}"))
+        let (_, newer) = api.newer?;
+        let has = |path: &str| namespaces.iter().any(|name| path.strip_prefix("/wp-json/") == Some(name));
+        // A site that has the newer one may name the older one still, and refuse it.
+        let (from, to) = if has(newer) { (api.path, newer) } else { (newer, api.path) };
+        let (site, rest) = url.split_once(from).filter(|_| has(to))?;
+        Some(format!("{site}{to}{rest}"))
     }
 
     fn doubt(&self, base: &str, trouble: &Trouble) -> Option<Doubt> {
@@ -258,10 +252,19 @@ const LONGEST_BODY: usize = 16 * 1024;
 /// Characters of an error's words.
 const LONGEST_WORDS: usize = 1000;
 
+/// What an error's body says, without markup.
+fn said(body: &Value) -> Option<String> {
+    let said = ["/message", "/error/message"].iter().find_map(|at| body.pointer(at).and_then(Value::as_str));
+    said.map(html::as_text).filter(|words| !words.is_empty())
+}
+
+fn clipped(words: &str) -> String {
+    words.chars().take(LONGEST_WORDS).collect()
+}
+
 /// A site's error in words: its own, without markup, which parameters are wrong, and what it may be about.
 fn words(status: u16, body: &Value) -> String {
-    let said = ["/message", "/error/message"].iter().find_map(|at| body.pointer(at).and_then(Value::as_str));
-    let said = said.map(html::as_text).filter(|words| !words.is_empty());
+    let said = said(body);
     let wordless = said.is_none();
     let mut words = said.unwrap_or_else(|| format!("the site answered HTTP {status} without words"));
     if let Some(Value::Object(params)) = body.pointer("/data/params") {
@@ -272,7 +275,7 @@ fn words(status: u16, body: &Value) -> String {
     }
     let code = body.get("code").and_then(Value::as_str).unwrap_or_default();
     // As long as the site's words are, the hint is not cut off.
-    let mut words: String = words.chars().take(LONGEST_WORDS).collect();
+    let mut words = clipped(&words);
     if let Some(hint) = hints::hint(status, code, wordless) {
         words = format!("{words} ({hint})");
     }

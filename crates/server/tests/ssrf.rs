@@ -26,6 +26,8 @@ const INNER: &[&str] = &[
     "http://0x7f000001:P",
     "http://0x7f.1:P",
     "http://127.255.255.254:P",
+    "http://127.0.0.1.:P",
+    "http://localhost.:P",
     "http://0:P",
     "http://0.0.0.0:P",
     "http://[::1]:P",
@@ -35,6 +37,14 @@ const INNER: &[&str] = &[
     "http://[::127.0.0.1]:P",
     "http://[64:ff9b::7f00:1]:P",
     "http://[2002:7f00:1::]:P",
+    "http://[::ffff:0:7f00:1]:P",
+    "http://[64:ff9b:1::7f00:1]:P",
+    "http://[2001:0:7f00:1::1]:P",
+    "http://[0:0:0:0:0:0:0:1]:P",
+    "http://[::1%25lo]:P",
+    "http://[::1%lo]:P",
+    "http://[fe80::1%25lo]:P",
+    "http://[::1.:P",
     "http://example.com@127.0.0.1:P",
     "http://example.com:80@127.0.0.1:P",
     "http://127.0.0.1:P#@example.com",
@@ -213,22 +223,57 @@ async fn an_answer_without_end_is_cut() {
 }
 
 #[tokio::test]
-async fn a_site_that_never_answers_is_left() {
-    let (gone, mut left) = tokio::sync::mpsc::unbounded_channel();
-    let (url, _) = puppet(move |mut stream| {
-        let gone = gone.clone();
-        async move {
-            head(&mut stream).await;
-            // Nothing more comes, and then the end.
-            let _ = stream.read(&mut [0]).await;
-            let _ = gone.send(());
-        }
+async fn a_file_without_end_is_cut() {
+    let site = site().await;
+    let (url, _) = puppet(|mut stream| async move {
+        head(&mut stream).await;
+        let begin = b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n";
+        let _ = stream.write_all(begin).await;
+        let part = vec![b' '; 0x10_0000];
+        while stream.write_all(&part).await.is_ok() {}
     })
     .await;
-    let gateway = gateway(&own(&url), ", timeout: 500ms").await;
-    let answer = soon("a refusal", called(&gateway, "", "wp_get_tags", &json!({}))).await;
-    assert!(answer["error"]["code"].is_i64(), "{answer}");
-    soon("the end of the connection", left.recv()).await;
+    let gateway = gateway(&format!("{}, privateFiles: true", own(&site.url())), "").await;
+    let arguments = json!({"url": format!("{url}/a.png")});
+    let answer = soon("a refusal", called(&gateway, "", "wp_upload_media_from_url", &arguments)).await;
+    assert!(answer.to_string().contains("cannot be fetched"), "{answer}");
+    assert!(site.received().iter().all(|one| one.path.contains("/users/me")), "{:?}", site.received());
+}
+
+#[tokio::test]
+async fn a_site_that_never_answers_is_left() {
+    // Nothing at all, or a byte now and then without end.
+    let drips = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n";
+    for begin in ["", drips] {
+        let (gone, mut left) = tokio::sync::mpsc::unbounded_channel();
+        let (url, _) = puppet(move |mut stream| {
+            let gone = gone.clone();
+            async move {
+                head(&mut stream).await;
+                let _ = stream.write_all(begin.as_bytes()).await;
+                let (mut read, mut write) = stream.split();
+                let drip = async {
+                    let mut tick = tokio::time::interval(std::time::Duration::from_millis(20));
+                    while !begin.is_empty() && write.write_all(b" ").await.is_ok() {
+                        tick.tick().await;
+                    }
+                    std::future::pending::<()>().await;
+                };
+                // Nothing more comes, and then the end.
+                let mut byte = [0];
+                tokio::select! {
+                    _ = read.read(&mut byte) => {}
+                    () = drip => {}
+                }
+                let _ = gone.send(());
+            }
+        })
+        .await;
+        let gateway = gateway(&own(&url), ", timeout: 500ms").await;
+        let answer = soon("a refusal", called(&gateway, "", "wp_get_tags", &json!({}))).await;
+        assert!(answer["error"]["code"].is_i64(), "{answer}");
+        soon("the end of the connection", left.recv()).await;
+    }
 }
 
 #[tokio::test]
@@ -240,8 +285,10 @@ async fn a_site_is_asked_no_more_often_than_configured() {
             let answer = called(&gateway, &site.url(), "wp_get_tags", &json!({})).await;
             assert!(answer["result"].is_object(), "each site has its own count: {answer}");
         }
-        let answer = called(&gateway, &site.url(), "wp_get_tags", &json!({})).await;
-        assert_eq!(answer["error"]["message"], "Rate limit exceeded", "{answer}");
+        for spelled in ["http://127.0.0.1:P", "HTTp://127.0.0.1.:P/", "http://127.0.0.1:P/blog"] {
+            let answer = called(&gateway, &self::spelled(spelled, site), "wp_get_tags", &json!({})).await;
+            assert_eq!(answer["error"]["message"], "Rate limit exceeded", "{spelled}: {answer}");
+        }
         assert_eq!(site.received().len(), 3, "whether it knows the account, and two calls");
     }
 }

@@ -249,8 +249,8 @@ stateFolder: '/var/lib/${NUMBER}'
 fn embedded_servers_are_told_their_site_and_sources() {
     let text = r"
 mcpServers:
-  a: { native: wordpress, site: { url: 'https://h/wp', username: '${NUMBER}', password: '${SECRET}', headers: true, basic: '${YES}' } }
-  b: { native: buddyboss, site: { url: '${EMPTY}', username: '', password: '', headers: true, privateSites: true, atOnce: 3, rate: 90/1m }, phases: [Core, advanced] }
+  a: { native: wordpress, site: { url: 'https://h/wp', username: '${NUMBER}', password: '${SECRET}', headers: true, basic: '${YES}', imageKey: '${SECRET}', imageHost: 'http://[::1]:9/1' } }
+  b: { native: buddyboss, site: { url: '${EMPTY}', username: '', password: '', imageKey: '', headers: true, privateSites: true, atOnce: 3, rate: 90/1m }, phases: [Core, advanced] }
   c: { native: heritage, sources: { snl: 'http://127.0.0.1:9/snl', arcgis: 'https://h' } }
   d: { native: plain }
 ";
@@ -264,10 +264,13 @@ mcpServers:
     assert!(site.headers && site.basic && a.native == Native::WordPress);
     assert_eq!(site.password.as_ref().map(Text::expose), Some("hush"));
     assert!(!format!("{a:?}").contains("hush"));
+    let images = [&site.image_key, &site.image_host].map(|text| text.as_ref().map(Text::expose));
+    assert_eq!(images, [Some("hush"), Some("http://[::1]:9/1")]);
     assert_eq!((site.private_files, site.private_sites, site.at_once, site.rate), (false, false, 20, None));
     let b = native("b");
     let site = b.site.expect("there is a site");
     assert_eq!((site.private_files, site.private_sites, site.at_once), (false, true, 3));
+    assert_eq!((site.image_key, site.image_host), (None, None));
     assert_eq!(site.rate, Some(SiteRate { count: 90, period: Duration::from_mins(1) }));
     assert_eq!((site.url, site.username, site.password), (None, None, None));
     assert_eq!(b.phases, Some(vec!["core".to_owned(), "advanced".to_owned()]));

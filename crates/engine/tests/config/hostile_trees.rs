@@ -31,6 +31,8 @@ const MAPPINGS: &[(&str, &[&str])] = &[
             "basic",
             "privateFiles",
             "privateSites",
+            "imageKey",
+            "imageHost",
             "atOnce",
             "rate",
             "nonsense",

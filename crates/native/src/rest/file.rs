@@ -8,6 +8,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;
 
 use super::encode::{decoded, encode_into};
+use super::place::canonical;
 use crate::tools::{Trouble, Values};
 
 /// Where a file comes from: names of arguments.
@@ -238,7 +239,8 @@ pub(super) fn fetchable(text: &str) -> Result<String, &'static str> {
     if text.len() > 8000 {
         return Err("the URL is too long");
     }
-    let mut url = format!("{}://{authority}", scheme.to_ascii_lowercase());
+    let scheme = scheme.to_ascii_lowercase();
+    let mut url = format!("{scheme}://{}", canonical(&scheme, authority));
     if !path.starts_with('/') {
         url.push('/');
     }

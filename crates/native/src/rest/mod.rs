@@ -9,6 +9,7 @@
 //! | `shape` | what of an answer is shown, and in which manner |
 //! | `mend` | answers of PHP made regular |
 //! | `place` | where requests go, and what that service's errors look like |
+//! | `offered` | what sites say that they have |
 //! | `entry` | whether a place knows those whose credentials it is shown |
 //! | `request` | a step and a call's values as a request |
 //! | `settled` | values that name a place, in the way in which they are sent |
@@ -29,6 +30,7 @@ mod file;
 pub(crate) mod html;
 mod mend;
 mod multipart;
+mod offered;
 mod open;
 mod place;
 mod request;
@@ -43,6 +45,7 @@ pub(crate) mod tests;
 pub(crate) use cache::Cache;
 pub(crate) use entry::Known;
 pub(crate) use file::FileFrom;
+pub(crate) use offered::Offered;
 pub(crate) use open::is_listed;
 pub(crate) use place::{Doubt, Entry, Place, Places, base_url};
 pub(crate) use settled::settled;

@@ -4,6 +4,7 @@ use secrecy::SecretString;
 use serde_json::Value;
 
 use super::entry::Known;
+use super::offered::Offered;
 use crate::port::{HttpResponse, Verb};
 use crate::server::Mapped;
 use crate::tools::{Condition, Trouble, Values};
@@ -59,9 +60,13 @@ pub(crate) trait Places: Send + Sync {
         None
     }
 
-    /// Where this URL of `base` is at a place that has these namespaces, when that is elsewhere; from then on requests go
-    /// there at once.
-    fn moved(&self, _base: &str, _namespaces: &[&str], _url: &str) -> Option<String> {
+    /// What the places said that they have, where they are asked.
+    fn offered(&self) -> Option<&Offered> {
+        None
+    }
+
+    /// Where this URL of `base` is at a place that has these namespaces, when that is elsewhere.
+    fn moved(&self, _base: &str, _namespaces: &[String], _url: &str) -> Option<String> {
         None
     }
 
@@ -102,7 +107,8 @@ pub(crate) struct Place {
 const LONGEST_URL: usize = 2000;
 
 /// A base URL as it was configured or sent: `http` or `https`, a host, perhaps a port and a path; no account, query or
-/// fragment, and only characters that a URL may have. Blanks around it and slashes at its end are left out.
+/// fragment, and only characters that a URL may have. Blanks around it and slashes at its end are left out, and its host is
+/// written in one way.
 ///
 /// # Errors
 /// What is wrong with it, in words that do not repeat it.
@@ -142,5 +148,20 @@ pub(crate) fn base_url(text: &str) -> Result<String, &'static str> {
     if path.split('/').any(|part| matches!(part, "." | "..")) {
         return Err("the URL's path must not go up");
     }
-    Ok(format!("{scheme}://{authority}{path}"))
+    Ok(format!("{scheme}://{}{path}", canonical(scheme, authority)))
+}
+
+/// A host and its port in the one way in which they are written here, so that what is counted by them is counted together:
+/// in small letters, without the dot behind a whole name (RFC 1034, 3.1) and the port that the scheme has anyway (RFC 3986,
+/// 6.2.3).
+pub(super) fn canonical(scheme: &str, authority: &str) -> String {
+    let authority = authority.to_ascii_lowercase();
+    let port_at = authority.rfind(']').map_or(0, |end| end + 1);
+    let (host, port) = match authority[port_at..].find(':') {
+        Some(colon) => (&authority[..port_at + colon], &authority[port_at + colon + 1..]),
+        None => (authority.as_str(), ""),
+    };
+    let host = host.strip_suffix('.').filter(|host| !host.is_empty()).unwrap_or(host);
+    let usual = if scheme == "https" { "443" } else { "80" };
+    if port.is_empty() || port == usual { host.to_owned() } else { format!("{host}:{port}") }
 }

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::cache::Cache;
 use super::file::FileData;
 use super::open;
-use super::place::{Doubt, Places};
-use super::request::{AGENT, Making};
+use super::place::Places;
+use super::request::Making;
 use super::shape::{Answers, Manner, Shape, Shown, Totals};
 use super::step::{Ask, Bind, Missing, Open, Step, When};
 use crate::port::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Verb};
@@ -182,8 +182,11 @@ impl Run<'_> {
 
     /// The answer to a request.
     async fn asked(&mut self, ask: &Ask) -> Result<Value, Trouble> {
-        let place = self.world.places.place(ask.base, &self.values, self.mapped)?;
+        let mut place = self.world.places.place(ask.base, &self.values, self.mapped)?;
         self.world.let_in(&place).await?;
+        if let Some(url) = self.world.elsewhere(ask.base, &place) {
+            place.url = url;
+        }
         let digest = self.world.digest(&place);
         let making = Making {
             arguments: self.arguments,
@@ -250,47 +253,6 @@ impl Run<'_> {
 
     fn trouble(&self, base: &str, response: &HttpResponse) -> Trouble {
         redirect(response).unwrap_or_else(|| self.world.places.trouble(base, response))
-    }
-
-    /// The same request to where the site has it now, when it says that it has. The one before found no route, so it did
-    /// nothing.
-    ///
-    /// # Errors
-    /// What the trouble means once the site has said what it has.
-    async fn doubted(
-        &self,
-        base: &str,
-        trouble: Trouble,
-        request: HttpRequest,
-    ) -> Result<HttpRequest, Trouble> {
-        let Some(doubt) = self.world.places.doubt(base, &trouble) else { return Err(trouble) };
-        let Some(there) = self.namespaces(doubt).await else { return Err(trouble) };
-        let there: Vec<&str> = there.iter().filter_map(Value::as_str).collect();
-        if let Some(url) = self.world.places.moved(base, &there, &request.url) {
-            return Ok(HttpRequest { url, ..request });
-        }
-        let has = there.iter().any(|name| doubt.namespaces.contains(name));
-        let (condition, message) = if has { (trouble.condition, doubt.there) } else { doubt.missing };
-        Err(Trouble { condition, message: message.to_owned(), detail: trouble.detail })
-    }
-
-    /// What the site says that it has.
-    async fn namespaces(&self, doubt: Doubt) -> Option<Vec<Value>> {
-        let (base, route) = doubt.ask;
-        let place = self.world.places.place(base, &self.values, self.mapped).ok()?;
-        let request = HttpRequest {
-            method: Verb::Get,
-            url: format!("{}{route}", place.url),
-            headers: vec![("accept", "application/json".into()), AGENT],
-            authorization: place.authorization,
-            body: Bytes::new(),
-            public_only: place.public_only,
-            patience: self.world.limits.patience,
-            most: self.world.limits.answer,
-        };
-        let response = self.world.sent(request).await.ok()?;
-        let answer: Value = serde_json::from_slice(&response.body).unwrap_or_default();
-        answer.get("namespaces").and_then(Value::as_array).cloned()
     }
 
     /// Notes what later steps need; the answer to end with when it is not there and the row says so.

@@ -44,6 +44,8 @@ pub(crate) enum Kind {
     Integer,
     /// A number.
     Number,
+    /// The number of a user, or `me`.
+    User,
     /// True or false.
     Flag,
     /// Texts.
@@ -138,6 +140,11 @@ pub(crate) const fn int(name: &'static str, about: &'static str) -> Argument {
 /// A number.
 pub(crate) const fn number(name: &'static str, about: &'static str) -> Argument {
     argument(name, Kind::Number, about)
+}
+
+/// The number of a user, or `me`.
+pub(crate) const fn user(name: &'static str, about: &'static str) -> Argument {
+    argument(name, Kind::User, about)
 }
 
 /// True or false.

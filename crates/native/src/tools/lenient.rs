@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::argument::{Argument, Kind};
-use super::read::{tree, whole};
+use super::read::{tree, user, whole};
 use crate::rest::html;
 
 /// Characters of a text that are kept.
@@ -19,6 +19,7 @@ pub(super) fn bent(value: &Value, row: &Argument) -> Option<Value> {
         Kind::Html => Value::from(html::safe(&written(value)?)),
         Kind::Text => Value::from(plain(&written(value)?)),
         Kind::Integer => Value::from(unsigned(value)),
+        Kind::User => user(value)?,
         Kind::Number => value.as_number().map(|number| Value::Number(number.clone()))?,
         Kind::Flag => Value::from(is_true(value)),
         Kind::Texts => elements(value).iter().filter_map(written).map(|text| plain(&text)).collect(),

@@ -34,7 +34,7 @@ mod tests;
 #[cfg(test)]
 pub(crate) use argument::Kind;
 pub(crate) use argument::{
-    Argument, Form, Literal, any, flag, html, int, integers, list, number, object, objects, raw, text,
+    Argument, Form, Literal, any, flag, html, int, integers, list, number, object, objects, raw, text, user,
 };
 pub(crate) use found::Found;
 pub(crate) use offers::{Offers, Prompt, Resource};

@@ -87,6 +87,7 @@ fn wanted(row: &Argument) -> String {
         Kind::Text | Kind::Raw | Kind::Html => "a string",
         Kind::Integer => "a whole number",
         Kind::Number => "a number",
+        Kind::User => "a user's number or \"me\"",
         Kind::Flag => "true or false",
         Kind::Texts => "an array of strings",
         Kind::Integers => "an array of whole numbers",
@@ -105,6 +106,7 @@ fn fitting(value: &Value, row: &Argument) -> Option<Value> {
             (row.words.is_empty() || row.words.contains(&text)).then(|| value.clone())
         }
         Kind::Integer => whole(value).map(Value::from),
+        Kind::User => user(value),
         Kind::Number => match value {
             Value::Number(_) => Some(value.clone()),
             Value::String(text) => {
@@ -135,6 +137,14 @@ pub(super) fn tree(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) => serde_json::from_str(text).ok(),
         other => Some(other.clone()),
+    }
+}
+
+/// A user: the one who asks, or a number.
+pub(super) fn user(value: &Value) -> Option<Value> {
+    match value.as_str().map(str::trim) {
+        Some("me") => Some(Value::from("me")),
+        _ => whole(value).filter(|number| *number > 0).map(Value::from),
     }
 }
 

@@ -47,7 +47,7 @@ fn schema(arguments: &[Argument]) -> Value {
 
 fn property(argument: &Argument) -> Value {
     let mut property = Map::new();
-    property.insert("type".to_owned(), Value::from(type_name(argument.kind)));
+    property.insert("type".to_owned(), type_of(argument.kind));
     property.insert("description".to_owned(), Value::from(described_limits(argument)));
     match argument.kind {
         Kind::Texts => drop(property.insert("items".to_owned(), json!({"type": "string"}))),
@@ -65,15 +65,16 @@ fn property(argument: &Argument) -> Value {
     Value::Object(property)
 }
 
-fn type_name(kind: Kind) -> &'static str {
-    match kind {
+fn type_of(kind: Kind) -> Value {
+    Value::from(match kind {
         Kind::Text | Kind::Raw | Kind::Html => "string",
         Kind::Integer => "integer",
         Kind::Number => "number",
+        Kind::User => return json!(["integer", "string"]),
         Kind::Flag => "boolean",
         Kind::Texts | Kind::Integers | Kind::Objects => "array",
         Kind::Object | Kind::Any => "object",
-    }
+    })
 }
 
 /// What is said of an argument, with its default and limits: they are kept by changing what lies beyond them, so the schema

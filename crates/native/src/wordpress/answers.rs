@@ -65,6 +65,9 @@ fn a_refusal_that_says_little_comes_with_a_hint() {
         ),
         (404, r#"{"code":"rest_no_route","message":"No route was found."}"#, "may be too old for it"),
         (403, r#"{"code":"bp_rest_authorization_required","message":"Sorry."}"#, "for a visitor"),
+        (500, r#"{"code":"bp_rest_authorization_required","message":"Sorry."}"#, "even an administrator's"),
+        (500, r#"{"code":"bp_rest_group_member_failed_to_join","message":"No."}"#, "for a visitor"),
+        (500, r#"{"code":"bp_rest_messages_create_failed","message":"No."}"#, "for a visitor"),
     ] {
         let error = error(status, body);
         let message = error["message"].as_str().unwrap();
@@ -73,6 +76,8 @@ fn a_refusal_that_says_little_comes_with_a_hint() {
     }
     let plain = error(404, r#"{"code":"rest_post_invalid_id","message":"Invalid post ID."}"#);
     assert_eq!(plain["message"], "Invalid post ID.", "what says enough is left alone");
+    let friends = error(500, r#"{"code":"bp_rest_friends_cannot_delete_item","message":"No."}"#);
+    assert_eq!(friends["message"], "No.", "a fault that is about something else");
 }
 
 #[test]
@@ -82,4 +87,36 @@ fn long_words_are_cut_and_their_hint_is_not() {
     let message = error["message"].as_str().unwrap();
     assert!(message.len() < 1200 && message.contains("under maintenance"), "{}", message.len());
     assert!(error["data"].get("body").is_none());
+}
+
+#[test]
+fn what_the_host_of_images_refuses_is_not_about_the_site() {
+    let key = secrecy::SecretString::from("k");
+    for (status, body, says) in [
+        (
+            400,
+            r#"{"status_code":400,"error":{"message":"Invalid API <b>v1</b> key.","code":100}}"#,
+            "Invalid API v1 key.",
+        ),
+        (401, "{}", "HTTP 401 without words"),
+        (403, "<html>no</html>", "HTTP 403 without words"),
+        (503, "", "HTTP 503 without words"),
+    ] {
+        let fake = Fake::replying(move |_| HttpResponse {
+            status,
+            headers: Vec::new(),
+            body: Bytes::from_static(body.as_bytes()),
+        });
+        let settings = SiteSettings { image_key: Some(key.clone()), ..SiteSettings::default() };
+        let server = server(&settings, super::Sets::default(), fake).unwrap();
+        let (_, words, condition) = refused(&asked(&server, "upload_to_imgbb", &json!({"base64": "YWJj"})));
+        assert_eq!(
+            words,
+            format!(
+                "the host of images refuses this: {}{says}",
+                if says.starts_with("HTTP") { "it answered " } else { "" }
+            )
+        );
+        assert_eq!(condition, "upstreamError");
+    }
 }

@@ -55,14 +55,14 @@ async fn site() -> Site {
     serve((Ipv4Addr::LOCALHOST, 0).into(), Options::default()).await.expect("a site")
 }
 
-/// Calls a tool of the site as somebody with a name and a password there; what the site was asked since.
-async fn called(
+/// Calls a tool of the site as somebody with a name and a password there; the answer, and what the site was asked since.
+async fn asked(
     site: &Site,
     settings: &str,
     value: &str,
     more: Headers<'_>,
     params: &Value,
-) -> Vec<Received> {
+) -> (Value, Vec<Received>) {
     let server = format!("blog: {{ native: wordpress, site: {{ url: '{}'{settings} }} }}", site.url());
     let state = State::new();
     let config = config(&server, &state, "")
@@ -72,17 +72,29 @@ async fn called(
     let http = gateway.http().showing(value);
     let call = request(1, "tools/call", params);
     let before = site.received().len();
-    http.post("/gateway", more, &call.to_string()).await.bytes().await;
-    site.received().split_off(before)
+    let answer = http.post("/gateway", more, &call.to_string()).await.bytes().await;
+    let answer = serde_json::from_slice(&answer).unwrap_or_default();
+    (answer, site.received().split_off(before))
+}
+
+/// What the site was asked for a call.
+async fn called(
+    site: &Site,
+    settings: &str,
+    value: &str,
+    more: Headers<'_>,
+    params: &Value,
+) -> Vec<Received> {
+    asked(site, settings, value, more, params).await.1
 }
 
 /// What the site was shown in a call.
 async fn shown(site: &Site, settings: &str, value: &str, more: Headers<'_>) -> Vec<String> {
     let call = json!({"name": "blog__wp_get_posts", "arguments": {"per_page": 1}});
     let received = called(site, settings, value, more, &call).await;
-    let asked: Vec<_> = received.iter().filter(|one| !one.path.contains("users/me")).collect();
-    assert!(!asked.is_empty(), "the site is asked");
-    asked.iter().map(|one| one.header("authorization").to_owned()).collect()
+    let seen: Vec<_> = received.iter().filter(|one| !one.path.contains("users/me")).collect();
+    assert!(!seen.is_empty(), "the site is asked");
+    seen.iter().map(|one| one.header("authorization").to_owned()).collect()
 }
 
 #[tokio::test]
@@ -112,12 +124,15 @@ async fn a_site_gets_what_the_configuration_maps() {
     assert!(all(&seen, &editor.basic()), "its headers, not the caller's own account: {seen:?}");
 }
 
+/// A picture of the site's own.
+const PICTURE: &str = "/wp-content/uploads/picture.gif";
+
 #[tokio::test]
 async fn a_site_is_asked_for_files_only_where_the_configuration_says_so() {
     let site = site().await;
     let own = format!(", username: '{}', password: '{}'", accounts::ADMIN.user, accounts::ADMIN.password);
-    let call = json!({"name": "blog__wp_upload_media_from_url", "arguments": {"url": format!("{}/wp-json", site.url())}});
-    let is_fetch = |one: &&Received| (one.method.as_str(), one.path.as_str()) == ("GET", "/wp-json");
+    let call = json!({"name": "blog__wp_upload_media_from_url", "arguments": {"url": format!("{}{PICTURE}", site.url())}});
+    let is_fetch = |one: &&Received| (one.method.as_str(), one.path.as_str()) == ("GET", PICTURE);
     let received = called(&site, &own, &bearer(TOKEN), &[], &call).await;
     assert!(!received.iter().any(|one| is_fetch(&one)), "an address on this machine: {received:?}");
     let received = called(&site, &format!("{own}, privateFiles: true"), &bearer(TOKEN), &[], &call).await;
@@ -128,6 +143,44 @@ async fn a_site_is_asked_for_files_only_where_the_configuration_says_so() {
         let agents = one.headers.iter().filter(|(name, _)| name == "user-agent");
         let agents: Vec<&str> = agents.map(|(_, value)| value.as_str()).collect();
         assert_eq!(agents, [concat!("dragoman/", env!("CARGO_PKG_VERSION"))], "{one:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_image_is_put_on_its_host_with_a_key_of_its_own() {
+    let site = site().await;
+    let own = format!(", username: '{}', password: '{}'", accounts::ADMIN.user, accounts::ADMIN.password);
+    let there = format!("{own}, headers: true, imageHost: '{}/images/1/'", site.url());
+    let call = json!({"name": "blog__upload_to_imgbb", "arguments": {"base64": "R0lGODlh", "name": "dot"}});
+    let carried = [("X-Imgbb-Api-Key", "key-of-images")];
+    for (settings, more, is_taken) in [
+        (format!("{there}, imageKey: key-of-images"), &[][..], true),
+        (format!("{there}, imageKey: another"), &carried[..], true),
+        (format!("{there}, imageKey: another"), &[][..], false),
+        (there.clone(), &[][..], false),
+    ] {
+        let (answer, received) = asked(&site, &settings, &bearer(TOKEN), more, &call).await;
+        let image = answer["result"]["structuredContent"].clone();
+        assert_eq!(image.is_object(), is_taken, "{settings}: {answer}");
+        let keyless = !settings.contains("imageKey") && more.is_empty();
+        let uploads: Vec<_> = received.iter().filter(|one| one.path == "/images/1/upload").collect();
+        assert_eq!(
+            (uploads.len(), received.len()),
+            (usize::from(!keyless), usize::from(!keyless)),
+            "{received:?}"
+        );
+        if is_taken {
+            let at = |path: &str| json!(format!("{}{path}", site.url()));
+            assert_eq!(image["originalContentUrl"], at("/i/full.png"));
+            assert_eq!(image["previewImageUrl"], at("/i/small.png"));
+            assert_eq!(image["displayUrl"], at("/i/shown.png"));
+            assert!(image["deleteUrl"].as_str().is_some_and(|url| url.contains("2ndCYJK")), "{image}");
+            assert!(uploads[0].body.contains("R0lGODlh") && uploads[0].body.contains("dot"));
+        } else if !keyless {
+            assert!(answer.to_string().contains("Invalid API v1 key."), "{answer}");
+        }
+        assert!(!answer.to_string().contains("key-of-images"), "{answer}");
+        assert!(uploads.iter().all(|one| one.header("authorization").is_empty()), "{uploads:?}");
     }
 }
 

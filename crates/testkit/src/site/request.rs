@@ -14,6 +14,7 @@ pub(super) struct Request {
     query: Vec<(String, String)>,
     /// Null when there is none, or none in JSON.
     pub(super) body: Value,
+    text: String,
     /// Who asks; nobody when the credentials are wrong, as WordPress has it.
     pub(super) account: Option<Account>,
 }
@@ -26,6 +27,7 @@ impl Request {
             path: path.trim_end_matches('/').to_owned(),
             query: pairs(query),
             body: serde_json::from_str(&received.body).unwrap_or(Value::Null),
+            text: received.body.clone(),
             account: identify(received.header("authorization")),
         }
     }
@@ -46,6 +48,12 @@ impl Request {
             Value::String(text) => Some(text.clone()),
             other => Some(other.to_string()),
         }
+    }
+
+    /// A part of a form of parts (RFC 7578), by its name.
+    pub(super) fn part(&self, name: &str) -> Option<&str> {
+        let (_, behind) = self.text.split_once(&format!("form-data; name=\"{name}\""))?;
+        Some(behind.split_once("\r\n\r\n")?.1.split("\r\n--").next().unwrap_or_default())
     }
 
     /// Whether a parameter is set to something true.

@@ -19,7 +19,7 @@ use super::answer::Answer;
 use super::record::{Received, Record};
 use super::request::Request;
 use super::wordpress::WordPress;
-use super::{buddyboss, heritage, locked};
+use super::{buddyboss, heritage, images, locked};
 
 /// The largest body that is read, in bytes.
 const BODY: usize = 16 << 20;
@@ -172,6 +172,8 @@ fn route(request: &Request, state: &State) -> Result<Answer, Closed> {
     if let Some(parts) = request.below("/wp-json") {
         return Ok(state.wordpress.answer(request, &parts, !state.options.without_buddyboss));
     }
-    let other = locked::answer(request, state.wordpress.base()).or_else(|| heritage::answer(request));
+    let base = state.wordpress.base();
+    let other = locked::answer(request, base).or_else(|| images::answer(request, base));
+    let other = other.or_else(|| heritage::answer(request));
     Ok(other.unwrap_or_else(Answer::no_route))
 }

@@ -122,6 +122,12 @@ pub struct Site {
     /// Only tools that read are there.
     #[schemars(with = "Option<written::Flag>", extend("default" = false))]
     pub read_only: bool,
+    /// The key for the host of images (`upload_to_imgbb`) when a request brings none.
+    #[schemars(with = "Option<String>")]
+    pub image_key: Option<Text>,
+    /// Where that host's API is, up to its version; imgbb's own when left out.
+    #[schemars(with = "Option<String>", extend("default" = Site::IMAGE_HOST))]
+    pub image_host: Option<Text>,
     /// What the tool `site_request` of the group `discover` may ask.
     #[schemars(with = "Option<Requests>")]
     pub requests: Requests,
@@ -130,6 +136,8 @@ pub struct Site {
 impl Site {
     /// How many requests may be at one site at the same time when nobody says otherwise.
     pub const AT_ONCE: u32 = 20;
+    /// Where images are put when nobody says otherwise.
+    pub const IMAGE_HOST: &str = "https://api.imgbb.com/1";
 }
 
 /// So many requests in so much time.

@@ -26,6 +26,8 @@ const SITE_KEYS: &[&str] = &[
     "rate",
     "answers",
     "readOnly",
+    "imageKey",
+    "imageHost",
     "requests",
 ];
 /// The most requests at a time.
@@ -126,11 +128,13 @@ fn read_site(reader: &mut Reader<'_>, entry: &Entry, base: Option<&Site>) -> Opt
         None => Some(base.map_or_else(Answers::default, |base| base.answers)),
     };
     let read_only = reader.flag_in(&mut fields, "readOnly", base.is_some_and(|base| base.read_only));
+    let images = read_images(reader, &mut fields, base);
     let old_requests = base.map(|base| base.requests.clone()).unwrap_or_default();
     let requests = read_requests(reader, &mut fields, old_requests);
     reader.refuse(&fields.rest(), SITE_KEYS);
     let (Some(answers), Some(requests)) = (answers, requests) else { return None };
     let (Ok(url), Ok(username), Ok(password)) = (url, username, password) else { return None };
+    let Ok((image_key, image_host)) = images else { return None };
     if username.is_some() != password.is_some() {
         let mend = "write both, or neither; is a variable empty?";
         reader.fault(&entry.key_at, "a user name and a password belong together", mend);
@@ -143,7 +147,6 @@ fn read_site(reader: &mut Reader<'_>, entry: &Entry, base: Option<&Site>) -> Opt
         let mend = "write https://, unless the way to the site is safe";
         reader.note(&entry.key_at, "passwords go to this site over http, where others can read them", mend);
     }
-    let (at_once, rate) = (at_once?, rate.ok()?);
     Some(Site {
         url,
         username,
@@ -152,12 +155,26 @@ fn read_site(reader: &mut Reader<'_>, entry: &Entry, base: Option<&Site>) -> Opt
         basic,
         private_files,
         private_sites,
-        at_once,
-        rate,
+        at_once: at_once?,
+        rate: rate.ok()?,
         answers,
         read_only,
+        image_key,
+        image_host,
         requests,
     })
+}
+
+/// The key for the host of images, and where that is.
+fn read_images(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'_>,
+    base: Option<&Site>,
+) -> Result<(Option<Text>, Option<Text>), Unread> {
+    let old = |text: fn(&Site) -> &Option<Text>| base.and_then(|base| text(base).clone());
+    let key = optional(reader, fields, "imageKey", true, check::basic_password, old(|site| &site.image_key));
+    let host = optional(reader, fields, "imageHost", false, check::site_url, old(|site| &site.image_host));
+    Ok((key?, host?))
 }
 
 fn read_at_once(reader: &mut Reader<'_>, entry: &Entry) -> Option<u32> {

@@ -107,7 +107,8 @@ fn errors() -> Errors {
         unknown_prompt: Say::new(-32601, "Method not found: {method}"),
         unknown_profile: Say::new(-32603, "Internal error").status(404),
         no_credentials: Say::new(-32001, "No credentials provided"),
-        bad_credentials: Say::new(-32002, "Invalid credentials"),
+        // What it may be about is for whoever set this up: a header that was withheld, an address that may not be asked.
+        bad_credentials: Say::new(-32002, "Invalid credentials").data(r#"{"hint":"{message}"}"#),
         forbidden: Say::new(-32002, "Invalid credentials").status(403),
         auth_unavailable: Say::new(-32603, "Internal error").status(503),
         rate_limited: Say::new(-32603, "Rate limit exceeded").status(429),

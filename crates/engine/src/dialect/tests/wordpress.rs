@@ -54,6 +54,8 @@ fn s2_09_and_10_credentials() {
         let said = endpoint().trouble(CALL, Trouble::new(condition, "x"));
         assert_eq!((&said["error"]["code"], &said["error"]["message"]), (&json!(code), &json!(message)));
         assert_eq!(said["id"], 3);
+        let hint = said["error"].get("data");
+        assert_eq!(hint, (code == -32002).then(|| json!({"hint": "x"})).as_ref());
     }
     assert_eq!(endpoint().trouble(CALL, own_error("noCredentials"))["error"]["code"], -32001);
     assert_eq!(endpoint().trouble(CALL, own_error("badCredentials"))["error"]["code"], -32002);

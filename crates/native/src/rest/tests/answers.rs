@@ -162,3 +162,31 @@ fn values_with_slashes_stay_below_their_route() {
         assert!(fake.lines().is_empty());
     }
 }
+
+#[test]
+fn a_user_is_a_number_or_oneself() {
+    let listed = |user: Value| {
+        let fake = Fake::json(json!([]));
+        let server = site(Answers::Compact, fake.clone());
+        let answer = asked(&server, "wp_get_application_passwords", &json!({"user_id": user}));
+        (answer, fake.lines())
+    };
+    for (user, part) in
+        [(json!(5), "5"), (json!("5"), "5"), (json!(5.0), "5"), (json!("me"), "me"), (json!(null), "me")]
+    {
+        let (answer, lines) = listed(user);
+        shown(&answer);
+        let path = format!("/wp-json/wp/v2/users/{part}/application-passwords?");
+        assert!(lines[0].contains(&path), "{lines:?}");
+    }
+    for user in [json!("ann"), json!(-5), json!(0), json!(1.5), json!(true), json!(""), json!("5/../6")] {
+        let (answer, lines) = listed(user.clone());
+        let (_, words, condition) = refused(&answer);
+        assert_eq!((condition.as_str(), lines.len()), ("invalidArguments", 0), "{user}");
+        assert!(words.contains("a user's number or \"me\""), "{words}");
+    }
+    let list = request(&site(Answers::Compact, Fake::json(json!({}))), "tools/list", &json!({}), None);
+    let tools = list["result"]["tools"].as_array().unwrap();
+    let tool = tools.iter().find(|tool| tool["name"] == "wp_get_application_passwords").unwrap();
+    assert_eq!(tool["inputSchema"]["properties"]["user_id"]["type"], json!(["integer", "string"]));
+}

@@ -138,8 +138,13 @@ fn a_flood_of_accounts_is_forgotten_rather_than_kept() {
 fn the_operators_own_site_may_be_anywhere_whoever_names_it() {
     let own = "http://10.0.0.7/blog";
     let settings = SiteSettings { login: Some(login(own, "", "")), ..SiteSettings::default() };
-    for (url, public_only) in [(own, false), ("http://10.0.0.7/other", true), ("http://10.0.0.8/blog", true)]
-    {
+    for (url, public_only) in [
+        (own, false),
+        ("HTTP://10.0.0.7:80/blog/", false),
+        ("http://10.0.0.7/other", true),
+        ("http://10.0.0.7:81/blog", true),
+        ("http://10.0.0.8/blog", true),
+    ] {
         let fake = Fake::json(json!([]));
         shown(&tags(
             &wordpress::server(&settings, wordpress::Sets::default(), fake.clone()).unwrap(),

@@ -13,7 +13,12 @@ fn base_urls_are_checked() {
         ("https://wp.example.com", "https://wp.example.com"),
         (" HTTPS://wp.example.com/// ", "https://wp.example.com"),
         ("http://127.0.0.1:8080/blog/", "http://127.0.0.1:8080/blog"),
-        ("http://[::1]:80", "http://[::1]:80"),
+        ("http://[::1]:80", "http://[::1]"),
+        ("http://[FD00::1]:8080/a", "http://[fd00::1]:8080/a"),
+        ("https://WP.Example.com.:443/Blog", "https://wp.example.com/Blog"),
+        ("http://wp.example.com.", "http://wp.example.com"),
+        ("http://wp.example.com:443", "http://wp.example.com:443"),
+        ("https://wp.example.com:", "https://wp.example.com"),
     ] {
         assert_eq!(base_url(text).as_deref(), Ok(url), "{text}");
     }
@@ -117,6 +122,7 @@ fn files_are_bounded_and_known_by_how_they_begin() {
     assert!(
         matches!(asked("https://x/\u{e4} b", 20), Ok(FileAsk::Fetch(url)) if url == "https://x/%C3%A4%20b")
     );
+    assert!(matches!(asked("http://X.:80/A", 20), Ok(FileAsk::Fetch(url)) if url == "http://x/A"));
 }
 
 #[test]

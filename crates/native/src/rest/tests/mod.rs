@@ -3,6 +3,7 @@
 mod answers;
 mod entry;
 mod interpreter;
+mod moved;
 mod routes;
 mod rows;
 

@@ -38,6 +38,7 @@ fn sample(argument: &Argument) -> Value {
         _ => match argument.kind {
             _ if !argument.words.is_empty() => json!(argument.words[0]),
             Kind::Text | Kind::Raw | Kind::Html | Kind::Any => json!("words"),
+            Kind::User => json!("me"),
             Kind::Integer => json!(argument.least.unwrap_or(7).max(7).min(argument.most.unwrap_or(7))),
             Kind::Number => json!(1.5),
             Kind::Flag => json!(true),

@@ -2,7 +2,7 @@
 
 use super::rows;
 use crate::rest::Shape;
-use crate::tools::{Argument, Form, Tool, flag, int, list, raw, text};
+use crate::tools::{Argument, Form, Tool, flag, int, list, raw, text, user};
 use crate::wordpress::arguments::{
     CONTEXT, EXCLUDE, INCLUDE, META, OFFSET, ORDER, PAGE, PER_PAGE, SEARCH, SLUGS, id,
 };
@@ -57,7 +57,7 @@ pub(super) const USERS: &[Tool] = rows! {
         purge "/wp/v2/users/{id}" => Shape::Whole;
 };
 
-const WHOSE: Argument = text("user_id", "The user's number, or me.").or_text("me");
+const WHOSE: Argument = user("user_id", "The user's number, or me.").or_text("me");
 const UUID: Argument = text("uuid", "The password's identifier.").required();
 const WHAT_FOR: Argument = text("name", "What it is for.");
 const APP: Argument = text("app_id", "The identifier (a UUID) of the application that uses it.");
@@ -80,6 +80,6 @@ pub(super) const PASSWORDS: &[Tool] = rows! {
     "wp_delete_application_password", "Takes an application password back.", [WHOSE, UUID];
         delete "/wp/v2/users/{user_id}/application-passwords/{uuid}" => Shape::Whole;
     "wp_delete_application_passwords", "Takes all application passwords of a user back.",
-        [text("user_id", "The user's number, or me.").required()];
+        [user("user_id", "The user's number, or me.").required()];
         delete "/wp/v2/users/{user_id}/application-passwords" => Shape::Whole;
 };

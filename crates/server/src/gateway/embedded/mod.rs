@@ -5,6 +5,9 @@ mod carried;
 mod reading;
 mod world;
 
+#[cfg(test)]
+mod tests;
+
 pub(super) use carried::{is_wanted, mapped};
 pub(super) use engine::credential::Carried;
 pub(super) use reading::Reading;
@@ -90,6 +93,8 @@ fn site_settings(site: Option<&Site>) -> SiteSettings {
         private_sites: site.private_sites,
         read_only: site.read_only,
         requests: Requests { allow: site.requests.allow.clone(), write: site.requests.write },
+        image_key: site.image_key.as_ref().map(|key| SecretString::from(key.expose().to_owned())),
+        image_host: site.image_host.as_ref().map(|host| host.expose().to_owned()),
         ..SiteSettings::default()
     }
 }

@@ -1,0 +1,41 @@
+//! A host of images that answers as imgbb's API does (version 1), and a picture of the site's own.
+
+use serde_json::json;
+
+use super::answer::Answer;
+use super::request::Request;
+
+/// Where the host's API is.
+const HOST: &str = "/images/1";
+/// The key that it takes.
+const KEY: &str = "key-of-images";
+/// How a picture in the GIF format begins; nobody looks further.
+const PICTURE: &str = "GIF89a";
+
+/// Answers if the path belongs to either, on the site at `base`.
+pub(super) fn answer(request: &Request, base: &str) -> Option<Answer> {
+    if request.path == "/wp-content/uploads/picture.gif" {
+        let headers = vec![("Content-Type", "image/gif".to_owned())];
+        return Some(Answer { status: 200, headers, body: PICTURE.to_owned() });
+    }
+    let parts = request.below(HOST)?;
+    Some(match (request.method.as_str(), parts.as_slice()) {
+        ("POST", ["upload"]) if request.part("key").is_none_or(|key| key != KEY) => Answer::json(
+            400,
+            &json!({"status_code": 400, "error": {"message": "Invalid API v1 key.", "code": 100}}),
+        ),
+        ("POST", ["upload"]) if request.part("image").is_none_or(str::is_empty) => Answer::json(
+            400,
+            &json!({"status_code": 400, "error": {"message": "Empty upload source.", "code": 130}}),
+        ),
+        ("POST", ["upload"]) => {
+            let at = |path: &str| format!("{base}{path}");
+            Answer::ok(&json!({"success": true, "status": 200, "data": {
+                "id": "2ndCYJK", "title": request.part("name"), "url": at("/i/full.png"),
+                "display_url": at("/i/shown.png"), "delete_url": at("/2ndCYJK/670a7e48ddcb85ac340c717a41047e5c"),
+                "thumb": {"url": at("/i/small.png")},
+            }}))
+        }
+        _ => Answer::json(404, &json!({"status_code": 404, "error": {"message": "Not found", "code": 0}})),
+    })
+}
