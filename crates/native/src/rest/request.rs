@@ -103,11 +103,11 @@ impl Making<'_> {
     }
 
     /// What goes along outside of the path: the row's fields, then the arguments.
-    fn members(&self, ask: &Ask) -> Result<Vec<(&'static str, Member)>, Trouble> {
-        let mut members = Vec::new();
+    fn members(&self, ask: &Ask) -> Result<Vec<(Cow<'static, str>, Member)>, Trouble> {
+        let mut members: Vec<(Cow<'static, str>, Member)> = Vec::new();
         for field in ask.fields {
             if let Some(member) = self.field(field)? {
-                members.push((field.name, member));
+                members.push((field.name.into(), member));
             }
         }
         let taken = if ask.takes_arguments { self.arguments } else { &[] };
@@ -115,11 +115,36 @@ impl Making<'_> {
             let name = row.called.unwrap_or(row.name);
             let is_said = ask.fields.iter().any(|field| field.name == name)
                 || matches!(row.form, Form::Unless(word) if self.values.text(row.name) == word);
-            if let Some(value) = self.values.get(row.name).filter(|_| !is_said) {
-                members.push((name, Member::Plain(formed(value, row.form))));
+            let Some(value) = self.values.get(row.name).filter(|_| !is_said) else { continue };
+            match value {
+                Value::Object(spread) if row.form == Form::Spread => {
+                    for (name, value) in spread {
+                        let name = self.spread(row.name, name)?;
+                        members.push((name.into(), Member::Plain(value.clone())));
+                    }
+                }
+                _ => members.push((name.into(), Member::Plain(formed(value, row.form)))),
             }
         }
         Ok(members)
+    }
+
+    /// The name of a member that a call brings itself. A site takes what stands in a body for more than what stands in the
+    /// path, and some names of a query for the route or the method; so such a name is a plain one, and no other argument's.
+    fn spread(&self, argument: &str, name: &str) -> Result<String, Trouble> {
+        let is_plain = name.len() <= LONGEST_NAME
+            && name.starts_with(|first: char| first.is_ascii_alphabetic())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+        let is_argument =
+            self.arguments.iter().any(|row| name.eq_ignore_ascii_case(row.called.unwrap_or(row.name)));
+        let is_power = name.eq_ignore_ascii_case("rest_route");
+        if is_plain && !is_argument && !is_power {
+            return Ok(name.to_owned());
+        }
+        let name: String = name.chars().take(LONGEST_NAME).collect();
+        Err(Trouble::arguments(format!(
+            "the argument {argument:?} cannot have {name:?}: say it beside, if there is such an argument"
+        )))
     }
 
     fn field(&self, field: &Field) -> Result<Option<Member>, Trouble> {
@@ -137,7 +162,7 @@ impl Making<'_> {
     fn body(
         &self,
         ask: &Ask,
-        members: Vec<(&'static str, Member)>,
+        members: Vec<(Cow<'static, str>, Member)>,
     ) -> Result<Option<(Cow<'static, str>, Bytes)>, Trouble> {
         if ask.encoding == Encoding::Json {
             let mut object = Map::new();
@@ -146,7 +171,7 @@ impl Making<'_> {
                     Member::Plain(value) => value,
                     Member::Secret(secret) => Value::from(secret.expose_secret()),
                 };
-                object.insert(name.to_owned(), value);
+                object.insert(name.into_owned(), value);
             }
             let text = (!object.is_empty()).then(|| Bytes::from(Value::Object(object).to_string()));
             return Ok(text.map(|text| ("application/json".into(), text)));
@@ -163,6 +188,9 @@ impl Making<'_> {
         Ok(Some((kind.into(), bytes)))
     }
 }
+
+/// Bytes of a name that a call brings itself.
+const LONGEST_NAME: usize = 100;
 
 /// The parameter by which WordPress is asked for a part of an answer.
 const FIELDS: &str = "_fields";
@@ -211,7 +239,7 @@ fn scalar(value: &Value) -> String {
 fn formed(value: &Value, form: Form) -> Value {
     match form {
         Form::NumberOrFalse if value.as_i64() == Some(0) => Value::from(false),
-        Form::Plain | Form::Unless(_) | Form::NumberOrFalse => value.clone(),
+        Form::Plain | Form::Spread | Form::Unless(_) | Form::NumberOrFalse => value.clone(),
         Form::Single => Value::Array(vec![value.clone()]),
         Form::Bit => value.as_bool().map_or_else(|| value.clone(), |flag| Value::from(i64::from(flag))),
         Form::Words(pairs) => {

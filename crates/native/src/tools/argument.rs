@@ -97,6 +97,8 @@ pub(crate) enum Form {
     Unless(&'static str),
     /// The number; false for zero.
     NumberOrFalse,
+    /// Each member of an object by itself, under its own name.
+    Spread,
     /// These words in others.
     Words(&'static [(&'static str, &'static str)]),
 }

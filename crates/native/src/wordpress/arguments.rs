@@ -91,6 +91,15 @@ pub(super) const PARENT: Argument = int("parent", "The number of the one above i
 pub(super) const MENU_ORDER: Argument = int("menu_order", "Its place among its neighbours.");
 pub(super) const TEMPLATE: Argument = text("template", "The theme's template that shows it.");
 pub(super) const PASSWORD: Argument = text("password", "The password that readers need.");
+pub(super) const STICKS: Argument = flag("sticky", "Whether it stays on top of lists.");
+/// The formats that posts may have (WordPress, `get_post_format_slugs`).
+const FORMATS: &[&str] =
+    &["standard", "aside", "chat", "gallery", "link", "image", "quote", "status", "video", "audio"];
+pub(super) const FORMAT: Argument = text("format", "The format.").among(FORMATS);
+pub(super) const OF_FORMATS: Argument = list("format", "Only those of these formats, such as aside.");
+pub(super) const OF_PASSWORD: Argument = text("password", "The password, where it has one.");
+pub(super) const HIDE_EMPTY: Argument = flag("hide_empty", "Whether those that nothing has are left out.");
+pub(super) const OF_POST: Argument = int("post", "Only those of the post with this number.").least(1);
 pub(super) const COMMENTS: Argument =
     text("comment_status", "Whether it can be commented on.").among(&["open", "closed"]);
 pub(super) const PINGS: Argument =

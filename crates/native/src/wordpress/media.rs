@@ -2,13 +2,19 @@
 
 use serde_json::Value;
 
-use super::arguments::{PAGE, PARENTS, PER_PAGE, SEARCH, id};
+use super::arguments::{
+    AFTER, AUTHORS, BEFORE, EXCLUDE, INCLUDE, OFFSET, ORDER, PAGE, PARENTS, PER_PAGE, POSTS_BY, SEARCH,
+    SLUGS, id,
+};
 use crate::rest::{Encoding, Field, FileFrom, Pick, Shape, Source, Step, get, pick, post, value};
 use crate::tools::{Argument, Form, Tool, Trouble, Values, int, raw, text, tool};
 
 const TITLE: Argument = text("title", "The title.");
 const ALTERNATIVE: Argument = text("alt_text", "What the image shows, for those who do not see it.");
 const CAPTION: Argument = text("caption", "The caption.");
+
+const ABOUT: Argument = text("description", "The description.");
+const POST: Argument = int("post", "The number of the post that it belongs to.").least(1);
 
 const LINE: &[Pick] = &[
     pick("id", "/id"),
@@ -53,6 +59,16 @@ pub(super) const TOOLS: &[Tool] = &[
             text("media_type", "Only those of this kind.").among(&["image", "video", "audio", "application"]),
             SEARCH,
             PARENTS,
+            text("mime_type", "Only those of this media type, such as image/png."),
+            AUTHORS,
+            AFTER,
+            BEFORE,
+            INCLUDE,
+            EXCLUDE,
+            OFFSET,
+            ORDER,
+            POSTS_BY,
+            SLUGS,
         ],
         &[get("wp", "/media").step()],
         Shape::Listed("media", LINE),
@@ -67,7 +83,7 @@ pub(super) const TOOLS: &[Tool] = &[
     tool(
         "wp_upload_media_from_url",
         "Fetches a file from a public URL and puts it into the media.",
-        &[text("url", "The file's URL.").required().kept(), TITLE, ALTERNATIVE, CAPTION],
+        &[text("url", "The file's URL.").required().kept(), TITLE, ALTERNATIVE, CAPTION, ABOUT, POST],
         &[Step::File(FileFrom::Url("url")), UPLOAD],
         Shape::Picked(UPLOADED),
     ),
@@ -81,6 +97,8 @@ pub(super) const TOOLS: &[Tool] = &[
             TITLE,
             ALTERNATIVE,
             CAPTION,
+            ABOUT,
+            POST,
         ],
         &[Step::File(FileFrom::Base64 { data: "base64", name: "fileName", mime: "mimeType" }), UPLOAD],
         Shape::Picked(UPLOADED),

@@ -1,6 +1,8 @@
 //! Categories, tags and comments.
 
-use super::arguments::{FORCE, PAGE, PER_PAGE, SEARCH, id};
+use super::arguments::{
+    EXCLUDE, FORCE, HIDE_EMPTY, INCLUDE, OF_POST, OFFSET, ORDER, PAGE, PER_PAGE, SEARCH, SLUGS, TERMS_BY, id,
+};
 use crate::rest::{From, Pick, Shape, delete, fixed, get, pick, post};
 use crate::tools::{Argument, Effect, Form, Literal, Tool, flag, int, text, tool};
 
@@ -54,7 +56,19 @@ pub(super) const TOOLS: &[Tool] = &[
     tool(
         "wp_get_categories",
         "Lists categories.",
-        &[PER_PAGE, PAGE, SEARCH],
+        &[
+            PER_PAGE,
+            PAGE,
+            SEARCH,
+            INCLUDE,
+            EXCLUDE,
+            ORDER,
+            TERMS_BY,
+            SLUGS,
+            HIDE_EMPTY,
+            OF_POST,
+            int("parent", "Only those below the one with this number; 0 for those on top.").least(0),
+        ],
         &[get("wp", "/categories").step()],
         Shape::Listed("categories", CATEGORY),
     ),
@@ -91,7 +105,7 @@ pub(super) const TOOLS: &[Tool] = &[
     tool(
         "wp_get_tags",
         "Lists tags.",
-        &[PER_PAGE, PAGE, SEARCH],
+        &[PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER, TERMS_BY, SLUGS, HIDE_EMPTY, OF_POST],
         &[get("wp", "/tags").step()],
         Shape::Listed("tags", TAG),
     ),

@@ -164,6 +164,53 @@ fn values_with_slashes_stay_below_their_route() {
 }
 
 #[test]
+fn what_a_call_brings_by_name_takes_no_others_place() {
+    let called = |tool: &str, arguments: Value| {
+        let fake = Fake::json(json!([]));
+        let answer = asked(&site(Answers::Raw, fake.clone()), tool, &arguments);
+        (answer, fake.lines())
+    };
+    let fields = json!({"author": 3, "genre": [1, 2], "Some-thing": {"a": null}});
+    let (_, lines) =
+        called("wp_update_item", json!({"type": "books", "id": 7, "title": "T", "fields": fields}));
+    let body = r#"{"Some-thing":{"a":null},"author":3,"genre":[1,2],"title":"T"}"#;
+    let (head, sent) = lines[0].split_once(" {").unwrap();
+    assert_eq!(head, "POST https://x.example/wp-json/wp/v2/books/7");
+    assert_eq!(
+        serde_json::from_str::<Value>(&format!("{{{sent}")).unwrap(),
+        serde_json::from_str::<Value>(body).unwrap()
+    );
+    let (_, lines) =
+        called("wp_get_items", json!({"type": "books", "filters": {"genre": [1, 2], "f": {"x": "a&b"}}}));
+    assert!(lines[0].contains("&genre=1%2C2") && lines[0].contains("&f%5Bx%5D=a%26b"), "{lines:?}");
+    let long = "x".repeat(101);
+    for name in [
+        "id",
+        "ID",
+        "title",
+        "type",
+        "_method",
+        "rest_route",
+        "Rest_Route",
+        " a",
+        "a b",
+        "a[b]",
+        "a.b",
+        "",
+        &long,
+    ] {
+        for (tool, key) in [("wp_update_item", "fields"), ("wp_get_items", "filters")] {
+            if tool == "wp_get_items" && ["id", "ID", "title"].contains(&name) {
+                continue;
+            }
+            let (answer, lines) = called(tool, json!({"type": "books", "id": 7, key: {name: 9}}));
+            assert_eq!(refused(&answer).2, "invalidArguments", "{tool} {name:?}");
+            assert!(lines.is_empty(), "{lines:?}");
+        }
+    }
+}
+
+#[test]
 fn a_user_is_a_number_or_oneself() {
     let listed = |user: Value| {
         let fake = Fake::json(json!([]));

@@ -32,6 +32,8 @@ fn sample(argument: &Argument) -> Value {
         ("mimeType", _) => json!("image/png"),
         ("exclude" | "user_ids" | "recipients", Kind::Text) => json!("3,4"),
         ("roles", Kind::Text) => json!("admin,mod"),
+        ("filters" | "fields", Kind::Object) => json!({"author": 3}),
+        ("format", Kind::Texts) => json!(["aside"]),
         ("subtype", _) => json!(["page"]),
         ("locale", _) => json!("en_US"),
         ("component", Kind::Text) if argument.words.is_empty() => json!("groups"),

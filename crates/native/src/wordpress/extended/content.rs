@@ -2,10 +2,11 @@
 
 use super::{PHASE, rows, versions};
 use crate::rest::{Shape, edit, get};
-use crate::tools::{Argument, Tool, html, int, text, tool};
+use crate::tools::{Argument, Form, Tool, html, int, object, text, tool};
 use crate::wordpress::arguments::{
-    AFTER, BEFORE, CONTEXT, DATE, EXCLUDE, FORCE, INCLUDE, META, MODIFIED_AFTER, MODIFIED_BEFORE, OF_STATUS,
-    OFFSET, ORDER, PAGE, PASSWORD, PER_PAGE, POSTS_BY, SEARCH, SLUG, SLUGS, TEMPLATE, id,
+    AFTER, BEFORE, CONTEXT, DATE, EXCLUDE, FORCE, INCLUDE, META, MODIFIED_AFTER, MODIFIED_BEFORE,
+    OF_PASSWORD, OF_STATUS, OFFSET, ORDER, PAGE, PASSWORD, PER_PAGE, POSTS_BY, SEARCH, SLUG, SLUGS, TEMPLATE,
+    id,
 };
 
 pub(super) const VERSION: Argument = int("version", "The number of the version.").required().least(1);
@@ -31,7 +32,6 @@ const BACK_AS: Argument = text("status", "The status that it gets.")
     .or_text("draft")
     .among(&["draft", "publish", "pending", "private"]);
 const ID: Argument = id("Its number.");
-const OF_PASSWORD: Argument = text("password", "The password, where it has one.");
 
 pub(super) const POSTS: &[Tool] = &[
     tool(
@@ -72,19 +72,32 @@ const TYPE: Argument = text(
 )
 .required();
 
+/// What only some types have. It goes along as it is, but never in place of another argument.
+const FILTERS: Argument = object(
+    "filters",
+    "Further filters by name, such as {author: 3} or a taxonomy of the type with the numbers of its terms.",
+)
+.form(Form::Spread);
+const FIELDS: Argument = object(
+    "fields",
+    "Further fields by name, such as author, parent, featured_media, or a taxonomy of the type with the numbers of its \
+     terms.",
+)
+.form(Form::Spread);
+
 /// Things of any type that the site shows at `wp/v2`.
 pub(super) const ANY: &[Tool] = rows! {
     "wp_get_items", "Lists things of any type.",
         [TYPE, PER_PAGE, PAGE, SEARCH, AFTER, BEFORE, MODIFIED_AFTER, MODIFIED_BEFORE, INCLUDE, EXCLUDE, OFFSET, ORDER,
-         POSTS_BY, SLUGS, OF_STATUS, CONTEXT];
+         POSTS_BY, SLUGS, OF_STATUS, CONTEXT, FILTERS];
         get "/wp/v2/{type}" => LINES;
     "wp_get_item", "One thing of any type, with its content.", [TYPE, ID, CONTEXT, OF_PASSWORD];
         get "/wp/v2/{type}/{id}" => ONE;
     "wp_create_item", "Makes something of any type.",
-        [TYPE, TITLE, CONTENT, EXCERPT, STATUS.or_text("draft"), SLUG, DATE, PASSWORD, TEMPLATE, META];
+        [TYPE, TITLE, CONTENT, EXCERPT, STATUS.or_text("draft"), SLUG, DATE, PASSWORD, TEMPLATE, META, FIELDS];
         post "/wp/v2/{type}" => SAVED;
     "wp_update_item", "Changes something of any type; what is left out stays.",
-        [TYPE, ID, TITLE, CONTENT, EXCERPT, STATUS, SLUG, DATE, PASSWORD, TEMPLATE, META];
+        [TYPE, ID, TITLE, CONTENT, EXCERPT, STATUS, SLUG, DATE, PASSWORD, TEMPLATE, META, FIELDS];
         edit "/wp/v2/{type}/{id}" => SAVED;
     "wp_delete_item", "Puts something of any type into the bin, or removes it.", [TYPE, ID, FORCE];
         delete "/wp/v2/{type}/{id}" => Shape::Whole;

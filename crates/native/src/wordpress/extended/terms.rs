@@ -2,10 +2,10 @@
 
 use super::rows;
 use crate::rest::{Shape, edit};
-use crate::tools::{Argument, Literal, Tool, flag, html, int, integers, text};
+use crate::tools::{Argument, Literal, Tool, html, int, integers, text};
 use crate::wordpress::arguments::{
-    AFTER, AUTHOR, AUTHORS, BEFORE, CONTEXT, EXCLUDE, INCLUDE, META, NOT_AUTHORS, NOT_PARENTS, OFFSET, ORDER,
-    PAGE, PARENTS, PER_PAGE, SEARCH, SLUG, SLUGS, TERMS_BY, id,
+    AFTER, AUTHOR, AUTHORS, BEFORE, CONTEXT, EXCLUDE, HIDE_EMPTY, INCLUDE, META, NOT_AUTHORS, NOT_PARENTS,
+    OF_POST, OFFSET, ORDER, PAGE, PARENTS, PER_PAGE, SEARCH, SLUG, SLUGS, TERMS_BY, id,
 };
 
 const TERM: Shape = Shape::One("id name slug description count parent taxonomy link meta");
@@ -32,7 +32,7 @@ pub(super) const TERMS: &[Tool] = rows! {
         purge "/wp/v2/tags/{id}" => Shape::Whole;
     "wp_get_terms", "Lists terms of any taxonomy.",
         [TAXONOMY, PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, ORDER, TERMS_BY, SLUGS,
-         flag("hide_empty", "Whether those that nothing has are left out."), int("post", "Only those of this post."),
+         HIDE_EMPTY, OF_POST,
          int("parent", "Only those below this one, where there are levels.").least(0), CONTEXT];
         get "/wp/v2/{taxonomy}" => TERM_LINES;
     "wp_get_term", "One term of any taxonomy.", [TAXONOMY, ID, CONTEXT];
