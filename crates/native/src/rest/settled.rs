@@ -1,5 +1,5 @@
-//! Values that name a place, in the one way in which they are sent, however a call writes them. It must not know who wants
-//! that.
+//! Values that name a place, in the one way in which a site takes them, however a call writes them: WordPress knows a route
+//! in capitals, too (`WP_REST_Server::match_request_to_handler`). It must not know who wants that.
 
 use serde_json::Value;
 
@@ -7,16 +7,25 @@ use super::open;
 use super::step::Step;
 use crate::tools::Values;
 
-/// Writes the routes and the paths of several segments among the values as the steps send them.
+/// Arguments that stand in a route where others have a name of the site's own there.
+const NAMES: &[&str] = &["type", "taxonomy"];
+
+/// Writes the routes and the paths of several segments among the values as the steps send them, and as sites read them.
 pub(crate) fn settled(steps: &[Step], values: &mut Values) {
     for step in steps {
         match step {
             Step::Open(open) => {
                 if let Ok((_, route)) = open::wanted(open, values) {
-                    values.set(open.route, Value::from(route));
+                    values.set(open.route, Value::from(route.to_lowercase()));
                 }
             }
             Step::Ask(ask) => {
+                for name in NAMES.iter().filter(|name| ask.route.contains(&format!("/{{{name}}}"))) {
+                    let small = values.get(name).and_then(Value::as_str).map(str::to_lowercase);
+                    if let Some(small) = small {
+                        values.set(name, Value::from(small));
+                    }
+                }
                 for name in ask.route.split("{*").skip(1).filter_map(|part| part.split('}').next()) {
                     if let Some(path) = values.get(name).and_then(Value::as_str).map(|text| path(name, text))
                     {

@@ -111,6 +111,7 @@ const TOOLS: &[Tool] = &[
         &[get("b", "/x/{*path}").step()],
         Shape::Whole,
     ),
+    tool("list", "Lists.", &[text("type", "What.")], &[get("b", "/x/{type}").step()], Shape::Whole),
     tool("ask", "Asks.", &[text("route", "Where.")], &[Step::Open(OPEN)], Shape::Whole),
 ];
 
@@ -133,5 +134,9 @@ fn rules_are_told_what_is_made_of_arguments() {
     assert_eq!(read(&LENIENT, "get", &given), [json!({"id": 42, "search": "jane", "path": "a/b"})]);
     assert_eq!(read(&LOOSE, "get", &json!({"id": -42})), [json!({"id": 1}), json!({"id": 42})]);
     assert_eq!(read(&FILLED, "ask", &json!({"route": "/wp-json//a/"})), [json!({"route": "/a"})]);
+    // Sites read capitals and small letters of a route alike.
+    assert_eq!(read(&FILLED, "ask", &json!({"route": "/WP/V2/Users"})), [json!({"route": "/wp/v2/users"})]);
+    assert_eq!(read(&FILLED, "list", &json!({"type": "Users"})), [json!({"type": "users"})]);
+    assert_eq!(read(&FILLED, "get", &json!({"path": "Mine/One"})), [json!({"path": "Mine/One"})]);
     assert!(read(&FILLED, "nothing", &json!({"id": 1})).is_empty());
 }
