@@ -229,6 +229,20 @@ async fn rules_count_at_once_also_in_sessions_that_are_open() {
     assert_eq!(tool_names(&session.ask("tools/list", &json!({})).await), before);
 }
 
+#[tokio::test]
+async fn a_session_of_a_profile_that_is_gone_ends_with_its_last_call() {
+    let pipe = odd_stdio(&[]);
+    let mut place = Changing::new(&[("pipe", &pipe)], "profiles: { one: { servers: [pipe] } }\n").await;
+    let session = Arc::new(Legacy::open_at(place.http(), "/mcp/one", LEGACY, &json!({})).await);
+    let mut standing = session.listen().await;
+    let mut calls = under_way(&session, "pipe__late", &json!({"ms": 2000, "text": "finished"})).await;
+    place.to(&[("pipe", &pipe)], "").await;
+    assert!(calls.try_join_next().is_none(), "the call still runs");
+    let answer = soon("the answer", calls.join_next()).await.expect("one call").expect("no panic");
+    assert_eq!(text(&answer), "finished");
+    soon("the end of its stream", async { while standing.event().await.is_some() {} }).await;
+}
+
 /// A client's event stream at a profile with a dialect, and where its messages go.
 async fn events_at(http: Http, path: &str) -> (Reply, String) {
     let mut stream = http.get(path, &[("Accept", "text/event-stream")]).await;

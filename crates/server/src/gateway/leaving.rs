@@ -5,19 +5,14 @@ use std::time::Duration;
 
 use engine::catalogue::UpstreamId;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
 use super::Shard;
 use super::link_cell::LinkCell;
 use super::partings;
+use super::quiet::Quiet;
 use super::session::{Face, Session};
 use super::upstream::Upstream;
-
-/// How often it is looked whether anything still runs.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
-
-/// How often nothing must have been seen: a call that has just begun has no link yet.
-const LOOKS: u32 = 3;
 
 /// How long a server may take over the goodbye.
 const GOODBYE: Duration = Duration::from_secs(10);
@@ -36,7 +31,7 @@ pub(super) fn end_upstream(shard: &Shard, upstream: &Arc<Upstream>) {
     let (shard, upstream) = (shard.clone(), upstream.clone());
     tokio::spawn(async move {
         let is_needed = || cells(&shard, &family).iter().any(|cell| cell.is_needed());
-        wait_for_rest(&shard, upstream.spec.timeouts.overall, is_needed).await;
+        wait_for_rest(&shard, &upstream.quiet, upstream.spec.timeouts.overall, is_needed).await;
         for one in &family {
             one.end();
         }
@@ -91,17 +86,15 @@ pub(super) fn end_session(shard: &Shard, session: &Arc<Session>) {
     let shard = shard.clone();
     tokio::spawn(async move {
         let patience = shard.gateway.snapshot.limits.call_timeout;
-        wait_for_rest(&shard, patience, || session.is_busy()).await;
+        wait_for_rest(&shard, &session.quiet, patience, || session.is_busy()).await;
         partings::beside(async move { session.end(&shard).await });
     });
 }
 
 /// Returns when nothing runs any more, after so long, or when the gateway stops.
-async fn wait_for_rest(shard: &Shard, patience: Duration, runs: impl Fn() -> bool) {
-    let until = Instant::now() + patience;
-    let mut quiet = 0;
-    while quiet < LOOKS && Instant::now() < until && !shard.gateway.stop.is_stopped() {
-        sleep(LOOK_EVERY).await;
-        quiet = if runs() { 0 } else { quiet + 1 };
+async fn wait_for_rest(shard: &Shard, quiet: &Quiet, patience: Duration, runs: impl Fn() -> bool) {
+    tokio::select! {
+        () = quiet.reached(Instant::now() + patience, runs) => {}
+        () = shard.gateway.stop.stopped() => {}
     }
 }

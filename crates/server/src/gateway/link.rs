@@ -73,7 +73,9 @@ impl Deref for Needed {
 
 impl Drop for Needed {
     fn drop(&mut self) {
-        self.0.needed.fetch_sub(1, Ordering::Relaxed);
+        if self.0.needed.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.0.upstream.quiet.note();
+        }
     }
 }
 

@@ -88,6 +88,8 @@ impl LinkCell {
         if let Some(link) = self.current() {
             return Ok(link);
         }
+        // Dropped after what says that it is being opened.
+        let _over = Over(&self.upstream);
         let mut backoff = self.opening.lock().await;
         if let Some(link) = self.current() {
             return Ok(link);
@@ -128,12 +130,7 @@ impl LinkCell {
                 let seen_as = self.seen_as();
                 pump::start(shard, &link, &seen_as, self);
                 rejoin(users, shard, &self.upstream);
-                // A server that was gone may have come back with other lists, or as another.
-                let offer = self.upstream.offer(&seen_as);
-                if before > 0 || offer.is_of_another_era(link.era) {
-                    let (shard, link) = (shard.clone(), link.clone());
-                    tokio::spawn(async move { offer.refresh(&shard, &link).await });
-                }
+                self.look_again(shard, &link, &seen_as, before > 0);
                 Ok(link)
             }
             Err(e) => {
@@ -142,6 +139,15 @@ impl LinkCell {
                 }
                 Err(e)
             }
+        }
+    }
+
+    /// A server that was gone may have come back with other lists, or as another.
+    fn look_again(&self, shard: &Shard, link: &Arc<OpenLink>, seen_as: &Kind, was_gone: bool) {
+        let offer = self.upstream.offer(seen_as);
+        if was_gone || offer.is_of_another_era(link.era) {
+            let (shard, link) = (shard.clone(), link.clone());
+            tokio::spawn(async move { offer.refresh(&shard, &link).await });
         }
     }
 
@@ -226,6 +232,15 @@ impl Drop for LinkCell {
         if let Some(link) = self.open.swap(None) {
             link.bury();
         }
+    }
+}
+
+/// Says that an opening has ended, however it has.
+struct Over<'a>(&'a Upstream);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.quiet.note();
     }
 }
 

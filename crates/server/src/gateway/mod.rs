@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `run`, `farewell` | starting and ending it all |
 //! | `lasting`, `threads` | what stays when the configuration changes; what each thread has of it now |
-//! | `reload`, `takeover`, `leaving`, `remade` | a new configuration while serving: read, put in force; servers and sessions that end with it; resources of servers that are others now |
+//! | `reload`, `takeover`, `leaving`, `quiet`, `remade` | a new configuration while serving: read, put in force; servers and sessions that end with it, once nothing runs there; resources of servers that are others now |
 //! | `http/` | clients over Streamable HTTP and HTTP+SSE |
 //! | `dialect/` | clients of endpoints that behave as another system does |
 //! | `stdio` | the one client over stdin and stdout |
@@ -70,6 +70,7 @@ mod parked;
 mod partings;
 pub(crate) mod place;
 mod pump;
+mod quiet;
 mod rates;
 mod record;
 mod relist;

@@ -23,6 +23,7 @@ use super::call::Mail;
 use super::identity::Identity;
 use super::link::{Asker, OpenLink};
 use super::link_cell::LinkCell;
+use super::quiet::Quiet;
 use super::requests::{request, tell_level};
 use super::streams::Streams;
 use super::subscriptions::Followed;
@@ -80,6 +81,8 @@ pub(crate) struct Session {
     pub(crate) asks: Mutex<Asks<Asker>>,
     calls: Mutex<Vec<(Id, oneshot::Sender<Option<Frame>>)>>,
     max_calls: usize,
+    /// Is told when no request is open any more.
+    pub(super) quiet: Quiet,
     level: Mutex<Option<Bytes>>,
     /// What the client listens to.
     pub(super) subscriptions: Mutex<HashMap<String, Followed>>,
@@ -120,6 +123,7 @@ impl Session {
             ended: AtomicBool::new(false),
             asks: Mutex::new(Asks::new(MAX_ASKS, limits.request_state_lifetime)),
             calls: Mutex::default(),
+            quiet: Quiet::default(),
             max_calls: limits.calls_per_session,
             level: Mutex::default(),
             subscriptions: Mutex::default(),
@@ -292,7 +296,11 @@ impl Session {
     fn take_call(&self, id: &Id) -> Option<oneshot::Sender<Option<Frame>>> {
         let mut calls = self.calls.lock();
         let at = calls.iter().position(|(open, _)| open == id)?;
-        Some(calls.swap_remove(at).1)
+        let (_, call) = calls.swap_remove(at);
+        if calls.is_empty() {
+            self.quiet.note();
+        }
+        Some(call)
     }
 
     /// Passes a client's cancellation to the request that it names.

@@ -23,6 +23,7 @@ use super::link::OpenLink;
 use super::link_cell::LinkCell;
 use super::offers::OfferCell;
 pub(crate) use super::place::Place;
+use super::quiet::Quiet;
 use super::session::Session;
 use super::topics::Topics;
 use super::view_cell::ViewCell;
@@ -73,6 +74,8 @@ pub(crate) struct Upstream {
     offers: Mutex<HashMap<Kind, Arc<OfferCell>>>,
     /// Raised when it is no longer configured: what runs may end, and nothing listens to it any more.
     pub(crate) leaving: Stop,
+    /// Is told when a link to it is needed no more; the same for all who have it for themselves.
+    pub(crate) quiet: Arc<Quiet>,
     /// Whether all that ran has ended.
     ended: AtomicBool,
 }
@@ -86,15 +89,21 @@ impl Upstream {
         let (place, grant) = Place::of(&spec, snapshot, consents)?;
         let wants = matches!(&spec.link, LinkConfig::Http(http) if http.oauth.is_some());
         let apart = spec.apart.then(|| Apart::new(consents, wants));
-        Ok(Self::at(spec, (place, grant), apart))
+        Ok(Self::at(spec, (place, grant), apart, Arc::default()))
     }
 
     /// The same for one caller alone, with a consent of its own.
     pub(super) fn owned(&self, whose: &Whose, consents: &Consents) -> Self {
-        Self::at(self.spec.clone(), self.place.owned(&self.spec, whose, consents), None)
+        let at = self.place.owned(&self.spec, whose, consents);
+        Self::at(self.spec.clone(), at, None, self.quiet.clone())
     }
 
-    fn at(spec: UpstreamSpec, (place, grant): (Place, Option<Arc<Grant>>), apart: Option<Apart>) -> Self {
+    fn at(
+        spec: UpstreamSpec,
+        (place, grant): (Place, Option<Arc<Grant>>),
+        apart: Option<Apart>,
+        quiet: Arc<Quiet>,
+    ) -> Self {
         let reach = match &spec.link {
             LinkConfig::Http(http) => Reach::of(http.transport),
             LinkConfig::Stdio(_) | LinkConfig::Native(_) => Reach::Pipe,
@@ -116,6 +125,7 @@ impl Upstream {
             leased: Mutex::default(),
             offers: Mutex::default(),
             leaving: Stop::new(),
+            quiet,
             ended: AtomicBool::new(false),
         }
     }
