@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use indexmap::{IndexMap, IndexSet};
 
 use super::access;
+use super::advice;
 use super::audit;
 use super::auth;
 use super::check;
@@ -89,6 +90,9 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Node, base: Config) -> Config
         profile.servers.retain(|name| config.mcp_servers.contains_key(name));
     }
     refuse_rest(reader, fields);
+    if reader.faults_so_far() == 0 {
+        advice::give(reader, root, &config);
+    }
     config
 }
 

@@ -100,7 +100,8 @@ fn read_path(
 ) -> Option<String> {
     let text = reader.text(node, "a path")?;
     reader.sound_text(&node.at, &text, check::endpoint_path(text.expose(), may_be_own))?;
-    if !paths.insert(text.expose().to_owned()) {
+    // With a slash at the end it is the same path.
+    if !paths.insert(text.expose().trim_end_matches('/').to_owned()) {
         let message = format!("another endpoint already has the path `{}`", clip(text.shown()));
         reader.fault(&node.at, message, "write another path, or remove one of the two");
         return None;

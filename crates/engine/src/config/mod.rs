@@ -4,10 +4,11 @@
 //!
 //! The way of a text: `parse` makes a tree of nodes with places, `mask` finds what must not be quoted, `document`,
 //! `servers` (with `links`) and `profiles` read the tree through `read` (which fills in `${…}` by `substitute` and gathers faults) and
-//! judge values by `check`; what comes out is the `model`. A new key is a field in `model`, a line where it is read and,
+//! judge values by `check`; where nothing is wrong `advice` notes what cannot be meant. What comes out is the `model`. A new key is a field in `model`, a line where it is read and,
 //! for its meaning, a function in `check`.
 
 mod access;
+mod advice;
 mod audit;
 mod auth;
 mod check;

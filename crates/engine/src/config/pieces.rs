@@ -11,6 +11,9 @@ use super::suggest;
 use super::text::Text;
 use super::units;
 
+/// How many names of those that there are a fault tells.
+const MOST_TOLD: usize = 16;
+
 /// Names that stand elsewhere in the file, and what they are: "server", "profile", "dialect".
 #[derive(Debug, Clone)]
 pub(super) struct Known<'k> {
@@ -163,8 +166,9 @@ pub(super) fn refuse_unknown(reader: &mut Reader<'_>, node: &Node, name: &Text, 
     } else if known.names.is_empty() {
         format!("there is no {what} yet: add it, or remove this")
     } else {
-        let names: Vec<&str> = known.names.iter().take(12).copied().collect();
-        format!("there are: {}", clip(&names.join(", ")))
+        let mut names: Vec<String> = known.names.iter().take(MOST_TOLD).map(|name| clip(name)).collect();
+        names.extend((known.names.len() > MOST_TOLD).then(|| "…".to_owned()));
+        format!("there are: {}", names.join(", "))
     };
     reader.fault(&node.at, format!("there is no {what} `{}`", clip(name.shown())), mend);
 }

@@ -2,6 +2,7 @@
 
 mod accepted;
 mod accepted_guards;
+mod advised;
 mod consent;
 mod documented;
 mod extended;

@@ -28,11 +28,12 @@ pub(super) fn refuse_open(addresses: &[SocketAddr], insecure: bool) -> Result<()
         return Ok(());
     }
     let message = format!(
-        "{open} can be reached from other machines, and nobody would be asked who they are: whoever reaches the port \
-         could call every tool"
+        "{open} can be reached from other machines, and not everybody would be asked who they are: whoever reaches the \
+         port could call tools"
     );
     let mend = format!(
-        "listen on loopback (--listen 127.0.0.1:{}), or accept the risk with --insecure",
+        "listen on loopback (--listen 127.0.0.1:{}), ask callers who they are (`auth` in the configuration, and no \
+         endpoint with `auth: none`), or accept the risk with --insecure",
         open.port()
     );
     Err(Failure::usage(message).mend(mend))

@@ -35,11 +35,28 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     }
     let settings = Settings::read(explicit, console)?;
     console.print(&summary(&settings, console))?;
-    if address::refuse_open(&settings.config.listen, false).is_err() {
-        console
-            .note("note: it listens beyond this machine, which `dragoman serve` does only with --insecure");
+    for note in refused(&settings.config) {
+        console.note(&format!("note: {note}"));
     }
     Ok(())
+}
+
+/// Why `dragoman serve` would not serve it as it is, although it has no faults.
+fn refused(config: &Config) -> Vec<&'static str> {
+    let mut notes = Vec::new();
+    if address::refuse_open(&config.listen, config.asks_everybody()).is_err() {
+        notes.push(if config.auth.asks() {
+            "it listens beyond this machine, and an endpoint has `auth: none`, so that `dragoman serve` needs --insecure"
+        } else {
+            "it listens beyond this machine without `auth`, so that `dragoman serve` needs --insecure"
+        });
+    }
+    if config.management.is_some()
+        && address::refuse_open_management(&config.listen, config.auth.asks()).is_err()
+    {
+        notes.push("it listens beyond this machine without `auth`, and `management` would let anybody start programs: `dragoman serve` refuses that");
+    }
+    notes
 }
 
 fn summary(settings: &Settings, console: &Console) -> String {
@@ -78,5 +95,6 @@ fn report(settings: &Settings) -> Value {
         "servers": mcp_servers.keys().collect::<Vec<_>>(),
         "profiles": profiles.keys().collect::<Vec<_>>(),
         "faults": notes,
+        "notes": refused(&settings.config),
     })
 }

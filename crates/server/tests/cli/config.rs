@@ -1,6 +1,6 @@
 //! Which configuration counts, and how a bad one is refused.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::run::{Folder, dragoman, golden, in_folder};
 
@@ -113,7 +113,22 @@ async fn listening_to_the_world_takes_a_decision() {
     }
     let run = in_folder(&folder, &["check"], "").await;
     assert_eq!(run.code, Some(0));
-    assert!(run.err.contains("only with --insecure"), "{}", run.err);
+    assert!(run.err.contains("without `auth`") && run.err.contains("--insecure"), "{}", run.err);
+    // It says what the start would say, and nothing where it would say nothing.
+    for (rest, says) in [
+        ("auth: { keys: true }", ""),
+        ("auth: { keys: true }\nendpoints: [{ path: /x, auth: none }]", "`auth: none`"),
+        ("management: true", "start programs"),
+    ] {
+        let config = format!("listen: 0.0.0.0:0\nmcpServers: {{ demo: {{ native: demo }} }}\n{rest}\n");
+        let folder = Folder::new().with("dragoman.yaml", &config);
+        let run = in_folder(&folder, &["check"], "").await;
+        assert!(run.code == Some(0) && run.err.contains(says), "{rest}: {}", run.err);
+        assert_eq!(run.err.is_empty(), says.is_empty(), "{rest}: {}", run.err);
+        let told: Value =
+            serde_json::from_slice(&in_folder(&folder, &["check", "--json"], "").await.out).unwrap();
+        assert_eq!(told["notes"].as_array().map(Vec::is_empty), Some(says.is_empty()), "{told}");
+    }
 }
 
 #[tokio::test]

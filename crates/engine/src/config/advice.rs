@@ -1,0 +1,272 @@
+//! What a configuration may say although it cannot be meant: rules about askers that nobody can be, names that nothing has,
+//! keys without effect. It looks at a file that has no faults, and changes nothing.
+
+use std::rc::Rc;
+
+use super::model::{Config, Naming, Profile};
+use super::parse::{Entry, Kind, Node};
+use super::read::{Reader, clip};
+use super::suggest;
+
+/// The shortest token that is taken without a word: one that people do not guess.
+const SHORTEST_TOKEN: usize = 16;
+
+/// Notes all of it; `root` is the file, `config` what it comes to together with what it extends.
+pub(super) fn give(reader: &mut Reader<'_>, root: &Node, config: &Config) {
+    for entry in members(root) {
+        reader.within(&entry.key, |reader| match entry.key.as_str() {
+            "auth" => auth(reader, entry, config),
+            "profiles" => profiles(reader, entry, config),
+            "access" => each(reader, &entry.value, |reader, rule| access(reader, rule, config)),
+            "rateLimits" => each(reader, &entry.value, |reader, limit| rate(reader, limit, config)),
+            "audit" => audit(reader, entry, config),
+            "dialects" => dialects(reader, entry, config),
+            "management" => {
+                if let Some(who) = member(&entry.value, "who") {
+                    reader.within("who", |reader| askers(reader, who, config));
+                }
+            }
+            _ => {}
+        });
+    }
+}
+
+fn members(node: &Node) -> &[Entry] {
+    match &node.kind {
+        Kind::Map(entries) => entries,
+        _ => &[],
+    }
+}
+
+fn member<'n>(node: &'n Node, key: &str) -> Option<&'n Entry> {
+    members(node).iter().find(|entry| entry.key == key)
+}
+
+/// One mapping, or each of a list.
+fn each(reader: &mut Reader<'_>, node: &Node, advise: impl Fn(&mut Reader<'_>, &Node)) {
+    let items = match &node.kind {
+        Kind::List(items) => items.iter().map(Rc::as_ref).collect(),
+        _ => vec![node],
+    };
+    for (index, item) in items.into_iter().enumerate() {
+        reader.within(&format!("[{index}]"), |reader| advise(reader, item));
+    }
+}
+
+/// Each text of one or more, unless a variable fills it.
+fn texts(reader: &mut Reader<'_>, entry: &Entry, advise: impl Fn(&mut Reader<'_>, &Node, &str)) {
+    reader.within(&entry.key, |reader| {
+        each(reader, &entry.value, |reader, node| {
+            if let Kind::Scalar { text, .. } = &node.kind
+                && !text.contains("${")
+            {
+                advise(reader, node, text);
+            }
+        });
+    });
+}
+
+/// The name that was probably meant, or all that there are.
+fn there_are<'k>(name: &str, known: impl Iterator<Item = &'k str> + Clone) -> String {
+    match suggest::nearest(name, known.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are: {}", known.take(12).map(clip).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+fn auth(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
+    let (auth, said) = (&config.auth, members(&entry.value));
+    if !auth.asks() && said.iter().all(|one| matches!(one.value.kind, Kind::Null)) {
+        let mend = "write one, such as keys: true, or remove `auth`";
+        reader.note(&entry.key_at, "no way to log in stands here, so nobody is asked who they are", mend);
+    }
+    let short = |token: &str| token.len() < SHORTEST_TOKEN;
+    if let Some(bearer) = member(&entry.value, "bearer")
+        && auth.bearer.as_ref().is_some_and(|bearer| short(bearer.token.expose()))
+    {
+        let at = &member(&bearer.value, "token").unwrap_or(bearer).value.at;
+        let mend = "make one, for example with: openssl rand -hex 32";
+        reader.within("bearer", |reader| reader.note(at, "a token as short as this can be guessed", mend));
+    }
+    if let (Some(said), Some(oauth)) = (member(&entry.value, "oauth"), &auth.oauth)
+        && let Some(scope) = oauth.required_scopes.iter().find(|scope| !oauth.scopes.contains(scope))
+    {
+        let message = format!("no client asks for the scope `{}`, which every token needs", clip(scope));
+        reader.within("oauth", |reader| reader.note(&said.key_at, message, "add it to `scopes`, too"));
+    }
+}
+
+fn access(reader: &mut Reader<'_>, rule: &Node, config: &Config) {
+    for entry in members(rule) {
+        match entry.key.as_str() {
+            "allow" | "deny" => public_names(reader, entry, config),
+            "who" | "unless" => reader.within(&entry.key, |reader| askers(reader, entry, config)),
+            _ => {}
+        }
+    }
+}
+
+/// Marks that no asker can have, because there is no way to show them.
+fn askers(reader: &mut Reader<'_>, who: &Entry, config: &Config) {
+    let auth = &config.auth;
+    let (by_key, by_name) = (auth.keys, !auth.users.is_empty() || auth.site.is_some());
+    let by_token = !auth.jwt.is_empty();
+    for entry in members(&who.value) {
+        let (is_there, message, mend) = match entry.key.as_str() {
+            "key" => (by_key, "nobody shows an API key here", "add keys: true to `auth`"),
+            "user" if auth.site.is_none() && by_name => {
+                users(reader, entry, config);
+                continue;
+            }
+            "user" => (
+                by_name,
+                "nobody logs in by name here",
+                "add `users` or `site` to `auth`; names in tokens are claims: claim: { sub: NAME }",
+            ),
+            "scope" | "claim" => (by_token, "nobody shows a signed token here", "add `jwt` to `auth`"),
+            "scheme" => {
+                schemes(reader, entry, config);
+                continue;
+            }
+            _ => continue,
+        };
+        if !is_there {
+            let message = format!("{message}, so this fits nobody");
+            let mend = format!("{mend}; or remove this");
+            reader.within(&entry.key, |reader| reader.note(&entry.key_at, message, mend));
+        }
+    }
+}
+
+fn users(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
+    let names = || config.auth.users.keys().map(String::as_str);
+    texts(reader, entry, |reader, node, pattern| {
+        let fits = |name: &str| super::Glob::parse(pattern).is_ok_and(|glob| glob.matches(name));
+        if !names().any(fits) {
+            let message = format!("`auth.users` has no user `{}`", clip(pattern));
+            reader.note(&node.at, message, there_are(pattern, names()));
+        }
+    });
+}
+
+fn schemes(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
+    let auth = &config.auth;
+    texts(reader, entry, |reader, node, scheme| {
+        let (is_there, key) = match scheme {
+            "bearer" => (auth.bearer.is_some(), "bearer"),
+            "key" => (auth.keys, "keys"),
+            "basic" => (!auth.users.is_empty(), "users"),
+            "site" => (auth.site.is_some(), "site"),
+            "token" => (!auth.jwt.is_empty(), "jwt"),
+            _ => return,
+        };
+        if !is_there {
+            let message = format!("nobody shows who they are by `{scheme}` here, so this fits nobody");
+            reader.note(&node.at, message, format!("add `{key}` to `auth`; or remove this"));
+        }
+    });
+}
+
+fn rate(reader: &mut Reader<'_>, limit: &Node, config: &Config) {
+    if let Some(tools) = member(limit, "tools") {
+        public_names(reader, tools, config);
+    }
+    if let Some(per) = member(limit, "per")
+        && !config.auth.asks()
+    {
+        texts(reader, per, |reader, node, per| {
+            if per == "principal" {
+                let message = "nobody is asked who they are, so all callers share this count";
+                reader.note(&node.at, message, "write per: ip, or add `auth`");
+            }
+        });
+    }
+}
+
+fn audit(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
+    if let Some(redact) = member(&entry.value, "redact")
+        && config.audit.as_ref().is_some_and(|audit| !audit.arguments)
+    {
+        let message = "arguments are not written down, so there is nothing to leave out";
+        let mend = "remove it, or write arguments: true";
+        reader.within("redact", |reader| reader.note(&redact.key_at, message, mend));
+    }
+}
+
+fn dialects(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
+    for own in members(&entry.value) {
+        let is_it = |name: &Option<String>| name.as_ref() == Some(&own.key);
+        let used = is_it(&config.dialect)
+            || config.profiles.values().any(|profile| is_it(&profile.dialect))
+            || config.endpoints.iter().any(|endpoint| is_it(&endpoint.dialect));
+        let is_base = |other: &Entry| {
+            let base = member(&other.value, "base").map(|base| &base.value.kind);
+            matches!(base, Some(Kind::Scalar { text, .. }) if *text == own.key)
+        };
+        if !used && !members(&entry.value).iter().any(is_base) {
+            let mend =
+                format!("name it where it counts: endpoints: [{{ path: /tools, dialect: {} }}]", own.key);
+            reader.within(&own.key, |reader| {
+                reader.note(&own.key_at, "nothing behaves by this dialect", mend);
+            });
+        }
+    }
+}
+
+/// Names in the rules of profiles: those that things have before they are renamed.
+fn profiles(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
+    for one in members(&entry.value) {
+        let Some(profile) = config.profiles.get(&one.key).filter(|one| one.names == Naming::Prefix) else {
+            continue;
+        };
+        reader.within(&one.key, |reader| {
+            for kind in ["tools", "prompts"] {
+                let Some(rules) = member(&one.value, kind) else { continue };
+                reader.within(kind, |reader| {
+                    for key in ["allow", "deny"] {
+                        if let Some(entry) = member(&rules.value, key) {
+                            texts(reader, entry, |reader, node, name| {
+                                unnamed(reader, node, name, &profile.servers);
+                            });
+                        }
+                    }
+                });
+            }
+        });
+    }
+}
+
+/// Names as clients see them, where all begin with their server.
+fn public_names(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
+    if config.profiles.values().any(|profile| profile.names != Naming::Prefix) {
+        return;
+    }
+    let is_new = |profile: &Profile, name: &str| {
+        [&profile.tools, &profile.prompts].iter().any(|rules| rules.rename.values().any(|new| new == name))
+    };
+    let servers: Vec<String> = config.mcp_servers.keys().cloned().collect();
+    texts(reader, entry, |reader, node, name| {
+        if !config.profiles.values().any(|profile| is_new(profile, name)) {
+            unnamed(reader, node, name, &servers);
+        }
+    });
+}
+
+/// Notes a name that nothing can have. Patterns may fit anything, and what has a colon is a URI.
+fn unnamed(reader: &mut Reader<'_>, node: &Node, name: &str, servers: &[String]) {
+    if name.contains(['*', '?', ':']) || servers.is_empty() {
+        return;
+    }
+    match name.split_once("__") {
+        None => {
+            let server = if let [one] = servers { one.as_str() } else { "*" };
+            let mend = format!("write {server}__{}", clip(name));
+            reader.note(&node.at, "names begin with their server here, so nothing has this one", mend);
+        }
+        Some((server, _)) if !servers.iter().any(|known| known == server) => {
+            let message = format!("there is no server `{}` here, so nothing has this name", clip(server));
+            reader.note(&node.at, message, there_are(server, servers.iter().map(String::as_str)));
+        }
+        Some(_) => {}
+    }
+}

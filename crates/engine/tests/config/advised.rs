@@ -1,0 +1,167 @@
+//! What is taken as it is although it cannot be meant: each is noted with its place and a mend.
+
+use crate::{faults_in_short, notes_in_short, same, try_load};
+
+const HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$aHVzaGh1c2g$aHVzaGh1c2hodXNoaHVzaA";
+
+/// What is noted of `text` beside two servers.
+fn noted(text: &str, wanted: &[&str]) {
+    let text = format!("mcpServers: {{ docs: {{ native: demo }}, blog: {{ native: demo }} }}\n{text}\n");
+    same(&text, &notes_in_short(&text), wanted);
+}
+
+#[test]
+fn auth_that_asks_nobody_or_can_be_guessed() {
+    let nobody = "no way to log in stands here, so nobody is asked who they are => write one, such as keys: true, or remove `auth`";
+    for auth in ["auth: {}", "auth:", "auth: { bearer: }"] {
+        noted(auth, &[&format!("2:1 auth [auth] {nobody}")]);
+    }
+    for meant in ["auth: { keys: true }", "auth: { bearer: { token: '${EMPTY}', optional: true } }"] {
+        noted(meant, &[]);
+    }
+    let short = "a token as short as this can be guessed => make one, for example with: openssl rand -hex 32";
+    noted("auth: { bearer: abc }", &[&format!("2:17 auth.bearer [***] {short}")]);
+    noted(
+        "auth: { bearer: { token: '${SECRET}' } }",
+        &[&format!("2:26 auth.bearer ['${{SECRET}}'] {short}")],
+    );
+    noted("auth: { bearer: abcdefghijklmnop }", &[]);
+    let oauth = "{ resource: 'https://m.example', scopes: [a], requiredScopes: [a, b] }";
+    let jwt = "jwt: { issuer: 'https://id.example' }";
+    noted(
+        &format!("auth: {{ {jwt}, oauth: {oauth} }}"),
+        &[
+            "2:48 auth.oauth [oauth] no client asks for the scope `b`, which every token needs => add it to `scopes`, too",
+        ],
+    );
+    noted(&format!("auth: {{ {jwt}, oauth: {} }}", oauth.replace("[a]", "[b, a]")), &[]);
+}
+
+#[test]
+fn rules_about_askers_that_nobody_can_be() {
+    let rule = |auth: &str, who: &str| format!("auth: {auth}\naccess: [{{ deny: '*', who: {who} }}]");
+    let key = "nobody shows an API key here, so this fits nobody => add keys: true to `auth`; or remove this";
+    let name = "nobody logs in by name here, so this fits nobody => add `users` or `site` to `auth`; names in tokens are claims: claim: { sub: NAME }; or remove this";
+    let token =
+        "nobody shows a signed token here, so this fits nobody => add `jwt` to `auth`; or remove this";
+    let users = format!("{{ users: {{ ann: '{HASH}', bob: '{HASH}' }} }}");
+    for (who, at, wanted) in [
+        ("{ key: ci }", "access[0].who.key [key]", key),
+        ("{ scope: admin }", "access[0].who.scope [scope]", token),
+        ("{ claim: { sub: x } }", "access[0].who.claim [claim]", token),
+    ] {
+        noted(&rule(&users, who), &[&format!("3:30 {at} {wanted}")]);
+    }
+    noted(&rule("{ keys: true }", "{ user: ann }"), &[&format!("3:30 access[0].who.user [user] {name}")]);
+    noted(
+        &rule(&users, "{ user: [ann, bop, 'z*', zoe] }"),
+        &[
+            "3:42 access[0].who.user[1] [bop] `auth.users` has no user `bop` => did you mean `bob`?",
+            "3:47 access[0].who.user[2] ['z*'] `auth.users` has no user `z*` => there are: ann, bob",
+            "3:53 access[0].who.user[3] [zoe] `auth.users` has no user `zoe` => there are: ann, bob",
+        ],
+    );
+    noted(
+        &rule(&users, "{ scheme: [basic, token, anyone] }"),
+        &[
+            "3:46 access[0].who.scheme[1] [token] nobody shows who they are by `token` here, so this fits nobody => add `jwt` to `auth`; or remove this",
+        ],
+    );
+    // Whoever manages is meant in the same words; and who is left out as well.
+    noted(
+        "auth: { keys: true }\nmanagement: { who: { scope: admin } }",
+        &[&format!("3:22 management.who.scope [scope] {token}")],
+    );
+    noted(
+        "auth: { keys: true }\naccess: [{ deny: '*', unless: { scope: a } }]",
+        &[&format!("3:33 access[0].unless.scope [scope] {token}")],
+    );
+    // A site has users that nobody names here.
+    for (auth, who) in [
+        ("{ site: { url: 'https://h' } }", "{ user: ann }"),
+        (&*users, "{ user: 'a*', ip: 10.0.0.0/8 }"),
+        ("{ keys: true }", "{ key: ci, scheme: key }"),
+    ] {
+        noted(&rule(auth, who), &[]);
+    }
+}
+
+#[test]
+fn names_that_nothing_has() {
+    let bare = "names begin with their server here, so nothing has this one => write";
+    let unknown = |server: &str, mend: &str| {
+        format!("there is no server `{server}` here, so nothing has this name => {mend}")
+    };
+    let there_are = "there are: docs, blog";
+    noted(
+        "access: [{ deny: [echo, dogs__echo, tasks__echo, docs__echo, '*echo', 'test://x'] }]",
+        &[
+            &format!("2:19 access[0].deny[0] [echo] {bare} *__echo"),
+            &format!("2:25 access[0].deny[1] [dogs__echo] {}", unknown("dogs", "did you mean `docs`?")),
+            &format!("2:37 access[0].deny[2] [tasks__echo] {}", unknown("tasks", there_are)),
+        ],
+    );
+    noted(
+        "rateLimits: [{ rate: 1/s, tools: echo }]",
+        &[&format!("2:34 rateLimits[0].tools[0] [echo] {bare} *__echo")],
+    );
+    noted(
+        "profiles: { one: { servers: docs, tools: { allow: [echo, blog__echo] } } }",
+        &[
+            &format!("2:52 profiles.one.tools.allow[0] [echo] {bare} docs__echo"),
+            &format!("2:58 profiles.one.tools.allow[1] [blog__echo] {}", unknown("blog", "there are: docs")),
+        ],
+    );
+    // Where names are formed otherwise, or are new ones, nothing is said.
+    for fine in [
+        "profiles: { default: { names: plain } }\naccess: [{ deny: echo }]",
+        "profiles: { default: { tools: { rename: { docs__echo: echo } } } }\naccess: [{ deny: echo }]",
+        "access: [{ deny: '${SECRET}' }]",
+    ] {
+        noted(fine, &[]);
+    }
+}
+
+#[test]
+fn keys_without_effect() {
+    let shared =
+        "nobody is asked who they are, so all callers share this count => write per: ip, or add `auth`";
+    noted(
+        "rateLimits: [{ rate: 1/s, per: [principal, tool] }]",
+        &[&format!("2:33 rateLimits[0].per[0] [principal] {shared}")],
+    );
+    noted("auth: { keys: true }\nrateLimits: { rate: 1/s, per: principal }", &[]);
+    let redact = "arguments are not written down, so there is nothing to leave out => remove it, or write arguments: true";
+    noted("audit: { redact: [password] }", &[&format!("2:10 audit.redact [redact] {redact}")]);
+    noted("audit: { redact: [password], arguments: true }", &[]);
+    noted(
+        "dialects: { mine: { base: bb }, own: { base: bb }, more: { base: own } }\ndialect: more",
+        &[
+            "2:13 dialects.mine [mine] nothing behaves by this dialect => name it where it counts: endpoints: [{ path: /tools, dialect: mine }]",
+        ],
+    );
+}
+
+#[test]
+fn a_file_with_faults_is_not_advised() {
+    let text = |token: &str| {
+        format!(
+            "mcpServers: {{}}\nauth: {{ bearer: '{token}' }}\naccess: [{{ deny: '*', who: {{ key: ci }} }}]"
+        )
+    };
+    assert_eq!(faults_in_short(&text("")).len(), 1);
+    assert_eq!(try_load(&text("")).expect_err("a fault").notes, []);
+    assert_eq!(notes_in_short(&text("abcdefghijklmnop")).len(), 1);
+}
+
+#[test]
+fn a_path_with_a_slash_at_its_end_is_the_same_path() {
+    let text = "mcpServers: {}\nendpoints: [{ path: /x }, { path: /x/ }]";
+    same(
+        text,
+        &faults_in_short(text),
+        &[
+            "2:35 endpoints[1].path [/x/] another endpoint already has the path `/x/` => write another path, or remove one of the two",
+        ],
+    );
+}
