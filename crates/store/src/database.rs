@@ -15,6 +15,9 @@ use crate::Error;
 /// How long to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// How many bytes the header of a database has (SQLite's file format, section 1.3).
+const HEADER: u64 = 100;
+
 /// What a file is for: how it is told from others, and how its schema grew.
 pub(crate) struct Purpose {
     /// `PRAGMA application_id`: marks our files, each purpose its own.
@@ -51,7 +54,8 @@ impl Database {
         match path.try_exists() {
             Ok(false) => Ok(None),
             Ok(true) => Self::open(path, purpose).map(Some),
-            Err(source) => Err(folder_error(path, source)),
+            // Whether it is there cannot be seen.
+            Err(source) => Err(Error::Unwritable { path: path.to_path_buf(), why: source.to_string() }),
         }
     }
 
@@ -179,6 +183,11 @@ fn make(path: &Path) -> Result<(), Error> {
             let kind = fs::metadata(path).map_err(unwritable)?;
             if !kind.is_file() {
                 return Err(unwritable(io::Error::other("it is no file")));
+            }
+            // What is shorter than its header SQLite would take for an empty file, and write over.
+            if (1..HEADER).contains(&kind.len()) {
+                let why = format!("{} bytes are no database", kind.len());
+                return Err(Error::Corrupt { path: path.to_path_buf(), why });
             }
             let rights = kind.permissions().mode() & 0o777;
             if rights == rights & 0o700 {

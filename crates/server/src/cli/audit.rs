@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use engine::config::Glob;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use store::audit::{Entry, Log, MAX_LIMIT, Outcome, Query, Recorded};
@@ -37,16 +38,16 @@ pub(super) struct Args {
     #[arg(long, value_name = "WHEN", value_parser = Written::parse)]
     until: Option<Written>,
     /// Calls of tools with such names
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     tool: Option<String>,
     /// Calls by whoever has such a name, as the record shows it
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     principal: Option<String>,
     /// Calls of profiles with such names
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     profile: Option<String>,
     /// Calls that went to servers with such names
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     server: Option<String>,
     /// Calls that ended so
     #[arg(long, value_name = "OUTCOME", value_enum)]
@@ -60,6 +61,11 @@ pub(super) struct Args {
     follow: bool,
     #[command(flatten)]
     place: Place,
+}
+
+/// Checks a pattern as those of the configuration are.
+fn pattern(text: &str) -> Result<String, &'static str> {
+    Glob::parse(text).map(|_| text.to_owned())
 }
 
 /// How a call ended.
@@ -85,12 +91,22 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
         )?;
     }
     let query = args.query(moment::now());
+    if let (Some(since), Some(until)) = (query.since_ms, query.until_ms)
+        && since > until
+    {
+        let message = format!("nothing is since {} and until {}", rfc3339(since), rfc3339(until));
+        return Err(Failure::usage(message).mend("a span counts back from now: --since 2h --until 1h"));
+    }
     if args.follow {
         return follow(log, &file, query, console);
     }
     let Some(log) = log else { return Ok(()) };
-    for one in log.query(&query).map_err(|e| failed(&e))? {
-        console.print(&line(&one, console))?;
+    let found = log.query(&query).map_err(|e| failed(&e))?;
+    for one in &found {
+        console.print(&line(one, console))?;
+    }
+    if found.is_empty() && !console.json {
+        console.note(&format!("No call in {} is like this.", file.display()));
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 //! What servers send is shown on a terminal without its control characters, so that it cannot play with the terminal.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
 
 use super::args::{Global, When};
@@ -58,6 +59,7 @@ impl Console {
     /// # Errors
     /// When stdout cannot be written; quietly when its reader has gone.
     pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
+        let text = if self.json && self.out_is_terminal { harmless_json(text) } else { Cow::Borrowed(text) };
         let end = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
         self.write(text.as_bytes()).and_then(|()| self.write(end.as_bytes()))
     }
@@ -102,14 +104,27 @@ impl Console {
     }
 }
 
-/// A text without control characters other than newline and tab.
+/// A text without control characters other than newline and tab, and without others that nobody sees.
 pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
-    let is_bad = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || is_bidi(c);
-    if text.chars().any(is_bad) {
-        text.chars().filter(|c| !is_bad(*c)).collect()
-    } else {
-        Cow::Borrowed(text)
+    if text.contains(is_bad) { text.chars().filter(|c| !is_bad(*c)).collect() } else { Cow::Borrowed(text) }
+}
+
+/// A JSON text with what [`harmless`] leaves out written as escapes: in JSON it stands in strings alone.
+fn harmless_json(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_bad) {
+        return Cow::Borrowed(text);
     }
+    let mut shown = String::with_capacity(text.len() + 64);
+    for c in text.chars() {
+        if is_bad(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(shown, "\\u{unit:04x}");
+            }
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
 }
 
 /// A foreign text on one line.
@@ -117,9 +132,12 @@ pub(crate) fn one_line(text: &str) -> String {
     harmless(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Characters that would reorder the line on a terminal.
-fn is_bidi(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}')
+/// Characters that a terminal obeys, or that hide or reorder others. Those that join letters and pictures are none of them.
+fn is_bad(c: char) -> bool {
+    let is_unseen = matches!(c,
+        '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+        | '\u{e0000}'..='\u{e007f}');
+    (c.is_control() && !matches!(c, '\n' | '\t')) || is_unseen
 }
 
 /// Colours for one stream, or none.
@@ -163,9 +181,21 @@ mod tests {
 
     #[test]
     fn foreign_text_cannot_play_with_the_terminal() {
-        assert_eq!(harmless("a\x1b[2Jb\u{202e}c\td\ne\r\u{7}"), "a[2Jbc\td\ne");
+        assert_eq!(harmless("a\x1b[2Jb\u{202e}\u{200b}\u{e0041}c\td\ne\r\u{7}"), "a[2Jbc\td\ne");
         assert!(matches!(harmless("plain"), Cow::Borrowed(_)));
         assert_eq!(one_line(" a\n b\t c "), "a b c");
+    }
+
+    #[test]
+    fn json_says_the_same_without_playing_with_the_terminal() {
+        let value = serde_json::json!({"a": "x\u{9b}2Jy\u{202e}\u{e0041}\u{200d}", "b": ["\u{feff}", 1]});
+        let shown = harmless_json(&value.to_string()).into_owned();
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
+        assert!(
+            shown.contains("x\\u009b2Jy\\u202e\\udb40\\udc41\u{200d}") && shown.contains("\\ufeff"),
+            "{shown}"
+        );
+        assert!(matches!(harmless_json("{\n\"a\":1}\n"), Cow::Borrowed(_)));
     }
 
     #[test]

@@ -121,9 +121,15 @@ async fn every_filter_filters() {
         (&["audit", "--limit", "0"], "--limit"),
         (&["audit", "--limit", "9999999"], "--limit"),
         (&["audit", "--follow", "--until", "1h"], "--until"),
+        (&["audit", "--tool", ""], "a pattern cannot be empty"),
+        (&["audit", "--principal", &"*a".repeat(600)], "at most 1024 bytes"),
+        (&["audit", "--since", "1h", "--until", "2h"], "--since 2h --until 1h"),
     ] {
         home.run(args).await.refused(2, &[says]);
     }
+    let none = home.run(&["audit", "--server", "nowhere"]).await.good();
+    assert!(none.out.is_empty() && none.err.contains("No call in "), "{none:?}");
+    assert_eq!(home.run(&["audit", "--server", "nowhere", "--json"]).await.good().err, "");
 }
 
 #[tokio::test]

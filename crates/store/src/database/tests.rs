@@ -140,12 +140,28 @@ fn damaged_files_are_told_apart_from_sound_ones() {
 }
 
 #[test]
+fn a_file_that_was_cut_to_nearly_nothing_is_not_taken_for_an_empty_one() {
+    let folder = Folder::new();
+    let path = folder.path().join("notes.db");
+    for left in ["x", &"x".repeat(99)] {
+        fs::write(&path, left).unwrap();
+        assert!(matches!(Database::open(&path, &OLD), Err(Error::Corrupt { .. })));
+        assert_eq!(fs::read_to_string(&path).unwrap(), left, "it is left as it is");
+    }
+    fs::write(&path, "").unwrap();
+    Database::open(&path, &OLD).unwrap();
+}
+
+#[test]
 fn places_that_cannot_be_used_are_named() {
     let folder = Folder::new();
     fs::write(folder.path().join("file"), "x").unwrap();
     let refused = Database::open(&folder.path().join("file/notes.db"), &OLD).unwrap_err();
     assert!(matches!(refused, Error::Folder { .. }) && refused.to_string().contains("file"), "{refused}");
     assert!(refused.mend().contains("choose another folder"));
+    // What cannot be looked at is named as what it is.
+    let refused = Database::open_existing(&folder.path().join("file/notes.db"), &OLD).unwrap_err();
+    assert!(matches!(refused, Error::Unwritable { .. }), "{refused}");
     fs::create_dir(folder.path().join("notes.db")).unwrap();
     let refused = Database::open(&folder.path().join("notes.db"), &OLD).unwrap_err();
     assert!(matches!(refused, Error::Unwritable { .. }), "{refused}");

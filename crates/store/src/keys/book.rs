@@ -259,7 +259,9 @@ fn checked(new: &NewKey) -> Result<Option<String>, Error> {
     }
     if name.chars().any(|c| {
         c.is_control()
-            || matches!(c, '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+            || matches!(c,
+                '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+                | '\u{e0000}'..='\u{e007f}')
     }) {
         return bad("it has characters that cannot be seen");
     }
@@ -268,7 +270,8 @@ fn checked(new: &NewKey) -> Result<Option<String>, Error> {
         return bad("keys themselves begin so");
     }
     let is_odd = |profile: &&String| {
-        profile.is_empty() || profile.len() > MAX_PROFILE || profile.chars().any(char::is_control)
+        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
+        !(1..=MAX_PROFILE).contains(&profile.len()) || !profile.chars().all(fits)
     };
     if let Some(odd) = new.profiles.iter().find(is_odd) {
         return Err(Error::Profile(odd.chars().take(MAX_PROFILE).collect()));

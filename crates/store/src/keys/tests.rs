@@ -151,11 +151,13 @@ fn a_name_belongs_to_one_key_in_use() {
 fn odd_names_are_refused() {
     let folder = Folder::new();
     let mut keys = Keys::open(folder.path()).unwrap();
-    for name in ["", " ci", "ci\n", "a\u{202e}b", "dgm_abc", &"n".repeat(MAX_NAME + 1)] {
+    for name in
+        ["", " ci", "ci\n", "a\u{202e}b", "a\u{200b}b", "a\u{e0041}", "dgm_abc", &"n".repeat(MAX_NAME + 1)]
+    {
         let refused = keys.add(&new(name), &text(1), 1).unwrap_err();
         assert!(matches!(refused, Error::Name { .. }) && !refused.mend().is_empty(), "{name:?}: {refused}");
     }
-    for profile in ["", "a\nb", &"p".repeat(257)] {
+    for profile in ["", "a\nb", "Not A Slug", "é", &"p".repeat(257)] {
         let mut odd = new("ci");
         odd.profiles = vec!["good".to_owned(), profile.to_owned()];
         assert!(matches!(keys.add(&odd, &text(1), 1), Err(Error::Profile(_))), "{profile:?}");
