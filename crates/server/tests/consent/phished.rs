@@ -45,7 +45,7 @@ async fn the_first_page_says_who_asks_for_what_and_is_shown_by_nobody_else() {
     assert!(!shown.headers.contains_key("set-cookie"), "only who goes on is known again");
     let text = shown.text().await;
     for part in
-        ["user:ann", "locked", "read", &locked.puppet.url().replace("http://", "").replace("/mcp", "")]
+        ["The user ann", "locked", "read", &locked.puppet.url().replace("http://", "").replace("/mcp", "")]
     {
         assert!(text.contains(part), "{part}: {text}");
     }

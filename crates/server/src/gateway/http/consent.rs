@@ -17,7 +17,7 @@ use transport::net::{Body, Incoming};
 
 use super::{Arrived, answer, post};
 use crate::consent::form::pairs;
-use crate::consent::{Begun, Fault, START};
+use crate::consent::{Begun, Fault, START, Whose};
 use crate::gateway::{Shard, consent};
 
 /// What may be loaded into a page, and around it: nothing.
@@ -111,7 +111,7 @@ fn question(status: StatusCode, begun: &Begun, trouble: &str) -> Response<Body> 
     let lasting = match whose {
         Some(whose) => format!(
             "{} asks to use the server {server} with your account there. Go on only if that is you.",
-            whose.id
+            in_words(whose)
         ),
         None => format!("Whoever may use the server {server} here will use it with your account there."),
     };
@@ -135,6 +135,27 @@ fn question(status: StatusCode, begun: &Begun, trouble: &str) -> Response<Body> 
         format!("<p>{said}</p><form method=\"post\">{name}{secret}<p><button>Go on</button></p></form>");
     // Browsers say whose page sends a form only where a page lets them.
     document(status, "Consent", &body, (FORM, "same-origin"))
+}
+
+/// Who somebody is, as people say it who do not know how callers are told apart here.
+fn in_words(whose: &Whose) -> String {
+    let id = &*whose.id;
+    let name = |mark: &str| id.strip_prefix(mark);
+    let said = match whose.scheme {
+        Scheme::Key => name("key:").map(|key| format!("Whoever has the API key that begins with {key}")),
+        Scheme::Basic => name("user:").map(|user| format!("The user {user} of this gateway")),
+        Scheme::Site => {
+            let parts = name("site:").and_then(|rest| rest.rsplit_once('#'));
+            parts.map(|(site, user)| format!("The user {user} of {site}"))
+        }
+        Scheme::Token => {
+            let parts = name("jwt:").and_then(|rest| rest.split_once('#'));
+            parts.map(|(issuer, subject)| format!("Whoever is signed in at {issuer} as {subject}"))
+        }
+        Scheme::Bearer => Some("Whoever has the token of this gateway".to_owned()),
+        Scheme::Anyone => None,
+    };
+    said.unwrap_or_else(|| id.to_owned())
 }
 
 /// The page where nothing begins.
@@ -224,6 +245,49 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn the_first_page_says_who_asks_for_what_and_where() {
+        use engine::access::Principal;
+        for (id, scheme, words, secret) in [
+            (
+                "jwt:https://id.example.com#auth0|7<b>",
+                Scheme::Token,
+                "Whoever is signed in at https://id.example.com as auth0|7&lt;b&gt; asks",
+                None,
+            ),
+            (
+                "key:dgm_abcdefgh",
+                Scheme::Key,
+                "Whoever has the API key that begins with dgm_abcdefgh asks",
+                Some("token or key"),
+            ),
+            ("user:ann", Scheme::Basic, "The user ann of this gateway asks", Some("Password")),
+            (
+                "site:https://blog.example.com#ann",
+                Scheme::Site,
+                "The user ann of https://blog.example.com asks",
+                Some("Password"),
+            ),
+            ("bearer", Scheme::Bearer, "Whoever has the token of this gateway asks", Some("token or key")),
+        ] {
+            let begun = Begun {
+                server: "files".into(),
+                whose: Some(Whose::of(&Principal::new(id, scheme))),
+                at: "auth.example.com".to_owned(),
+                scopes: vec!["read".to_owned(), "write".to_owned()],
+            };
+            let body = question(StatusCode::OK, &begun, "").into_body();
+            let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(9);
+            let page = transport::net::collect(body, 1 << 16, deadline).await.expect("a page");
+            let page = String::from_utf8_lossy(&page);
+            for said in [words, "the server files", "sent to auth.example.com", "It asks for: read write."] {
+                assert!(page.contains(said), "{said}: {page}");
+            }
+            assert_eq!(page.contains("name=\"secret\""), secret.is_some(), "{page}");
+            assert!(secret.is_none_or(|secret| page.contains(secret)), "{page}");
+        }
+    }
 
     #[test]
     fn what_others_say_is_no_part_of_the_page() {
