@@ -60,6 +60,8 @@ export default [
   ['admin', 'wp_get_font_family', { id: 1 }, NEWER],
   ['admin', 'wp_create_font_family', { font_family_settings: FAMILY }, NEWER],
   ['subscriber', 'wp_create_font_family', { font_family_settings: FAMILY }, NEWER],
+  ['admin', 'wp_update_font_family', { id: 1, font_family_settings: FAMILY }, NEWER],
+  ['subscriber', 'wp_update_font_family', { id: 1, font_family_settings: FAMILY }, NEWER],
   ['admin', 'wp_delete_font_family', { id: 1 }, NEWER],
   ['subscriber', 'wp_delete_font_family', { id: 1 }, NEWER],
   ['admin', 'wp_get_font_faces', { font_family_id: 1 }, NEWER],
@@ -73,9 +75,10 @@ export default [
   ['admin', 'wp_get_icons', {}, NEWER],
   ['admin', 'wp_get_icon', { name: 'core/plus' }, NEWER],
   ['admin', 'wp_get_icon_collections', {}, NEWER],
+  ['admin', 'wp_get_icon_collection', { slug: 'core' }, NEWER],
 ];
 
-/** The same eight tools, for templates and for their parts. */
+/** The same twelve tools, for templates and for their parts. */
 function templates(kind, kept, known, found) {
   const tool = (verb, rest = '') => `wp_${verb}_${kind}${rest}`;
   const [first, mine] = [`${kept}First`, `${kept}Mine`];
@@ -94,6 +97,12 @@ function templates(kind, kept, known, found) {
     // Newer than the WordPress of these packages, which takes the whole path for the name of one.
     ['admin', tool('get', '_revisions'), { id: `$${mine}` }, '404 rest_template_not_found'],
     ['admin', tool('get', '_revision'), { id: `$${mine}`, version: 1 }, '404 rest_template_not_found'],
+    ['admin', tool('delete', '_revision'), { id: `$${mine}`, version: 1 }, '404 rest_template_not_found'],
+    ['subscriber', tool('delete', '_revision'), { id: `$${mine}`, version: 1 }, denied],
+    ['admin', tool('get', '_autosaves'), { id: `$${mine}` }, '404 rest_template_not_found'],
+    ['admin', tool('get', '_autosave'), { id: `$${mine}`, version: 1 }, '404 rest_template_not_found'],
+    ['admin', tool('create', '_autosave'), { id: `$${mine}`, content: QUIET }, '404 rest_template_not_found'],
+    ['subscriber', tool('create', '_autosave'), { id: `$${mine}`, content: QUIET }, denied],
     ['subscriber', tool('delete'), { id: `$${mine}` }, denied],
     ['admin', tool('delete'), { id: `$${mine}`, force: true }, { deleted: true, previous: { slug: 'mine' } }],
     ['admin', tool('get'), { id: `$${mine}` }, '404 rest_template_not_found'],

@@ -21,7 +21,7 @@ fn names(answer: &Value, values: &Values) -> Value {
     json!({"values": names.filter(|name| name.to_lowercase().starts_with(&typed)).collect::<Vec<_>>()})
 }
 
-/// Finds things by what was typed: a number itself, or words that they have.
+/// Finds things by what was typed: words that they have.
 macro_rules! found {
     ($route:literal) => {
         Some((

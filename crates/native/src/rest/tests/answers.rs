@@ -63,6 +63,9 @@ fn what_php_makes_lists_of_are_objects() {
         settings,
         json!({"id": 7, "meta": {}, "media_details": {}, "categories": [], "sizes": {"a": {"meta": {}}}})
     );
+    let styles = json!({"id": 7, "settings": [], "tags": [], "styles": {"blocks": []}});
+    let wanted = json!({"id": 7, "settings": {}, "tags": [], "styles": {"blocks": []}});
+    assert_eq!(shown_by("wp_get_global_styles", json!({"id": 7}), &styles), wanted);
     assert_eq!(shown_by("wp_get_post_types", json!({}), &json!([])), json!({"count": 0, "types": []}));
     let types = json!({"post": {"slug": "post", "name": "Posts", "supports": [], "x": 1}});
     let wanted = json!({"count": 1, "types": [{"slug": "post", "name": "Posts", "supports": {}}]});

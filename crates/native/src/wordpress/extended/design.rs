@@ -98,6 +98,15 @@ macro_rules! templates {
                 get concat!("/wp/v2/", $many, "/{*id}/revisions") => VERSIONS;
             concat!("wp_get_", $one, "_revision"), "An earlier version of one.", [KEY, VERSION, CONTEXT];
                 get concat!("/wp/v2/", $many, "/{*id}/revisions/{version}") => VERSION_SHOWN;
+            concat!("wp_delete_", $one, "_revision"), "Removes an earlier version of one for good.", [KEY, VERSION];
+                purge concat!("/wp/v2/", $many, "/{*id}/revisions/{version}") => Shape::Whole;
+            concat!("wp_get_", $one, "_autosaves"), "Lists what was saved while one was written.", [KEY, CONTEXT];
+                get concat!("/wp/v2/", $many, "/{*id}/autosaves") => VERSIONS;
+            concat!("wp_get_", $one, "_autosave"), "What was saved while one was written.", [KEY, VERSION, CONTEXT];
+                get concat!("/wp/v2/", $many, "/{*id}/autosaves/{version}") => VERSION_SHOWN;
+            concat!("wp_create_", $one, "_autosave"), "Saves a version of one without putting it in force.",
+                [KEY, TITLE, CONTENT, ABOUT];
+                post concat!("/wp/v2/", $many, "/{*id}/autosaves") => VERSION_SHOWN;
         }
     };
 }
@@ -137,6 +146,9 @@ pub(super) const STYLES: &[Tool] = rows! {
     "wp_create_font_family", "Installs a family of fonts.",
         [text("font_family_settings", "Its name, slug and fontFamily, as JSON.").required()];
         post "/wp/v2/font-families" => Shape::Whole;
+    "wp_update_font_family", "Changes what is said of a family of fonts.",
+        [ID, text("font_family_settings", "Its name, slug and fontFamily, as JSON.").required()];
+        edit "/wp/v2/font-families/{id}" => Shape::Whole;
     "wp_delete_font_family", "Removes a family of fonts with its faces for good.", [ID];
         purge "/wp/v2/font-families/{id}" => Shape::Whole;
     "wp_get_font_faces", "Lists the faces of a family.", [FAMILY, PER_PAGE, PAGE, INCLUDE, EXCLUDE, OFFSET, ORDER];
@@ -160,4 +172,6 @@ pub(super) const STYLES: &[Tool] = rows! {
         get "/wp/v2/icons/{*name}" => Shape::Whole;
     "wp_get_icon_collections", "Lists collections of icons (newest WordPress).", [SEARCH, PER_PAGE, PAGE];
         get "/wp/v2/icon-collections" => Shape::Whole;
+    "wp_get_icon_collection", "One collection of icons (newest WordPress).", [text("slug", "Its name.").required()];
+        get "/wp/v2/icon-collections/{slug}" => Shape::Whole;
 };
