@@ -2,11 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::port::{HttpRequest, HttpResponse};
-use crate::rest::tests::{Fake, asked, content, login, refused, reply, request, shown};
+use crate::port::{HttpFaultKind, HttpRequest, HttpResponse};
+use crate::rest::tests::{Fake, asked, content, fault, login, refused, reply, request, shown};
 use crate::site::{Requests, SiteSettings};
 use crate::{ToolServer, wordpress};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 fn over(requests: Requests, read_only: bool, fake: Arc<Fake>) -> ToolServer {
     let login = Some(login("https://x.example", "a", "b"));
@@ -194,7 +196,7 @@ fn abilities_are_listed_as_tools() {
     assert_eq!(names(&server), all);
     assert_eq!(names(&server), all);
     assert_eq!(fake.lines().len(), 1, "what was found is good for a while");
-    fake.pass(std::time::Duration::from_secs(301));
+    fake.pass(Duration::from_secs(301));
     names(&server);
     assert_eq!(fake.lines().len(), 2);
     assert_eq!(names(&reading(Fake::replying(able))), all[..1]);
@@ -206,7 +208,26 @@ fn abilities_are_listed_as_tools() {
     let old = Fake::replying(|_| {
         reply(404, &json!({"code": "rest_no_route", "message": "No.", "data": {"status": 404}}))
     });
-    assert!(names(&writing(&[], old)).is_empty(), "an older site has none");
+    let older = writing(&[], old.clone());
+    for asked in [1, 1, 2] {
+        assert!(names(&older).is_empty(), "an older site has none");
+        assert_eq!(old.lines().len(), asked, "and is not asked by every list");
+        old.pass(Duration::from_secs(15));
+    }
+    let down = Arc::new(AtomicBool::new(false));
+    let is_down = down.clone();
+    let flaky = Fake::new(move |request| {
+        if is_down.load(Ordering::SeqCst) {
+            Err(fault(HttpFaultKind::Unconnected))
+        } else {
+            Ok(able(request))
+        }
+    });
+    let server = writing(&[], flaky.clone());
+    assert_eq!(names(&server), all);
+    down.store(true, Ordering::SeqCst);
+    flaky.pass(Duration::from_mins(6));
+    assert_eq!(names(&server), all, "what was there before stays while the site is away");
     let nowhere = SiteSettings::default();
     let fake = Fake::replying(able);
     let sets = wordpress::Sets { extended: false, discover: true };

@@ -29,12 +29,20 @@ pub(crate) type Call = (&'static str, Map<String, Value>);
 
 /// How long what was found is good for.
 const KEPT: Duration = Duration::from_mins(5);
+/// How long a place that cannot be asked, or has none of these, is left alone: a list waits for its answer.
+const LEFT_ALONE: Duration = Duration::from_secs(30);
 const PAGES: i64 = 5;
 const PER_PAGE: i64 = 100;
 
 /// What was found, and until when it is good.
 #[derive(Debug, Default)]
 pub(super) struct Kept(Mutex<Option<(Duration, Tools)>>);
+
+impl Kept {
+    fn put(&self, until: Duration, tools: &Tools) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((until, tools.clone()));
+    }
+}
 
 /// Tools as a list shows them.
 type Tools = Arc<Vec<Value>>;
@@ -56,7 +64,9 @@ impl Found {
             let answer = world.run(self.arguments, (self.steps, &self.shape), values, None).await;
             let Ok(shown) = answer else {
                 // What was there before is better than nothing; where nothing was, the place has none of these.
-                return old.map(|(_, tools)| tools).unwrap_or_default();
+                let tools = old.map(|(_, tools)| tools).unwrap_or_default();
+                kept.put(world.http.now() + LEFT_ALONE, &tools);
+                return tools;
             };
             let items =
                 shown.structured.as_ref().and_then(|value| value.get("items")).and_then(Value::as_array);
@@ -68,7 +78,7 @@ impl Found {
             }
         }
         let tools = Arc::new(tools);
-        *kept.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((now + KEPT, tools.clone()));
+        kept.put(now + KEPT, &tools);
         tools
     }
 }
