@@ -3,14 +3,15 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use engine::config::Config;
+use engine::config::{Config, Glob};
 use serde_json::{Value, json};
+use store::keys::{Key, KeyState, Keys};
 
-use super::address;
 use super::args::Global;
-use super::console::Console;
+use super::console::{Console, one_line};
 use super::failure::{Failure, fault_json};
 use super::settings::Settings;
+use super::{address, moment, state};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,10 +36,50 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     }
     let settings = Settings::read(explicit, console)?;
     console.print(&summary(&settings, console))?;
-    for note in refused(&settings.config) {
+    for note in notes(&settings) {
         console.note(&format!("note: {note}"));
     }
     Ok(())
+}
+
+/// What the file alone does not say.
+fn notes(settings: &Settings) -> Vec<String> {
+    let refused = refused(&settings.config).into_iter().map(ToOwned::to_owned);
+    refused.chain(keys_that_are_not_there(settings)).collect()
+}
+
+/// Rules about keys that nobody has. Where keys cannot be looked at, nothing is said: the start says that.
+fn keys_that_are_not_there(settings: &Settings) -> Vec<String> {
+    let config = &settings.config;
+    let of_management = config.management.as_ref().and_then(|management| management.who.as_ref());
+    let rules = config.access.iter().flat_map(|rule| rule.who.iter().chain(&rule.unless));
+    let named: Vec<&Glob> = rules.chain(of_management).flat_map(|who| &who.key).collect();
+    if named.is_empty() || !config.auth.keys {
+        return Vec::new();
+    }
+    let Ok(folder) = state::folder(settings) else { return Vec::new() };
+    let Ok(keys) =
+        Keys::open_existing(&folder).and_then(|keys| keys.map_or(Ok(Vec::new()), |keys| keys.list()))
+    else {
+        return Vec::new();
+    };
+    let now = moment::now();
+    let active: Vec<Key> = keys.into_iter().filter(|key| key.state(now) == KeyState::Active).collect();
+    let is_nobodys =
+        |glob: &&Glob| !active.iter().any(|key| glob.matches(&key.name) || glob.matches(&key.prefix));
+    let mut told = Vec::new();
+    for glob in named.into_iter().filter(is_nobodys) {
+        let place = folder.display();
+        let note = format!(
+            "a rule is about the key `{}`, and no key in {place} that is in use has this name or begins like this; \
+             `dragoman key list` shows them, `dragoman key new NAME` makes one",
+            one_line(glob.as_str())
+        );
+        if !told.contains(&note) {
+            told.push(note);
+        }
+    }
+    told
 }
 
 /// Why `dragoman serve` would not serve it as it is, although it has no faults.
@@ -87,14 +128,14 @@ fn summary(settings: &Settings, console: &Console) -> String {
 
 fn report(settings: &Settings) -> Value {
     let Config { listen, mcp_servers, profiles, .. } = &settings.config;
-    let notes: Vec<Value> = settings.notes.iter().map(fault_json).collect();
+    let faults: Vec<Value> = settings.notes.iter().map(fault_json).collect();
     json!({
         "ok": true,
         "file": settings.file.as_ref().map(|file| file.display().to_string()),
         "listen": listen.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "servers": mcp_servers.keys().collect::<Vec<_>>(),
         "profiles": profiles.keys().collect::<Vec<_>>(),
-        "faults": notes,
-        "notes": refused(&settings.config),
+        "faults": faults,
+        "notes": notes(settings),
     })
 }

@@ -134,6 +134,24 @@ async fn what_is_not_there_cannot_be_revoked() {
 }
 
 #[tokio::test]
+async fn rules_about_keys_that_nobody_has_are_noted() {
+    let config = "mcpServers: { demo: { native: demo } }\nauth: { keys: true }\n\
+                  access: [{ deny: '*', who: { key: [ann, 'dgm_*', gone, nobody] } }]\n";
+    let home = Home::new().with("dragoman.yaml", config);
+    let count = async || home.run(&["check"]).await.good().err.lines().count();
+    assert_eq!(count().await, 4);
+    for name in ["ann", "gone"] {
+        home.run(&["key", "new", name]).await.good();
+    }
+    assert_eq!(count().await, 1);
+    home.run(&["key", "revoke", "gone"]).await.good();
+    let notes = home.run(&["check", "--json"]).await.good().json()["notes"].clone();
+    let notes: Vec<&str> = notes.as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+    let [gone, nobody] = &notes[..] else { panic!("{notes:?}") };
+    assert!(gone.contains("the key `gone`") && nobody.contains("the key `nobody`"), "{notes:?}");
+}
+
+#[tokio::test]
 async fn to_look_makes_nothing() {
     let home = Home::new();
     let run = home.run(&["key", "list"]).await.good();
