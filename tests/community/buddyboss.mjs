@@ -1,6 +1,7 @@
 // What each of the tools for BuddyBoss is tried with. `me` is who calls, `other` another member; `made` makes a thing on the
 // site that is `me`'s own, so that a refusal is about the caller's rights or the tool, and not about what it is tried on.
 
+import extended from './buddyboss-extended.mjs';
 import { FILM, PICTURE, TEXT, unique } from './arguments.mjs';
 
 export default {
@@ -69,4 +70,5 @@ export default {
   get_course: () => ({ id: 1 }),
   enroll_user: ({ me }) => ({ course_id: 1, user_id: me }),
   get_course_progress: ({ me }) => ({ course_id: 1, user_id: me }),
+  ...extended,
 };

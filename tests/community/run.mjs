@@ -22,8 +22,8 @@ async function post(url, headers, message) {
 }
 
 /** Asks the gateway as one account, in a session of its own. */
-async function client(login) {
-  const authorization = `Basic ${Buffer.from(`${login}:${people[login].password}`).toString('base64')}`;
+async function client(login, password = people[login].password) {
+  const authorization = `Basic ${Buffer.from(`${login}:${password}`).toString('base64')}`;
   const info = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'community', version: '1' } };
   const { session, error } = await post(world.gateway, { authorization }, { jsonrpc: '2.0', id: 0, method: 'initialize', params: info });
   if (error) throw new Error(JSON.stringify(error));
@@ -48,9 +48,10 @@ const maker = (me) => async (what, { user = me, ...more } = {}) => {
 /** One tool as one account. */
 async function tried(ask, tool, login) {
   const me = people[login].id;
-  const args = await cases[tool.replace(`${world.tools}_`, '')]({ me, other, made: maker(me) });
+  const { as, ...args } = await cases[tool.replace(`${world.tools}_`, '')]({ me, other, site: world.site.url, made: maker(me) });
+  const asked = as ? await client(as.login, as.password) : ask;
   const before = answers().length;
-  const { result, error } = await ask('tools/call', { name: tool, arguments: args });
+  const { result, error } = await asked('tools/call', { name: tool, arguments: args });
   const seen = answers(before);
   const words = error ? error.message : result.content.map((part) => part.text).join(' ');
   const good = !error && !result.isError;
@@ -65,7 +66,7 @@ for (const login of ['admin', 'subscriber']) {
   if (untried.length > 0 || tools.length !== Object.keys(cases).length) {
     throw new Error(`${tools.length} tools, ${Object.keys(cases).length} cases; without one: ${untried}`);
   }
-  const wanted = world.only.length > 0 ? world.only : tools;
+  const wanted = world.only.length > 0 ? world.only : Object.keys(cases).map((name) => `${world.tools}_${name}`);
   const strange = wanted.filter((tool) => !tools.includes(tool));
   if (strange.length > 0) throw new Error(`no such tools: ${strange}`);
   for (const tool of wanted) console.log(JSON.stringify(await tried(ask, tool, login)));

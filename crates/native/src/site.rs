@@ -3,6 +3,7 @@
 //! A request may carry a site and credentials of its own, where the configuration lets it; what one request carries is never
 //! used for another. It must not know any tool.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -252,10 +253,20 @@ const LONGEST_BODY: usize = 16 * 1024;
 /// Characters of an error's words.
 const LONGEST_WORDS: usize = 1000;
 
+/// A message: a text, or one for each field of a form.
+fn message(said: &Value) -> Option<Cow<'_, str>> {
+    let field = |(name, text): (&String, &Value)| Some(format!("{name}: {}", text.as_str()?));
+    match said {
+        Value::String(text) => Some(text.into()),
+        Value::Object(fields) => Some(fields.iter().filter_map(field).collect::<Vec<_>>().join("; ").into()),
+        _ => None,
+    }
+}
+
 /// What an error's body says, without markup.
 fn said(body: &Value) -> Option<String> {
-    let said = ["/message", "/error/message"].iter().find_map(|at| body.pointer(at).and_then(Value::as_str));
-    said.map(html::as_text).filter(|words| !words.is_empty())
+    let said = ["/message", "/error/message"].iter().find_map(|at| body.pointer(at).and_then(message));
+    said.map(|said| html::as_text(&said)).filter(|words| !words.is_empty())
 }
 
 fn clipped(words: &str) -> String {

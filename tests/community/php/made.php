@@ -36,7 +36,8 @@ function made( $what, $user, $other, $status ) {
 			friends_add_friend( $user, $friend, '1' === $status );
 			return array( 'id' => (int) friends_get_friendship_id( $user, $friend ), 'friend' => $friend );
 		case 'thread':
-			return array( 'id' => messages_new_message( array( 'sender_id' => $other, 'recipients' => array( $user ), 'subject' => 'Saturday', 'content' => 'Shall we meet?' ) ) );
+			$thread = messages_new_message( array( 'sender_id' => $other, 'recipients' => array( $user ), 'subject' => 'Saturday', 'content' => 'Shall we meet?' ) );
+			return array( 'id' => $thread, 'message' => (int) ( new BP_Messages_Thread( $thread ) )->last_message_id );
 		case 'notification':
 			return array( 'id' => bp_notifications_add_notification( array( 'user_id' => $user, 'item_id' => $other, 'component_name' => 'friends', 'component_action' => 'friendship_request', 'is_new' => 1, 'allow_duplicate' => true ) ) );
 		case 'field':
@@ -50,6 +51,11 @@ function made( $what, $user, $other, $status ) {
 			return array( 'id' => bp_document_add( array( 'attachment_id' => made_attachment( $user, 'txt', 'Words.' ), 'user_id' => $user, 'title' => 'made' ) ) );
 		case 'video':
 			return array( 'id' => bp_video_add( array( 'attachment_id' => made_attachment( $user, 'mp4', "\0\0\0\x18ftypmp42\0\0\0\0mp42isom" ), 'user_id' => $user, 'title' => 'made' ) ) );
+		case 'poster':
+			$film    = made_attachment( $user, 'mp4', "\0\0\0\x18ftypmp42\0\0\0\0mp42isom" );
+			$poster  = made_attachment( $user, 'png', $picture );
+			update_post_meta( $film, 'video_preview_thumbnails', array( 'default_images' => array(), 'custom_image' => $poster ) );
+			return array( 'id' => bp_video_add( array( 'attachment_id' => $film, 'user_id' => $user, 'title' => 'made' ) ), 'poster' => $poster );
 		case 'folder':
 			return array( 'id' => bp_folder_add( array( 'user_id' => $user, 'title' => 'A folder' ) ) );
 		case 'forum':
@@ -59,6 +65,71 @@ function made( $what, $user, $other, $status ) {
 			$topic = bbp_insert_topic( array( 'post_title' => 'What grows', 'post_content' => 'What shall we grow?', 'post_parent' => $forum, 'post_author' => $user ), array( 'forum_id' => $forum ) );
 			$reply = bbp_insert_reply( array( 'post_title' => 'Re: What grows', 'post_content' => 'Beans.', 'post_parent' => $topic, 'post_author' => $other ), array( 'forum_id' => $forum, 'topic_id' => $topic ) );
 			return array( 'id' => $topic, 'forum' => $forum, 'reply' => $reply );
+		case 'account':
+			$member = made_member();
+			get_user_by( 'id', $member )->set_role( user_can( $user, 'manage_options' ) ? 'administrator' : 'subscriber' );
+			list( $password ) = WP_Application_Passwords::create_new_application_password( $member, array( 'name' => 'tests' ) );
+			return array( 'id' => $member, 'login' => get_user_by( 'id', $member )->user_login, 'password' => $password );
+		case 'asked':
+			$member = made_member();
+			friends_add_friend( $member, $user );
+			return array( 'id' => (int) friends_get_friendship_id( $member, $user ), 'friend' => $member );
+		case 'signup':
+			$key  = wp_generate_password( 20, false );
+			$name = 'made' . strtolower( wp_generate_password( 8, false ) );
+			return array( 'id' => BP_Signup::add( array( 'user_login' => $name, 'user_email' => "$name@example.org", 'registered' => bp_core_current_time(), 'activation_key' => $key, 'meta' => array( 'password' => wp_hash_password( $key ) ) ) ), 'key' => $key );
+		case 'invite':
+			$invite = wp_insert_post( array( 'post_author' => $user, 'post_type' => bp_get_invite_post_type(), 'post_status' => 'publish', 'post_title' => 'Come' ) );
+			update_post_meta( $invite, '_bp_invitee_email', 'ann@example.org' );
+			return array( 'id' => $invite );
+		case 'repeater':
+			$part  = xprofile_insert_field_group( array( 'name' => 'Jobs ' . wp_generate_password( 4, false ) ) );
+			$field = xprofile_insert_field( array( 'field_group_id' => $part, 'type' => 'textbox', 'name' => 'Job' ) );
+			bp_xprofile_update_meta( $part, 'group', 'is_repeater_enabled', 'on' );
+			bp_set_profile_field_set_count( $part, $user, 2 );
+			return array( 'id' => $part, 'field' => $field, 'copies' => array_map( 'intval', bp_get_repeater_clone_field_ids_subset( $part, 2 ) ) );
+		case 'invitation':
+			$group = made_group( $other, 'private', array() );
+			return array( 'id' => groups_invite_user( array( 'user_id' => $user, 'group_id' => $group, 'inviter_id' => $other, 'send_invite' => 1 ) ), 'group' => $group );
+		case 'request':
+			$group = made_group( $user, 'private', array() );
+			return array( 'id' => groups_send_membership_request( array( 'user_id' => made_member(), 'group_id' => $group ) ), 'group' => $group );
+		case 'comment':
+			$activity = bp_activity_add( array( 'user_id' => $user, 'component' => 'activity', 'type' => 'activity_update', 'content' => 'Good morning' ) );
+			return array( 'id' => bp_activity_new_comment( array( 'activity_id' => $activity, 'parent_id' => $activity, 'user_id' => $user, 'content' => 'And to you' ) ), 'activity' => $activity );
+		case 'reaction':
+			$activity = bp_activity_add( array( 'user_id' => $user, 'component' => 'activity', 'type' => 'activity_update', 'content' => 'Good morning' ) );
+			$kind     = (int) array_column( bb_load_reaction()->bb_get_reactions(), 'id' )[0];
+			$reaction = bb_load_reaction()->bb_add_user_item_reaction( array( 'reaction_id' => $kind, 'item_type' => 'activity', 'item_id' => $activity, 'user_id' => $user ) );
+			return array( 'id' => is_object( $reaction ) ? (int) $reaction->id : 0, 'kind' => $kind, 'activity' => $activity );
+		case 'subject':
+			// For those who run the site alone.
+			wp_set_current_user( get_user_by( 'login', 'admin' )->ID );
+			$topic = bb_topics_manager_instance()->bb_add_topic( array( 'name' => 'Garden ' . wp_generate_password( 4, false ), 'permission_type' => 'anyone', 'item_id' => 0, 'item_type' => 'activity', 'user_id' => $user ) );
+			return array( 'id' => is_object( $topic ) ? (int) ( $topic->topic_id ?? $topic->id ) : 0 );
+		case 'subscription':
+			$forum = bbp_insert_forum( array( 'post_title' => 'Town square', 'post_content' => 'Talk here', 'post_author' => $other ) );
+			return array( 'id' => bb_create_subscription( array( 'user_id' => $user, 'item_id' => $forum, 'type' => 'forum' ) ), 'forum' => $forum );
+		case 'report':
+			$activity = bp_activity_add( array( 'user_id' => $other, 'component' => 'activity', 'type' => 'activity_update', 'content' => 'Rude words' ) );
+			$report   = bp_moderation_add( array( 'content_id' => $activity, 'content_type' => 'activity', 'user_id' => $user, 'note' => 'Rude' ) );
+			return array( 'id' => is_object( $report ) ? (int) $report->id : (int) $report );
+		case 'album':
+			return array( 'id' => bp_album_add( array( 'user_id' => $user, 'title' => 'An album', 'privacy' => 'public' ) ) );
+		case 'upload':
+			$kind = in_array( $status, array( 'txt', 'mp4' ), true ) ? $status : 'png';
+			return array( 'id' => made_attachment( $user, $kind, 'png' === $kind ? $picture : 'Words.' ) );
+		case 'picture':
+			// What an upload leaves behind: of a member, or of a group that is made for it; its picture, or the one above its page.
+			$of     = 'group' === substr( $status, 0, 5 ) ? made_group( $user, 'public', array() ) : $user;
+			$groups = $of !== $user || 'group' === substr( $status, 0, 5 );
+			$uploads = wp_upload_dir()['basedir'];
+			$folder  = 'cover' === substr( $status, -5 ) ? "$uploads/buddypress/" . ( $groups ? 'groups' : 'members' ) . "/$of/cover-image" : "$uploads/" . ( $groups ? 'group-avatars' : 'avatars' ) . "/$of";
+			wp_mkdir_p( $folder );
+			foreach ( 'cover' === substr( $status, -5 ) ? array( 'made-bp-cover-image' ) : array( 'made-bpfull', 'made-bpthumb' ) as $name ) {
+				file_put_contents( "$folder/$name.png", $picture );
+			}
+			return array( 'id' => $of );
 		case 'block':
 			$member = made_member();
 			bp_moderation_add( array( 'content_id' => $member, 'content_type' => 'user', 'user_id' => $user ) );

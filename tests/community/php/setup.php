@@ -50,9 +50,10 @@ require_once buddypress()->plugin_dir . 'bp-core/admin/bp-core-admin-schema.php'
 bp_core_install( bp_get_option( 'bp-active-components' ) );
 if ( $boss ) {
 	// What its owner has to allow first.
-	foreach ( array( '_bp_enable_activity_edit', 'bp_media_profile_media_support', 'bp_media_profile_document_support', 'bp_video_profile_video_support', 'bpm_blocking_member_blocking', 'bb_blocking_member_reporting' ) as $allowed ) {
+	foreach ( array( '_bp_enable_activity_edit', 'bp_media_profile_media_support', 'bp_media_profile_document_support', 'bp_video_profile_video_support', 'bpm_blocking_member_blocking', 'bb_blocking_member_reporting', '_bb_enable_activity_comment_edit', '_bp_enable_activity_link_preview', 'bb_enable_activity_topics', 'bp-disable-group-messages', 'bp-disable-group-type-creation', 'bp-member-type-enable-disable', 'bp-enable-profile-search', 'bp-enable-site-registration', 'users_can_register' ) as $allowed ) {
 		bp_update_option( $allowed, 1 );
 	}
+	bp_update_option( '_bb_activity_comment_edit_time', -1 );
 	bp_update_option( 'bpm_reporting_content_reporting', array_fill_keys( array( 'activity', 'activity_comment', 'groups', 'forum', 'forum_topic', 'forum_reply', 'document', 'media', 'video' ), 1 ) );
 }
 flush_rewrite_rules( false );

@@ -36,7 +36,8 @@ cargo xtask community [--wordpress FOLDER] [--only TOOL] [--profile CARGO-PROFIL
 
 Each tree gets two new sites, one as it comes and one on which application passwords count from a request's start, with a
 gateway in front of each. Every tool for it is called there as the administrator and as a plain member. The trees are copied
-and not changed. Packages that are missing are installed (Debian; as root): PHP, MariaDB, WordPress.
+and not changed. Packages that are missing are installed (Debian; as root): PHP, MariaDB, WordPress. Once all is built it takes
+half a minute with BuddyPress and some six minutes with BuddyBoss.
 
 A table is printed and written as Markdown below target/community; all arguments, answers and requests of a run are in the log
 that is named at its start.

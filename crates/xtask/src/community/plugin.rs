@@ -37,7 +37,7 @@ impl Plugin {
         let (tree, with) = (tree.to_owned(), with.into_iter().map(Path::to_owned).collect());
         let boss = text.lines().any(|line| line.contains("Plugin Name:") && line.contains("BuddyBoss"));
         Ok(if boss {
-            let phases: &[&str] = &["core", "buddyboss", "advanced"];
+            let phases: &[&str] = &["core", "buddyboss", "advanced", "extended"];
             Self { tools: "buddyboss", phases: Some(phases), name: "buddyboss-platform", tree, with }
         } else {
             Self { tools: "buddypress", phases: None, name: "buddypress", tree, with }

@@ -61,6 +61,10 @@ fn missing_arguments_and_errors_of_the_site_are_results() {
         &json!({"id": 1}),
     ));
     assert!(is_error && text.contains("Application Password"), "{text}");
+    let form = json!({"code": "bp_rest_register_errors", "message": {"field_3": "Please enter a username"}});
+    let answer =
+        asked(&over(Fake::new(move |_| Ok(reply(400, &form)))), "buddyboss_get_group", &json!({"id": 1}));
+    assert_eq!(content(&answer), ("Error: field_3: Please enter a username".to_owned(), true));
     let nobody =
         Fake::replying(
             |request| {
@@ -116,6 +120,41 @@ fn a_friendship_ends_for_those_whose_it_is_and_what_has_not_ended_is_no_success(
             let (text, is_error) = content(&asked(&server, tool, &arguments));
             assert_eq!((is_error, text.contains("has not ended")), (!ended, !ended), "{tool}: {text}");
         }
+    }
+}
+
+#[test]
+fn what_is_changed_names_what_the_platform_would_take_for_changed_too() {
+    let comment = |request: &HttpRequest| {
+        let answers = json!({"id": 5, "primary_item_id": 2, "secondary_item_id": 4});
+        if request.url.ends_with("/comment/5") { reply(200, &answers) } else { site(request) }
+    };
+    let extended = Phases { extended: true, ..ALL };
+    for (tool, arguments, asks) in [
+        (
+            "buddyboss_update_activity_comment",
+            json!({"id": 2, "comment_id": 5, "content": "C"}),
+            "PUT /buddyboss/v1/activity/2/comment/5 {\"parent_id\":4,\"content\":\"C\"}",
+        ),
+        (
+            "buddyboss_update_platform_settings",
+            json!({"settings": {"bp-x": true, "name": "n"}}),
+            "POST /buddyboss/v1/settings {\"bp-x\":true,\"name\":\"n\"}",
+        ),
+        (
+            "buddyboss_create_signup",
+            json!({"signup_email": "a@b.example", "signup_password": "p", "fields": {"field_3": "a"}}),
+            "POST /buddyboss/v1/signup {\"signup_email\":\"a@b.example\",\"signup_password\":\"p\",\"field_3\":\"a\"}",
+        ),
+        (
+            "buddyboss_delete_activity_topic",
+            json!({"id": 3, "item_type": "activity"}),
+            "DELETE /buddyboss/v1/bb-topics/3?item_type=activity",
+        ),
+    ] {
+        let fake = Fake::replying(comment);
+        asked(&server(&settings(), extended, fake.clone()).unwrap(), tool, &arguments);
+        assert_eq!(fake.lines().pop().unwrap(), line(asks));
     }
 }
 

@@ -91,7 +91,7 @@ fn site(request: &HttpRequest) -> HttpResponse {
                 json!([{"id": 9}])
             }
             "upload" | "upload_poster" => json!({"upload_id": 55, "id": 56}),
-            _ => json!({"id": 9, "type": "activity_update"}),
+            _ => json!({"id": 9, "type": "activity_update", "secondary_item_id": 4}),
         },
     )
 }
@@ -171,6 +171,16 @@ const BUDDYBOSS_KNOWN: &[Known] = &[
     ("buddyboss_update_media", "content", "it is read though not announced"),
     ("buddyboss_upload_media", "content", "it is read though not announced"),
     ("buddyboss_upload_video", "content", "it is read though not announced"),
+    ("buddyboss_update_activity_comment", "content", "it is read though not announced"),
+    ("buddyboss_update_activity_comment", "parent_id", "it is read though not announced"),
+    ("buddyboss_create_activity_topic", "item_id", "it is read though not announced"),
+    ("buddyboss_update_activity_topic", "item_id", "it is read though not announced"),
+    ("buddyboss_update_activity_topic", "permission_type", "it is read though not announced"),
+    ("buddyboss_delete_activity_topic", "item_id", "it is read though not announced"),
+    ("buddyboss_delete_activity_topic", "item_type", "it is read though not announced"),
+    ("buddyboss_update_activity_topic_order", "item_id", "it is read though not announced"),
+    ("buddyboss_create_signup", "author", "the form's fields stand for themselves"),
+    ("buddyboss_update_platform_settings", "a", "the platform's settings stand for themselves"),
     ("buddyboss_create_topic", "author_id", "clients send it; the platform takes the caller"),
     ("buddyboss_create_reply", "author_id", "clients send it; the platform takes the caller"),
     (

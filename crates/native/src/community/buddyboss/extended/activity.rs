@@ -1,7 +1,12 @@
 //! Comments on activity, reactions, topics that activity can be about.
 
-use super::{PAGE, PER_PAGE, rows};
-use crate::tools::{Tool, flag, html, int, integers, object, objects, text};
+use super::{EXTENDED, PAGE, PER_PAGE, rows};
+use crate::rest::{Bind, Missing, Shape, get, put, value};
+use crate::tools::{Argument, Form, Tool, flag, html, int, integers, object, objects, text, tool};
+
+const TOPIC_OF: Argument =
+    text("item_type", "Where it is used: activity, or groups for one of a single group.").required();
+const TOPIC_IN: Argument = int("item_id", "The group's number, where it is one of a group.");
 
 pub(super) const TOOLS: &[Tool] = rows! {
     "buddyboss_get_activity_details", "How lists of activity can be narrowed down.", [];
@@ -35,10 +40,6 @@ pub(super) const TOOLS: &[Tool] = rows! {
     "buddyboss_get_activity_comment", "One comment on an activity.",
         [int("id", "Its number.").required(), int("comment_id", "The comment's number.").required()];
         get "/activity/{id}/comment/{comment_id}";
-    "buddyboss_update_activity_comment", "Changes a comment on an activity.",
-        [int("comment_id", "The comment's number.").required(), int("id", "Its number.").required(),
-         text("display_comments", "How comments come along.").among(&["stream", "threaded"])];
-        put "/activity/{id}/comment/{comment_id}";
     "buddyboss_delete_activity_comment", "Removes a comment on an activity.",
         [int("id", "Its number.").required(), int("comment_id", "The comment's number.").required()];
         delete "/activity/{id}/comment/{comment_id}";
@@ -69,20 +70,43 @@ pub(super) const TOOLS: &[Tool] = rows! {
          int("item_id", "The number of what it is about."), text("item_type", "What it is about.")];
         get "/bb-topics";
     "buddyboss_create_activity_topic", "Adds a topic that activity can be about.",
-        [text("title", "The title.").required(), text("item_type", "What it is about.").required(),
+        [text("title", "The title.").required(), TOPIC_OF, TOPIC_IN,
          text("permission_type", "Who may use it, such as anyone or mods_admins.").required()];
         post "/bb-topics";
     "buddyboss_get_activity_topic", "One topic that activity can be about.", [int("id", "Its number.").required()];
         get "/bb-topics/{id}";
     "buddyboss_update_activity_topic", "Changes a topic that activity can be about.",
-        [int("id", "Its number.").required(), text("title", "The title.").required(),
-         text("item_type", "What it is about.").required()];
+        [int("id", "Its number.").required(), text("title", "The title.").required(), TOPIC_OF, TOPIC_IN,
+         text("permission_type", "Who may use it, such as anyone or mods_admins.")];
         put "/bb-topics/{id}";
     "buddyboss_delete_activity_topic", "Removes a topic that activity can be about.",
-        [int("id", "Its number.").required()];
+        [int("id", "Its number.").required(), TOPIC_OF, TOPIC_IN];
         delete "/bb-topics/{id}";
     "buddyboss_update_activity_topic_order", "Orders the topics that activity can be about.",
-        [text("item_type", "What it is about.").required(),
-         objects("topics", "Each {topic_id, menu_order}.").required()];
+        [TOPIC_OF, TOPIC_IN,
+         objects("topics", "Each {topic_id, menu_order}, the topic's number as a text.").required()];
         put "/bb-topics/order";
 };
+
+pub(super) const COMMENTS: &[Tool] = &[tool(
+    "buddyboss_update_activity_comment",
+    "Changes a comment on an activity.",
+    &[
+        int("comment_id", "The comment's number.").required(),
+        int("id", "The activity's number.").required(),
+        html("content", "What it says.").required(),
+        text("display_comments", "How comments come along.").among(&["stream", "threaded"]),
+    ],
+    // The route takes a comment that does not say what it answers for one on the activity itself.
+    &[
+        get("buddyboss", "/activity/{id}/comment/{comment_id}").alone().binds(&[ANSWERED]).step(),
+        put("buddyboss", "/activity/{id}/comment/{comment_id}")
+            .with(&[value("parent_id", "answered", Form::Plain)])
+            .step(),
+    ],
+    Shape::Whole,
+)
+.phase(EXTENDED)];
+
+/// What a comment answers.
+const ANSWERED: Bind = Bind { name: "answered", at: "/secondary_item_id", missing: Missing::Nothing };

@@ -28,11 +28,13 @@ use crate::tools::{Argument, Tool, raw, tool};
 pub(super) const TABLES: &[&[Tool]] = &[
     people::TOOLS,
     people::FRIENDS,
+    people::SIGNUPS,
     people::PICTURES,
     profiles::TOOLS,
     groups::TOOLS,
     groups::PICTURES,
     activity::TOOLS,
+    activity::COMMENTS,
     talk::TOOLS,
     talk::TOGGLES,
     media::TOOLS,
@@ -40,6 +42,7 @@ pub(super) const TABLES: &[&[Tool]] = &[
     forums::TOOLS,
     forums::TOGGLES,
     site::TOOLS,
+    site::SETTINGS,
 ];
 
 const PICTURE: Argument =

@@ -63,11 +63,6 @@ pub(super) const TOOLS: &[Tool] = rows! {
          text("user_login", "Only that of this name."), int("number", "How many at most."),
          int("offset", "How many are skipped before the first.")];
         get "/signup";
-    "buddyboss_create_signup", "Registers somebody.",
-        [text("signup_email", "The e-mail address.").required(),
-         text("signup_email_confirm", "The same once more."), raw("signup_password", "The password.").required(),
-         raw("signup_password_confirm", "The same once more.")];
-        post "/signup";
     "buddyboss_get_signup", "One registration.", [text("id", "Its number.").required()];
         get "/signup/{id}";
     "buddyboss_delete_signup", "Removes a registration.", [text("id", "Its number.").required()];
@@ -75,7 +70,7 @@ pub(super) const TOOLS: &[Tool] = rows! {
     "buddyboss_update_signup_activation", "Confirms a registration.",
         [text("activation_key", "The key of the message that was sent.").required()];
         put "/signup/activate/{activation_key}";
-    "buddyboss_get_signup_form", "What the form for registrations asks.", [];
+    "buddyboss_get_signup_form", "What the form for registrations asks, where the site shows that to members.", [];
         get "/signup/form";
     "buddyboss_get_friendship", "One friendship.", [int("id", "Its number.").required()];
         get "/friends/{id}";
@@ -104,6 +99,26 @@ pub(super) const FRIENDS: &[Tool] = &[tool(
     "Ends the friendship with a member.",
     &[int("friend_id", "The number of the friend.").required()],
     &[delete("buddyboss", "/friends").binds(&[ENDED]).step(), SURELY_ENDED],
+    Shape::Whole,
+)
+.phase(EXTENDED)];
+
+pub(super) const SIGNUPS: &[Tool] = &[tool(
+    "buddyboss_create_signup",
+    "Registers somebody.",
+    &[
+        text("signup_email", "The e-mail address.").required(),
+        text("signup_email_confirm", "The same once more."),
+        raw("signup_password", "The password.").required(),
+        raw("signup_password_confirm", "The same once more."),
+        object(
+            "fields",
+            "What else the form for registrations asks, such as {\"field_3\": \"ann\"}, where 3 is the number of the \
+             profile's field (buddyboss_list_xprofile_fields); a nickname as a rule.",
+        )
+        .form(Form::Spread),
+    ],
+    &[post("buddyboss", "/signup").step()],
     Shape::Whole,
 )
 .phase(EXTENDED)];

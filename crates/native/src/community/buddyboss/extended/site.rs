@@ -1,7 +1,8 @@
 //! The platform itself.
 
-use super::{PAGE, PER_PAGE, SEARCH, rows};
-use crate::tools::{Tool, int, integers, text};
+use super::{EXTENDED, PAGE, PER_PAGE, SEARCH, rows};
+use crate::rest::{Shape, edit};
+use crate::tools::{Form, Tool, int, integers, object, text, tool};
 
 pub(super) const TOOLS: &[Tool] = rows! {
     "buddyboss_list_blogs", "Lists the sites of a network.",
@@ -22,8 +23,15 @@ pub(super) const TOOLS: &[Tool] = rows! {
         put "/components";
     "buddyboss_get_platform_settings", "The platform's settings.", [];
         get "/settings";
-    "buddyboss_update_platform_settings", "Changes the platform's settings.",
-        [text("name", "The name."), text("status", "The status.").among(&["active", "inactive"]),
-         text("title", "The title."), text("description", "The description.")];
-        edit "/settings";
 };
+
+pub(super) const SETTINGS: &[Tool] = &[tool(
+    "buddyboss_update_platform_settings",
+    "Changes settings of the platform; what is left out stays.",
+    &[object("settings", "Values by the names that buddyboss_get_platform_settings has under platform.")
+        .required()
+        .form(Form::Spread)],
+    &[edit("buddyboss", "/settings").step()],
+    Shape::Whole,
+)
+.phase(EXTENDED)];

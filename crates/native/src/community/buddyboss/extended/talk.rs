@@ -4,7 +4,7 @@ use super::{PAGE, PER_PAGE, SEARCH, rows};
 use crate::tools::{Effect, Tool, flag, html, int, integers, object, text};
 
 pub(super) const TOOLS: &[Tool] = rows! {
-    "buddyboss_update_message_thread", "Notes what a member has done with a thread.",
+    "buddyboss_update_message_thread", "Changes what goes with a message of the caller's own in a thread: photos, videos, documents.",
         [int("id", "Its number.").required(), integers("bp_media_ids", "The numbers of uploaded photos."),
          object("media_gif", "A moving picture: {url, mp4}."),
          object("bp_videos", "The numbers of uploaded videos."),
