@@ -188,6 +188,11 @@ impl Fault {
     }
 }
 
+/// What is said of a resource that nobody has, or nobody for who asks.
+pub(crate) fn no_resource(uri: &str) -> String {
+    format!("no server of this profile has the resource {uri}")
+}
+
 /// What a person does about a server that wants consent first.
 pub(crate) fn consent_message(server: &str, page: &str) -> String {
     format!(

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::rules::{Class, Rules};
 use super::target::Target;
 use crate::catalogue::ListKind;
+use crate::config::Glob;
 
 /// What a class of askers may use of a profile.
 #[derive(Debug, Clone)]
@@ -22,6 +23,21 @@ impl Guard {
     /// A thing of a server, under the name that clients see, as it is listed.
     pub fn target<'a>(&'a self, server: &'a str, kind: ListKind, name: &'a str) -> Target<'a> {
         Target::listed(&self.profile, server, kind, name)
+    }
+
+    /// Whether anything of a server may be used whose name, or whose URI, can be `like` this; `true` is not certain.
+    pub fn opens(&self, server: &str, like: &Glob) -> bool {
+        self.rules.opens_server(&self.class, (&self.profile, server), like)
+    }
+
+    /// Whether anything of a server can be kept from the askers.
+    pub fn bounds(&self, server: &str) -> bool {
+        self.rules.bound(&self.class, (&self.profile, server))
+    }
+
+    /// Whether a resource of a server can be kept from the askers whose URI is `like` this.
+    pub fn bounds_resources(&self, server: &str, like: &Glob) -> bool {
+        self.rules.bound_resources(&self.class, (&self.profile, server), like)
     }
 
     /// Whether it may be used.

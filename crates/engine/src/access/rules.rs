@@ -98,16 +98,57 @@ impl Rules {
 
     /// Do askers of this class find anything in a profile? Where they do not, it looks as if it were not there.
     pub fn opens(&self, class: &Class, profile: &str) -> bool {
-        let about = |effect: Effect| {
-            self.rules.iter().enumerate().filter(move |(number, rule)| {
-                rule.effect == effect && class.is_under(*number) && matches(rule.profiles.as_deref(), profile)
-            })
-        };
-        let is_whole =
-            |rule: &AccessRule| fits_all(&rule.what) && rule.servers.is_none() && rule.when.is_empty();
         class.may_enter(profile)
-            && !about(Effect::Deny).any(|(_, rule)| is_whole(rule))
-            && (!self.closed || about(Effect::Allow).next().is_some())
+            && !self.about(class, Effect::Deny, profile).any(|rule| is_whole(rule) && rule.servers.is_none())
+            && (!self.closed || self.about(class, Effect::Allow, profile).next().is_some())
+    }
+
+    /// May askers of this class use anything of a server whose name, or whose URI, can be `like` this? What the server has
+    /// nobody knows here: `false` is certain, `true` is not.
+    pub fn opens_server(&self, class: &Class, (profile, server): (&str, &str), like: &Glob) -> bool {
+        let there = |effect| {
+            self.about(class, effect, profile).filter(|rule| matches(rule.servers.as_deref(), server))
+        };
+        let denies =
+            |rule: &AccessRule| rule.when.is_empty() && rule.what.iter().any(|glob| glob.covers(like));
+        class.may_enter(profile)
+            && !there(Effect::Deny).any(denies)
+            && (!self.closed
+                || there(Effect::Allow).any(|rule| rule.what.iter().any(|glob| glob.meets(like))))
+    }
+
+    /// Can anything of a server be kept from askers of this class?
+    pub fn bound(&self, class: &Class, (profile, server): (&str, &str)) -> bool {
+        self.keeps(class, (profile, server), |_| true)
+    }
+
+    /// Can a resource of a server be kept from askers of this class whose URI is `like` this?
+    pub fn bound_resources(&self, class: &Class, place: (&str, &str), like: &Glob) -> bool {
+        self.keeps(class, place, |rule| rule.when.is_empty() && rule.what.iter().any(|glob| glob.meets(like)))
+    }
+
+    /// Does a rule that denies keep something of a server back, or is not all of it allowed?
+    fn keeps(
+        &self,
+        class: &Class,
+        (profile, server): (&str, &str),
+        denies: impl Fn(&AccessRule) -> bool,
+    ) -> bool {
+        let there = |effect| {
+            self.about(class, effect, profile).filter(|rule| matches(rule.servers.as_deref(), server))
+        };
+        !class.may_enter(profile)
+            || there(Effect::Deny).any(denies)
+            || (self.closed && !there(Effect::Allow).any(is_whole))
+    }
+
+    /// The rules of one kind that are about askers of this class in a profile.
+    fn about(&self, class: &Class, effect: Effect, profile: &str) -> impl Iterator<Item = &AccessRule> {
+        let all = self.rules.iter().enumerate();
+        let is_one = move |number: usize, rule: &AccessRule| {
+            rule.effect == effect && class.is_under(number) && matches(rule.profiles.as_deref(), profile)
+        };
+        all.filter(move |(number, rule)| is_one(*number, rule)).map(|(_, rule)| rule)
     }
 
     /// May this asker use this? The same as [`Rules::decide_as`] with the asker's class, which lists are made by.
@@ -159,6 +200,11 @@ impl Rules {
 fn is_about(rule: &AccessRule, asker: &Asker<'_>) -> bool {
     rule.who.as_ref().is_none_or(|who| is_among(asker, who))
         && !rule.unless.as_ref().is_some_and(|who| is_among(asker, who))
+}
+
+/// Is the rule about everything, with whatever arguments, as far as it goes?
+fn is_whole(rule: &AccessRule) -> bool {
+    fits_all(&rule.what) && rule.when.is_empty()
 }
 
 /// Is the rule about this thing, whoever asks? Conditions are on tools, so that a rule with some is about tools alone.

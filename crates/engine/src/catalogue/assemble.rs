@@ -14,7 +14,7 @@ use super::part::Part;
 use super::validator::LazyValidator;
 use super::{Item, ListKind, PromptEntry, ToolEntry, UpstreamId, UpstreamOffer, ViewSpec};
 use crate::access::Annotations;
-use crate::config::{NameRules, Profile, ToolSetting};
+use crate::config::{Glob, NameRules, Profile, ToolSetting};
 use crate::tasks::renames_among;
 
 /// An item under its public name.
@@ -174,22 +174,28 @@ impl<'p, 'a> Assembly<'p, 'a> {
         (owners, shown)
     }
 
-    /// The merged capabilities. Lists of the gateway can change whenever a server comes or goes, whatever it says itself.
-    pub(super) fn capabilities(&self, upstreams: &[UpstreamOffer]) -> String {
-        let awaited = upstreams.iter().any(|u| u.offer.as_ref().is_err_and(|absence| absence.retry));
-        let declared = |name: &str| awaited || self.parts.iter().any(|part| part.declares(name));
-        let changing: Vec<String> = ["tools", "prompts", "resources"]
-            .into_iter()
-            .filter(|name| declared(name))
-            .map(|name| format!("\"{name}\":{{\"listChanged\":true}}"))
-            .collect();
-        let changing = format!("{{{}}}", changing.join(","));
-        let own = self.parts.iter().map(|part| &*part.capabilities);
-        let merged = merge(std::iter::once(changing.as_bytes()).chain(own));
-        let unlisted =
-            || without_list(&merged).filter(|_| renames_among(self.spec.era, upstreams, self.spec.separate));
-        unlisted().unwrap_or(merged)
+    /// The servers of which the clients may use nothing: not of what they list, nor by any rule where they list nothing.
+    pub(super) fn shut(&self, upstreams: &[UpstreamOffer]) -> Vec<UpstreamId> {
+        let opens = |server: &str| self.spec.guard.is_none_or(|guard| guard.opens(server, &Glob::any()));
+        let is_shut = |u: &&UpstreamOffer| self.barred.get(&u.id).copied().unwrap_or_else(|| !opens(&u.name));
+        upstreams.iter().filter(is_shut).map(|u| u.id).collect()
     }
+}
+
+/// The merged capabilities. Lists of the gateway can change whenever a server comes or goes, whatever it says itself.
+pub(super) fn capabilities(spec: &ViewSpec<'_>, parts: &[&Part<'_>], upstreams: &[UpstreamOffer]) -> String {
+    let awaited = upstreams.iter().any(|u| u.offer.as_ref().is_err_and(|absence| absence.retry));
+    let declared = |name: &str| awaited || parts.iter().any(|part| part.declares(name));
+    let changing: Vec<String> = ["tools", "prompts", "resources"]
+        .into_iter()
+        .filter(|name| declared(name))
+        .map(|name| format!("\"{name}\":{{\"listChanged\":true}}"))
+        .collect();
+    let changing = format!("{{{}}}", changing.join(","));
+    let own = parts.iter().map(|part| &*part.capabilities);
+    let merged = merge(std::iter::once(changing.as_bytes()).chain(own));
+    let unlisted = || without_list(&merged).filter(|_| renames_among(spec.era, upstreams, spec.separate));
+    unlisted().unwrap_or(merged)
 }
 
 /// The name for the upstream and the key for the list, where the public name is another one.
@@ -201,7 +207,7 @@ fn renamed(item: &Item, public: &str) -> (Option<Bytes>, Option<String>) {
 }
 
 /// What the profile and its servers have to say.
-pub(super) fn instructions(profile: &Profile, parts: &[Part<'_>], upstreams: usize) -> Option<String> {
+pub(super) fn instructions(profile: &Profile, parts: &[&Part<'_>], upstreams: usize) -> Option<String> {
     let own = profile.instructions.as_ref().map(|text| text.expose().to_owned());
     let said: Vec<(&str, &str)> = parts
         .iter()

@@ -1,5 +1,7 @@
 //! Matching URIs against URI templates (RFC 6570), only as far as finding out whose resource a URI is.
 
+use crate::config::Glob;
+
 /// The most expressions that a template may have: what has more is not matched.
 const MAX_EXPRESSIONS: usize = 8;
 
@@ -37,6 +39,18 @@ pub(super) fn covers(template: &str, uri: &str) -> bool {
     places[uri.len()]
 }
 
+/// The pattern of all that a template can expand to, and more; `None` where there is none.
+pub(super) fn pattern(template: &str) -> Option<Glob> {
+    let mut parts = template.split('{');
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (_, literal) = part.split_once('}')?;
+        text.push('*');
+        text.push_str(literal);
+    }
+    Glob::parse(&text).ok()
+}
+
 /// Where an expression can end that begins at one of `starts`.
 fn after_expression(starts: &[bool], expression: &str, uri: &str) -> Vec<bool> {
     let wide = expression.starts_with(['+', '#', '/', '?', '&', ';', '.']);
@@ -64,7 +78,7 @@ fn after_literal(starts: &[bool], literal: &str, uri: &str) -> Vec<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::covers;
+    use super::{covers, pattern};
 
     #[test]
     fn expressions_cover_what_they_can_expand_to() {
@@ -82,6 +96,19 @@ mod tests {
             ("x://é{a}", "x://éé", true),
         ] {
             assert_eq!(covers(template, uri), want, "{template} {uri}");
+        }
+    }
+
+    #[test]
+    fn patterns_match_what_templates_cover() {
+        for (template, wanted) in [
+            ("test://{id}/data", Some("test://*/data")),
+            ("x://q{?a,b}", Some("x://q*")),
+            ("x://plain", Some("x://plain")),
+            ("x://{a", None),
+            ("", None),
+        ] {
+            assert_eq!(pattern(template).as_ref().map(crate::config::Glob::as_str), wanted, "{template}");
         }
     }
 

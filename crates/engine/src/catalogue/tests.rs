@@ -10,6 +10,7 @@ use super::*;
 use crate::access::{Asker, Guard, Principal, Rules};
 use crate::config::{Lookup, Naming, Profile, load};
 
+mod guarded;
 mod mixed;
 mod settings;
 
@@ -194,7 +195,7 @@ fn an_absent_upstream_is_not_named_to_those_who_may_not_use_it() {
     let gone = Absence { reason: "connection refused".to_owned(), retry: true };
     let view = View::build(spec, vec![upstream(1, "gone", Err(gone))]);
     for name in ["gone__y", "other"] {
-        assert_eq!(view.absence_behind(ListKind::Tools, name), None, "{name}");
+        assert_eq!(view.absence_behind(name), None, "{name}");
     }
 }
 
@@ -208,8 +209,8 @@ fn an_absent_upstream_is_named_and_disturbs_nobody() {
         vec![upstream(1, "here", Ok(here)), upstream(2, "gone", Err(gone.clone()))],
     );
     assert!(view.tool("here__x").is_some());
-    assert_eq!(view.absence_behind(ListKind::Tools, "gone__y"), Some(("gone", &gone)));
-    assert_eq!(view.absence_behind(ListKind::Tools, "other"), None);
+    assert_eq!(view.absence_behind("gone__y"), Some(("gone", &gone)));
+    assert_eq!(view.absence_behind("other"), None);
 }
 
 #[test]

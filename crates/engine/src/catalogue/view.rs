@@ -8,7 +8,7 @@ use proto::bridge::tasks::TaskSupport;
 use proto::era::{CacheHint, Era, discover_result};
 use proto::json::unquote;
 
-use super::assemble::{Assembly, instructions};
+use super::assemble::{Assembly, capabilities, instructions};
 use super::capabilities::{declares, names, names_extension};
 use super::mirrored::MirroredParam;
 use super::names::SEPARATOR;
@@ -18,7 +18,7 @@ use super::template::covers;
 use super::validator::LazyValidator;
 use super::{ListKind, Offer, Pages};
 use crate::access::{Annotations, Guard};
-use crate::config::Profile;
+use crate::config::{Glob, Naming, Profile};
 
 /// The capability of completing arguments, for which not every era has a word.
 const COMPLETIONS: &str = "completions";
@@ -115,26 +115,31 @@ pub struct View {
     era: &'static Era,
     tools: HashMap<String, ToolEntry>,
     prompts: HashMap<String, PromptEntry>,
-    resources: HashMap<String, UpstreamId>,
-    templates: Vec<(String, UpstreamId)>,
+    pub(super) resources: HashMap<String, UpstreamId>,
+    pub(super) templates: Vec<(String, UpstreamId)>,
     pages: [Pages; 4],
     capabilities: String,
     /// The names of what is declared, since every request asks for one.
     declared: Vec<String>,
     instructions: Option<String>,
     discover: Bytes,
+    /// Those of which the clients may use anything.
     upstreams: Vec<UpstreamOffer>,
     notes: Vec<String>,
-    guard: Option<Guard>,
+    pub(super) guard: Option<Guard>,
     hidden: HashSet<(ListKind, String)>,
     /// Of the servers that list something, whether all of it is kept from the clients.
     barred: HashMap<UpstreamId, bool>,
+    /// The servers of which the clients may use nothing: all else is as if these were not there.
+    shut: Vec<UpstreamId>,
+    /// Whether names begin with their server's.
+    prefixed: bool,
     separate: bool,
 }
 
 impl View {
     /// Merges offers, in the order of the profile's servers, and says them in the words of the clients' era.
-    pub fn build(spec: ViewSpec<'_>, upstreams: Vec<UpstreamOffer>) -> Self {
+    pub fn build(spec: ViewSpec<'_>, mut upstreams: Vec<UpstreamOffer>) -> Self {
         let mut notes = Vec::new();
         let parts = Part::all(&upstreams, (spec.era, &spec.profile.tool_settings), &mut notes);
         let mut all = Assembly { spec, parts: &parts, notes, hidden: HashSet::new(), barred: HashMap::new() };
@@ -142,10 +147,14 @@ impl View {
         let (prompts, prompt_items) = all.prompts();
         let (resources, resource_items) = all.uris(ListKind::Resources);
         let (templates, template_items) = all.uris(ListKind::Templates);
-        let capabilities = all.capabilities(&upstreams);
+        let shut = all.shut(&upstreams);
+        let is_open = |id: UpstreamId| !shut.contains(&id);
+        let open: Vec<&Part<'_>> = parts.iter().filter(|part| is_open(part.upstream.id)).collect();
+        let seen: Vec<UpstreamOffer> = upstreams.iter().filter(|u| is_open(u.id)).cloned().collect();
+        let capabilities = capabilities(&spec, &open, &seen);
         let (notes, hidden, barred) = (all.notes, all.hidden, all.barred);
-        let cache =
-            parts.iter().map(|part| part.offer.cache).reduce(CacheHint::and).unwrap_or(CacheHint::NONE);
+        let cache = open.iter().map(|part| part.offer.cache).reduce(CacheHint::and);
+        let cache = cache.unwrap_or(CacheHint::NONE);
         let pages =
             |lists: &[(ListKind, &[Shown<'_>])]| Pages::lay_out(lists, spec.era, cache, spec.server_info);
         let alone = |kind, items: &[Shown<'_>]| pages(&[(kind, items)]);
@@ -155,10 +164,10 @@ impl View {
             alone(ListKind::Resources, &resource_items)
         };
         let mut declared = names(&capabilities);
-        if !spec.era.shapes.completions_declared && parts.iter().any(Part::may_complete) {
+        if !spec.era.shapes.completions_declared && open.iter().any(|part| part.may_complete()) {
             declared.push(COMPLETIONS.to_owned());
         }
-        let instructions = instructions(spec.profile, &parts, upstreams.len());
+        let instructions = instructions(spec.profile, &open, seen.len());
         let discover =
             discover_result(spec.era, &capabilities, spec.server_info, instructions.as_deref(), cache);
         let pages = [
@@ -168,6 +177,7 @@ impl View {
             alone(ListKind::Templates, &template_items),
         ];
         drop(parts);
+        upstreams.retain(|u| !shut.contains(&u.id));
         Self {
             era: spec.era,
             pages,
@@ -183,6 +193,8 @@ impl View {
             guard: spec.guard.cloned(),
             hidden,
             barred,
+            shut,
+            prefixed: spec.profile.names == Naming::Prefix,
             separate: spec.separate,
             upstreams,
         }
@@ -212,8 +224,11 @@ impl View {
         what: (Annotations, Option<&[u8]>),
     ) -> bool {
         let Some(guard) = &self.guard else { return true };
-        let server = self.upstreams.iter().find(|one| one.id == upstream).map_or("", |one| &*one.name);
-        guard.admits(&guard.target(server, kind, name).annotated(what.0).called(what.1))
+        guard.admits(&guard.target(self.server(upstream), kind, name).annotated(what.0).called(what.1))
+    }
+
+    pub(super) fn server(&self, upstream: UpstreamId) -> &str {
+        self.upstreams.iter().find(|one| one.id == upstream).map_or("", |one| &*one.name)
     }
 
     /// A call's arguments, JSON text, as the tool's server reads them, where that is known and rules look at arguments: the
@@ -227,6 +242,11 @@ impl View {
         let real = tool.real_name.as_deref();
         let real = real.and_then(|name| unquote(name.strip_prefix(b"\"")?.strip_suffix(b"\"")?));
         reader.readings(real.as_deref().unwrap_or(&tool.name), arguments.unwrap_or(b"{}"))
+    }
+
+    /// Whether the clients may use nothing of a server, as far as that is known: they hear nothing of it, and it of them.
+    pub fn shuts(&self, upstream: UpstreamId) -> bool {
+        self.shut.contains(&upstream)
     }
 
     /// Whether the clients may ask a server for what stands in no list, by this method: not if they may use nothing of what
@@ -261,33 +281,6 @@ impl View {
     /// The prompt with this public name.
     pub fn prompt(&self, name: &str) -> Option<&PromptEntry> {
         self.prompts.get(name)
-    }
-
-    /// Whose resource a URI is: by the lists, by the templates, or because there is only one server with resources.
-    pub fn resource_owner(&self, uri: &str) -> Option<UpstreamId> {
-        let owner = self.listed_owner(uri).or_else(|| self.sole_with("resources"))?;
-        self.admits(owner, ListKind::Resources, uri, (Annotations::default(), None)).then_some(owner)
-    }
-
-    fn listed_owner(&self, uri: &str) -> Option<UpstreamId> {
-        let templates =
-            || self.templates.iter().find(|(template, _)| template == uri || covers(template, uri));
-        self.resources.get(uri).copied().or_else(|| templates().map(|(_, owner)| *owner))
-    }
-
-    /// The only present upstream that declares a capability.
-    pub fn sole_with(&self, capability: &str) -> Option<UpstreamId> {
-        let mut having =
-            present(&self.upstreams).filter(|(_, o)| declares(&o.hello.capabilities, capability, None));
-        let first = having.next()?;
-        having.next().is_none().then_some(first.0.id)
-    }
-
-    /// The only present upstream.
-    pub fn sole(&self) -> Option<UpstreamId> {
-        let mut all = present(&self.upstreams);
-        let first = all.next()?;
-        all.next().is_none().then_some(first.0.id)
     }
 
     /// Who may own a method outside the core: those that declare an extension, experiment or tasks; if several do, those
@@ -337,7 +330,7 @@ impl View {
         present(&self.upstreams).find(|(u, _)| u.id == upstream).map(|(_, offer)| offer.hello.era)
     }
 
-    /// All upstreams of the profile, with what they offer or why not.
+    /// All upstreams of the profile of which the clients may use anything, with what they offer or why not.
     pub fn upstreams(&self) -> &[UpstreamOffer] {
         &self.upstreams
     }
@@ -358,11 +351,14 @@ impl View {
         &self.notes
     }
 
-    /// Why a name may be missing: the absent upstream whose prefix it carries, or the only absent ones. Of servers whose
-    /// things the clients may not use under this name nothing is said.
-    pub fn absence_behind(&self, kind: ListKind, name: &str) -> Option<(&str, &Absence)> {
+    /// Why the name of a tool or prompt may be missing: the absent upstream whose prefix it carries, or the only absent ones.
+    /// Of a server whose things the clients may not use nothing is said; of one of which they may use some, the same of any
+    /// name, as nobody knows what is there.
+    pub fn absence_behind(&self, name: &str) -> Option<(&str, &Absence)> {
         let may = |server: &str| {
-            self.guard.as_ref().is_none_or(|guard| guard.admits(&guard.target(server, kind, name)))
+            let like = if self.prefixed { format!("{server}{SEPARATOR}*") } else { "*".to_owned() };
+            let like = Glob::parse(&like).unwrap_or_else(|_| Glob::any());
+            self.guard.as_ref().is_none_or(|guard| guard.opens(server, &like))
         };
         let all = self.upstreams.iter().filter_map(|u| Some((&*u.name, u.offer.as_ref().err()?)));
         let mut absent = all.filter(|(server, _)| may(server));
@@ -372,6 +368,6 @@ impl View {
     }
 }
 
-fn present(upstreams: &[UpstreamOffer]) -> impl Iterator<Item = (&UpstreamOffer, &Offer)> + Clone {
+pub(super) fn present(upstreams: &[UpstreamOffer]) -> impl Iterator<Item = (&UpstreamOffer, &Offer)> + Clone {
     upstreams.iter().filter_map(|u| Some((u, u.offer.as_deref().ok()?)))
 }

@@ -36,6 +36,11 @@ impl Glob {
         Ok(Self { text: pattern.into(), plain: pattern.find(['*', '?']).unwrap_or(pattern.len()) })
     }
 
+    /// The pattern that everything matches.
+    pub fn any() -> Self {
+        Self { text: "*".into(), plain: 0 }
+    }
+
     /// The pattern as it was written.
     pub fn as_str(&self) -> &str {
         &self.text
@@ -50,6 +55,38 @@ impl Glob {
             "*" => true,
             _ => matches(wild, rest),
         }
+    }
+
+    /// Is there a text that both match? Takes at most `pattern × pattern` steps.
+    pub fn meets(&self, other: &Self) -> bool {
+        let (own, others): (Vec<char>, Vec<char>) =
+            (self.text.chars().collect(), other.text.chars().collect());
+        // Whether what is left of `own` and what is left of `others`, from each place on, have a text in common.
+        let mut after = vec![false; others.len() + 1];
+        for at in (0..=own.len()).rev() {
+            let mut row = vec![false; others.len() + 1];
+            for beside in (0..=others.len()).rev() {
+                row[beside] = match (own.get(at), others.get(beside)) {
+                    (None, None) => true,
+                    (Some('*'), None) => after[beside],
+                    (Some('*'), _) => after[beside] || row[beside + 1],
+                    (None, Some('*')) => row[beside + 1],
+                    (_, Some('*')) => row[beside + 1] || after[beside],
+                    (Some(own), Some(other)) => {
+                        (own == other || *own == '?' || *other == '?') && after[beside + 1]
+                    }
+                    _ => false,
+                };
+            }
+            after = row;
+        }
+        after[0]
+    }
+
+    /// Does this match whatever the other one matches? Of patterns with `?` it is never said.
+    pub fn covers(&self, other: &Self) -> bool {
+        // What stands for any characters there can then only be taken up by a `*` here.
+        !self.text.contains('?') && self.matches(&other.text)
     }
 }
 
@@ -145,6 +182,44 @@ mod tests {
         let glob = Glob::parse(&"*a".repeat(200)).unwrap();
         assert!(!glob.matches(&"a".repeat(199)));
         assert!(!glob.matches(&format!("{}b", "a".repeat(20_000))));
+    }
+
+    #[test]
+    fn patterns_meet_where_a_text_fits_both() {
+        let glob = |text| Glob::parse(text).unwrap();
+        for (one, other, meet) in [
+            ("*", "a", true),
+            ("a*", "*b", true),
+            ("a*", "b*", false),
+            ("*x*", "test://*/data", true),
+            ("docs__*", "test://*", false),
+            ("?", "*", true),
+            ("??", "a", false),
+            ("a?c", "abc", true),
+            ("a*c*e", "*b*d*", true),
+            ("ab", "a", false),
+            ("*é", "x?", true),
+        ] {
+            assert_eq!(glob(one).meets(&glob(other)), meet, "{one} {other}");
+            assert_eq!(glob(other).meets(&glob(one)), meet, "{other} {one}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_covers_another_only_where_that_is_certain() {
+        let glob = |text| Glob::parse(text).unwrap();
+        for (one, other, covers) in [
+            ("*", "a*", true),
+            ("**", "*", true),
+            ("a*", "ab*c", true),
+            ("a*", "*", false),
+            ("a", "a", true),
+            ("a", "?", false),
+            ("?", "*", false),
+            ("*b", "a*", false),
+        ] {
+            assert_eq!(glob(one).covers(&glob(other)), covers, "{one} {other}");
+        }
     }
 
     #[test]

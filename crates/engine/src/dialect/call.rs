@@ -14,8 +14,8 @@ use super::mend::{mend, mends};
 use super::row::Dialect;
 use super::trouble::Trouble;
 use super::words::ArgumentsMissing;
-use crate::catalogue::{ListKind, View};
-use crate::fault::{Condition, consent_message};
+use crate::catalogue::View;
+use crate::fault::{Condition, consent_message, no_resource};
 
 /// A call as it goes on.
 pub(super) fn call(row: &Dialect, ask: &Ask, facts: Facts<'_>) -> Result<Frame, Stop> {
@@ -99,8 +99,7 @@ fn parsed(text: Bytes) -> Result<Frame, Stop> {
 
 /// Why there is no such thing: nobody has it, or who has it is not there.
 fn absent(facts: Facts<'_>, view: &View, condition: Condition, name: &str) -> Trouble {
-    let kind = if condition == Condition::UnknownTool { ListKind::Tools } else { ListKind::Prompts };
-    match view.absence_behind(kind, name) {
+    match view.absence_behind(name) {
         None => Trouble::new(condition, format!("there is no {name:?} here")).about(name),
         Some((server, absence)) => {
             let consent = facts.consents.iter().find(|(wanting, _)| wanting == server);
@@ -117,11 +116,10 @@ fn absent(facts: Facts<'_>, view: &View, condition: Condition, name: &str) -> Tr
 /// A resource's reading as it goes on.
 pub(super) fn read_resource(ask: &Ask, facts: Facts<'_>) -> Result<Frame, Stop> {
     let uri = required(ask, "uri")?;
-    if facts.view()?.resource_owner(&uri).is_some() {
+    if facts.view()?.resource(&uri).is_some() {
         return Ok(ask.frame().clone());
     }
-    let why = format!("no server has the resource {uri}");
-    Err(Trouble::new(Condition::UnknownResource, why).about(uri).into())
+    Err(Trouble::new(Condition::UnknownResource, no_resource(&uri)).about(uri).into())
 }
 
 /// A prompt's reading as it goes on.

@@ -11,7 +11,7 @@ use proto::rpc::{Frame, code};
 
 use crate::access::Annotations;
 use crate::catalogue::{ListKind, ToolEntry, UpstreamId, View};
-use crate::fault::{Condition, Fault};
+use crate::fault::{Condition, Fault, no_resource};
 use crate::tasks::{self, KnownTask, TaskIds, TaskRoute};
 
 /// What is to be done with a request.
@@ -46,6 +46,8 @@ pub struct Route<'v> {
     pub unchecked: bool,
     /// Whether the shell can keep what a task needs that outlives its exchange; it has to say so.
     pub keeps_tasks: bool,
+    /// What clients are told if the request fails, whatever its upstream says: what they may not use must look the same.
+    pub veil: Option<Box<Fault>>,
 }
 
 /// The tasks that the messages of an exchange may name, where their ids are exchanged.
@@ -70,6 +72,7 @@ impl Route<'_> {
             names: TaskNames::None,
             unchecked: false,
             keeps_tasks: false,
+            veil: None,
         }
     }
 }
@@ -232,17 +235,17 @@ fn prompt<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
 
 fn resource<'v>(frame: &Frame, view: &'v View, method: Method) -> Result<Route<'v>, Fault> {
     let (span, uri) = text(frame, "uri")?;
-    let upstream = view.resource_owner(&uri).ok_or_else(|| {
+    let unknown = || {
         let data = format!("{{\"uri\":{}}}", String::from_utf8_lossy(span.of(frame.text())));
-        Fault::client(
-            view.era().resource_not_found,
-            format!("no server of this profile has the resource {uri}"),
-        )
-        .with_data(data)
-        .about(Condition::UnknownResource, uri.as_ref())
-        .hiding(view.hides(ListKind::Resources, &uri))
-    })?;
-    Ok(Route::to(upstream, Cow::Borrowed(method.name())))
+        Fault::client(view.era().resource_not_found, no_resource(&uri))
+            .with_data(data)
+            .about(Condition::UnknownResource, uri.as_ref())
+    };
+    // What a server says to being listened to would tell too much of what it does not list.
+    let found = view.resource(&uri).filter(|found| !found.veiled || method == Method::ResourcesRead);
+    let found = found.ok_or_else(|| unknown().hiding(view.hides(ListKind::Resources, &uri)))?;
+    let veil = found.veiled.then(|| Box::new(unknown()));
+    Ok(Route { veil, ..Route::to(found.upstream, Cow::Borrowed(method.name())) })
 }
 
 fn missing(what: &str, name: &str, view: &View) -> Fault {
@@ -250,7 +253,7 @@ fn missing(what: &str, name: &str, view: &View) -> Fault {
         "tool" => (Condition::UnknownTool, ListKind::Tools),
         _ => (Condition::UnknownPrompt, ListKind::Prompts),
     };
-    let Some((server, absence)) = view.absence_behind(kind, name) else {
+    let Some((server, absence)) = view.absence_behind(name) else {
         let message = format!("unknown {what} {name:?}; {what}s/list names what there is");
         let fault = Fault::client(code::INVALID_PARAMS, message).about(condition, name);
         return fault.hiding(view.hides(kind, name));

@@ -63,6 +63,8 @@ pub(crate) struct Call {
     pub(super) carried: Option<Arc<Carried>>,
     /// What is written down of it.
     pub(super) record: Option<Box<Record>>,
+    /// What its client is told instead if it fails.
+    pub(super) veil: Option<Box<Fault>>,
     /// Whether its upstream's lists were asked for again on its account.
     pub(super) relisted: bool,
     /// The key under which its link tells of progress.
@@ -264,6 +266,7 @@ impl Call {
         }
         let Happened::Replied(Ok(Reply::Long(long))) = happened else { return self.take(happened) };
         if self.takes_long
+            && self.veil.is_none()
             && !(self.caller.era().batches && long.head.trim_ascii_start().starts_with(b"["))
             && let Some(swap) = self.exchange.pass(&long.head)
         {

@@ -94,8 +94,8 @@ impl Call {
     ///
     /// # Errors
     /// The fault to answer with.
-    pub(crate) fn begin(shard: &Shard, caller: Caller, request: Request<'_>) -> Result<Box<Self>, Fault> {
-        let gateway = &shard.gateway;
+    pub(crate) fn begin(shard: &Shard, caller: Caller, mut request: Request<'_>) -> Result<Box<Self>, Fault> {
+        let (gateway, veil) = (&shard.gateway, request.route.veil.take());
         let upstream = gateway.upstream_of(request.route.upstream, caller.identity());
         let (era, cancelled) = match &caller {
             Caller::Stateless(view, _) => (view.kind.era, None),
@@ -127,7 +127,7 @@ impl Call {
                 if let Some(record) = &mut record {
                     record.refused(&fault);
                 }
-                return Err(fault);
+                return Err(veil.map_or(fault, |veil| *veil));
             }
         };
         let mail = is_cross.then(|| Box::new(Mail::open(gateway.next_key())));
@@ -147,6 +147,7 @@ impl Call {
                 attended_until: None,
                 carried,
                 record,
+                veil,
                 relisted: false,
                 progress: None,
                 lease,
@@ -186,7 +187,11 @@ impl Call {
         if let Some(source) = self.source.take() {
             source.finish();
         }
-        match self.exchange.made() {
+        let made = self.exchange.made();
+        if let Some(veil) = self.veil.take().filter(|_| !answer.ok) {
+            return Answer::fault(veil.http_status(self.caller.era()), *veil, self.exchange.id());
+        }
+        match made {
             Some(made) => tasks::keep(self, made, answer),
             None => answer,
         }

@@ -185,7 +185,7 @@ fn changing(
 /// Servers that were not there may have come back.
 fn ask_again(shard: &Shard, session: &Arc<Session>, cell: &ViewCell, view: &View) {
     if !view.is_served() || view.upstreams().iter().any(|u| u.offer.is_err()) {
-        cell.retry_absent(shard, |upstream| session.cell(upstream));
+        cell.retry_absent(shard, |upstream| session.list_link(shard, upstream));
     }
 }
 

@@ -12,6 +12,7 @@
 //! | `in_session`, `stateless` | what a message comes to, whichever of the two brought it |
 //! | `session`, `newborn`, `sessions`, `streams`, `subscriptions`, `requests` | what a client of a handshake era has here |
 //! | `manage`, `deeds` | what the management API does with all this, and what is written down of it |
+//! | `shut` | servers of which a session may use nothing |
 //! | `identity`, `rates`, `record` | who asks, how often, and what is written down of it |
 //! | `withdrawn` | credentials that end, and with them what they have opened |
 //! | `call`, `caller` | one forwarded request: the engine's exchange, performed |
@@ -86,6 +87,7 @@ mod sending;
 mod session;
 mod sessions;
 mod share;
+mod shut;
 mod stateless;
 mod stdio;
 mod streams;

@@ -234,7 +234,8 @@ impl Ear {
             return link.say(&self.shard, result_response(id, b"{}"));
         }
         let Some(frame) = link.deliver(frame) else { return };
-        let user = link.users().into_iter().next().filter(|_| link.own);
+        let user =
+            link.users().into_iter().next().filter(|user| link.own && !user.shuts(link.upstream.spec.id));
         let Some(session) = user else {
             let why = "no client can be asked on this connection";
             return link.refuse(&self.shard, &frame, why);
@@ -318,7 +319,7 @@ impl Ear {
         for (view, before) in views.iter().zip(before) {
             let now = *view.watch().borrow();
             for list in lists.iter().filter(|list| !now.since(before).any(|told| told == **list)) {
-                view.announce(&self.shard, *list);
+                view.announce(&self.shard, link.upstream.spec.id, *list);
             }
         }
     }
@@ -343,7 +344,7 @@ fn question_for(session: &Session, link: &OpenLink, frame: &Frame) -> Result<Fra
 /// Passes a notification to every session on the link.
 fn pass_on(shard: &Shard, link: &OpenLink, frame: &Frame) {
     for user in link.users() {
-        let wanted = link.own || user.wants(frame);
+        let wanted = (link.own || user.wants(frame)) && !user.shuts(link.upstream.spec.id);
         if wanted && let Some(frame) = tasks::for_session(shard, &user, link, frame) {
             user.hear(link.era, &frame, false);
         }

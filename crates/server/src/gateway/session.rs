@@ -134,7 +134,7 @@ impl Session {
 
     /// Finds the session's view; it is empty until then.
     pub(crate) async fn find_view(self: &Arc<Self>, shard: &Shard) -> Arc<ViewCell> {
-        let (gateway, link) = (&shard.gateway, |upstream: &Arc<Upstream>| self.cell(upstream));
+        let (gateway, link) = (&shard.gateway, |upstream: &Arc<Upstream>| self.list_link(shard, upstream));
         let cell = gateway.views.get(shard, self.profile, &self.kind, &self.identity, link).await;
         self.view.store(Some(cell.clone()));
         cell
@@ -228,7 +228,7 @@ impl Session {
     /// Tells a link that is new to this session what the session has asked for before. Where there are no sessions, each
     /// request says it.
     async fn tell_state(&self, shard: &Shard, link: &Arc<OpenLink>) {
-        if !link.era.has_sessions() {
+        if !link.era.has_sessions() || self.shuts(link.upstream.spec.id) {
             return;
         }
         if let Some(level) = self.level() {
@@ -246,9 +246,7 @@ impl Session {
     /// Keeps the session's log level, and tells the links that are open.
     pub(crate) async fn set_level(&self, shard: &Shard, level: Bytes) {
         *self.level.lock() = Some(level.clone());
-        let open: Vec<Arc<OpenLink>> =
-            self.links.lock().values().filter_map(|used| used.cell.current()).collect();
-        for link in open.iter().filter(|link| link.era.has_sessions()) {
+        for link in self.open_links().iter().filter(|link| link.era.has_sessions()) {
             tell_level(shard, link, &level).await;
         }
     }
@@ -326,8 +324,7 @@ impl Session {
     /// Sends a client's notification to every upstream whose link is this session's own; `foreign`, one that the
     /// standard does not know, also over shared links that no other session uses: only there it is clear who speaks.
     pub(crate) fn broadcast(&self, shard: &Shard, message: &Frame, foreign: bool) {
-        let open: Vec<Arc<OpenLink>> =
-            self.links.lock().values().filter_map(|used| used.cell.current()).collect();
+        let open = self.open_links();
         let alone = |link: &OpenLink| link.users().iter().all(|user| std::ptr::eq(&raw const **user, self));
         for link in open.iter().filter(|link| link.own || (foreign && alone(link))) {
             let said = if link.era == self.kind.era {

@@ -89,7 +89,7 @@ impl Session {
         let snapshot = &shard.gateway.snapshot;
         let is_over = |old: &Arc<ViewCell>| old.regime < snapshot.regime || old.retired.is_stopped();
         let Some(old) = self.view().filter(is_over) else { return };
-        let link = |upstream: &Arc<Upstream>| self.cell(upstream);
+        let link = |upstream: &Arc<Upstream>| self.list_link(shard, upstream);
         let new = shard.gateway.views.get_now(shard, self.profile, &self.kind, &self.identity, link);
         self.view.store(Some(new.clone()));
         let view = new.view();

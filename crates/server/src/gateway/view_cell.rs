@@ -152,7 +152,10 @@ impl ViewCell {
     }
 
     /// Tells clients that a list changed, because its server said so.
-    pub(crate) fn announce(&self, shard: &Shard, notice: Notice) {
+    pub(crate) fn announce(&self, shard: &Shard, server: UpstreamId, notice: Notice) {
+        if self.view.load().shuts(server) {
+            return;
+        }
         let before = *self.revision.borrow();
         self.revision.send_modify(|revision| revision.count(notice));
         self.publish(shard, before);
@@ -245,7 +248,7 @@ impl ViewCell {
             self.rebuild(shard);
             let session = shard.gateway.sessions.with_view(self).into_iter().next();
             self.retry_absent(shard, |upstream| match &session {
-                Some(session) => session.cell(upstream),
+                Some(session) => session.list_link(shard, upstream),
                 None => upstream.shared_link(&self.kind),
             });
         }

@@ -9,6 +9,7 @@
 //! | `rules` | lists and calls under the same rules |
 //! | `resources` | the same for what is read and listened to |
 //! | `rates` | how often |
+//! | `denied` | servers and resources that one caller may not use: to that one they are not there |
 //! | `record` | what is written down, and what is not |
 //! | `withdrawn` | what ends with the key that opened it |
 //! | `tokens` | how long streams last that signed tokens have opened |
@@ -18,6 +19,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod denied;
 mod entrance;
 mod listening;
 mod owners;

@@ -1,0 +1,36 @@
+//! Servers of which a session's client may use nothing: it is not introduced to them, nor are they told of it. It must not know
+//! rules.
+
+use std::sync::Arc;
+
+use engine::catalogue::UpstreamId;
+
+use super::Shard;
+use super::link::OpenLink;
+use super::link_cell::LinkCell;
+use super::session::Session;
+use super::upstream::Upstream;
+
+impl Session {
+    /// The link over which a server's lists are fetched for this session. Where rules may keep all of them from its client,
+    /// that one shall not be introduced to the server before it is known.
+    pub(crate) fn list_link(self: &Arc<Self>, shard: &Shard, upstream: &Arc<Upstream>) -> Arc<LinkCell> {
+        let snapshot = &shard.gateway.snapshot;
+        let guard = snapshot.guard(self.profile, &self.identity.class(snapshot));
+        if guard.is_some_and(|guard| guard.bounds(upstream.name())) {
+            return upstream.shared_link(&self.kind);
+        }
+        self.cell(upstream)
+    }
+
+    /// Whether its client may use nothing of a server.
+    pub(super) fn shuts(&self, upstream: UpstreamId) -> bool {
+        self.view().is_some_and(|cell| cell.view().shuts(upstream))
+    }
+
+    /// Its open links to servers of which its client may use anything.
+    pub(super) fn open_links(&self) -> Vec<Arc<OpenLink>> {
+        let open: Vec<_> = self.links.lock().values().filter_map(|used| used.cell.current()).collect();
+        open.into_iter().filter(|link| !self.shuts(link.upstream.spec.id)).collect()
+    }
+}
