@@ -37,6 +37,9 @@ pub(super) fn introduce(row: &Dialect, ask: &Ask, facts: Facts<'_>) -> Result<By
     for needed in &hello.initialize_requires {
         need(ask, *needed)?;
     }
+    if hello.initialize_requires.contains(&Needed::ClientInfo) {
+        client_version(ask)?;
+    }
     let version = version(row, ask)?;
     let view = if hello.capabilities.is_none() || hello.instructions || hello.initialize_needs_servers {
         Some(facts.view()?)
@@ -88,6 +91,19 @@ fn version<'r>(row: &'r Dialect, ask: &'r Ask) -> Result<Cow<'r, str>, Stop> {
 /// Whether two texts mean the same version.
 fn spells(own: &str, asked: &str) -> bool {
     own == asked || by_version(own).is_some_and(|era| by_version(asked) == Some(era))
+}
+
+/// Where it is looked at who asks, its version may be left out, but is nothing else than a string.
+fn client_version(ask: &Ask) -> Result<(), Stop> {
+    let text = ask.frame().text();
+    let version = ask.param("clientInfo").and_then(|at| Members::of_value(text, at)?.get(text, "version"));
+    match version.map(|span| string_at(span.of(text))) {
+        Some(None) => {
+            let why = "params.clientInfo.version must be a string";
+            Err(Trouble::new(Condition::InvalidParams, why).into())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn need(ask: &Ask, needed: Needed) -> Result<(), Stop> {

@@ -173,8 +173,12 @@ impl Parts<'_> {
     fn params(&self) -> Result<(), Reply> {
         let first = self.params.map(|span| span.of(self.text)[0]);
         match (first, self.row.reading.params_shape) {
-            (None | Some(b'{' | b'n'), _) | (_, ParamsShape::Ignore) => Ok(()),
-            (_, ParamsShape::Request) => Err(self.malformed("params must be an object")),
+            (None | Some(b'{'), _)
+            | (_, ParamsShape::Ignore)
+            | (Some(b'n'), ParamsShape::Request | ParamsShape::Params) => Ok(()),
+            (_, ParamsShape::Request | ParamsShape::Strict) => {
+                Err(self.malformed("params must be an object"))
+            }
             (_, ParamsShape::Params) => {
                 let id = self.echo(ErrorId::Echo);
                 Err(fail(self.row, Condition::InvalidParams, id.as_deref(), "params must be an object"))

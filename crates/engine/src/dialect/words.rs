@@ -174,8 +174,10 @@ words! {
 
     /// What `params` are that are no object.
     ParamsShape {
-        /// No request.
+        /// No request; null is none.
         Request = "request",
+        /// No request, and null is neither.
+        Strict = "strict",
         /// Invalid params.
         Params = "params",
         /// None.

@@ -1,8 +1,12 @@
 //! The plain tools as a client sees them.
 
+use bytes::Bytes;
+use proto::era::newest_handshake;
+use proto::rpc::{Frame, FrameLimits};
 use serde_json::{Value, json};
 
 use crate::rest::tests::{asked, content};
+use crate::server::{Answering, NativeCall, NativeServer as _};
 
 fn call(tool: &str, arguments: &Value) -> (String, bool) {
     content(&asked(&super::server(None), tool, arguments))
@@ -33,6 +37,26 @@ fn tools_answer() {
 fn the_greeting_is_configurable() {
     let server = super::server(Some(" Moin "));
     assert_eq!(content(&asked(&server, "hello", &json!({"name": "Ada"}))), fine("Moin, Ada!"));
+}
+
+#[test]
+fn arguments_that_nobody_can_read_are_refused() {
+    for (tool, arguments, says) in [
+        ("add", r#"{"a":1e400,"b":1}"#, "number out of range"),
+        ("hello", r#"{"name":"\ud800"}"#, "hex escape"),
+    ] {
+        let call = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
+        );
+        let frame = Frame::parse(Bytes::from(call), FrameLimits::default()).unwrap();
+        let answer = super::server(None).answer(NativeCall::new(&frame, newest_handshake()));
+        let Answering::Ready(answer) = answer else { panic!("it waits for nothing") };
+        let answer: Value = serde_json::from_slice(&answer).unwrap();
+        assert_eq!(answer["error"]["code"], -32602, "{answer}");
+        assert_eq!(answer["error"]["data"]["condition"], "invalidArguments", "{answer}");
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(message.starts_with("the arguments cannot be read: ") && message.contains(says), "{answer}");
+    }
 }
 
 #[test]

@@ -13,6 +13,16 @@ use super::trouble::{Condition, Trouble};
 use super::values::Values;
 use crate::rest::settled;
 
+/// Arguments as they are read here. What is a number beyond all, or half a character, is JSON all the same.
+fn object(written: &[u8]) -> Result<Map<String, Value>, Trouble> {
+    serde_json::from_slice(written).map_err(|e| match written.first() {
+        Some(b'{') => {
+            Trouble::new(Condition::UnreadableArguments, format!("the arguments cannot be read: {e}"))
+        }
+        _ => Trouble::arguments("the arguments must be an object"),
+    })
+}
+
 impl Inner {
     /// The tool that is called, and its values.
     pub(super) fn begun(&self, request: &Frame) -> Result<(&'static Tool, Values), Trouble> {
@@ -21,8 +31,7 @@ impl Inner {
         let name = span.and_then(|span| request.string(span));
         let name = name.ok_or_else(|| words(&"\"name\" is required and must be a string"))?;
         let given = match request.param("arguments").map_err(|e| Trouble::arguments(e.to_string()))? {
-            Some(span) => serde_json::from_slice(span.of(request.text()))
-                .map_err(|_| Trouble::arguments("the arguments must be an object"))?,
+            Some(span) => object(span.of(request.text()))?,
             None => Map::new(),
         };
         let (name, given) = match self.found.as_ref().and_then(|(found, ..)| (found.called)(&name, &given)) {

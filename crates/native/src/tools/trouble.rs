@@ -13,6 +13,8 @@ pub(crate) enum Condition {
     UnknownTool,
     /// The arguments do not fit.
     InvalidArguments,
+    /// The arguments hold what cannot be read.
+    UnreadableArguments,
     /// The tool could not do it.
     ToolFailed,
     /// The site or service answered with an error.
@@ -34,7 +36,7 @@ impl Condition {
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::UnknownTool => "unknownTool",
-            Self::InvalidArguments => "invalidArguments",
+            Self::InvalidArguments | Self::UnreadableArguments => "invalidArguments",
             Self::ToolFailed => "toolFailed",
             Self::UpstreamError => "upstreamError",
             Self::UpstreamDown => "upstreamDown",
@@ -45,16 +47,25 @@ impl Condition {
         }
     }
 
-    /// Whether it is about the server as it stands rather than about what a tool was asked to do.
+    /// Whether it is about the request or the server as it stands rather than about what a tool was asked to do.
     pub(crate) fn is_about_the_server(self) -> bool {
-        matches!(self, Self::UnknownTool | Self::NoCredentials | Self::BadCredentials | Self::PlatformMissing)
+        matches!(
+            self,
+            Self::UnknownTool
+                | Self::UnreadableArguments
+                | Self::NoCredentials
+                | Self::BadCredentials
+                | Self::PlatformMissing
+        )
     }
 
     /// A code for those who have no better one: -32602 for what the client got wrong, else -32000, which JSON-RPC 2.0
     /// (section 5.1) leaves to servers.
     fn code(self) -> i32 {
         match self {
-            Self::UnknownTool | Self::InvalidArguments => proto::rpc::code::INVALID_PARAMS,
+            Self::UnknownTool | Self::InvalidArguments | Self::UnreadableArguments => {
+                proto::rpc::code::INVALID_PARAMS
+            }
             _ => -32000,
         }
     }

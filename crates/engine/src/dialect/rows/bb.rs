@@ -37,7 +37,7 @@ pub(super) fn first() -> Dialect {
             null_id: NullId::Invalid,
             no_id: NoId::Refuse,
             ack_status: 204,
-            params_shape: ParamsShape::Request,
+            params_shape: ParamsShape::Strict,
             ..Grammar::default()
         },
         lists: Lists { empty_methods: vec![], tool_order: ToolOrder::Name, ..tools_only() },

@@ -21,6 +21,7 @@ fn s1_01_what_a_request_is() {
     invalid(r#"{"jsonrpc":"2.1","method":"tools/list","id":1}"#, json!(1));
     invalid(r#"{"jsonrpc":"2.0","method":5,"id":1}"#, json!(1));
     invalid(r#"{"jsonrpc":"2.0","method":"tools/list","params":[],"id":1}"#, json!(1));
+    invalid(r#"{"jsonrpc":"2.0","method":"tools/list","params":null,"id":1}"#, json!(1));
     invalid(r#"{"jsonrpc":"2.0","method":"tools/list","id":null}"#, Value::Null);
     invalid(r#"{"jsonrpc":"2.0","method":"tools/list","id":[]}"#, Value::Null);
     invalid(r#"{"jsonrpc":"2.0","method":"tools/list","id":true}"#, Value::Null);
@@ -94,6 +95,8 @@ fn s1_13_what_initialize_needs() {
         json!({"protocolVersion":1.0,"clientInfo":{"name":"x"}}),
         json!({"protocolVersion":"1.0","clientInfo":{}}),
         json!({"protocolVersion":"1.0","clientInfo":"x"}),
+        json!({"protocolVersion":"1.0","clientInfo":{"name":"x","version":1}}),
+        json!({"protocolVersion":"1.0","clientInfo":{"name":"x","version":null}}),
         json!({"protocolVersion":"9.9","clientInfo":{"name":"x"}}),
     ] {
         let (code, message, id, status) = e.error(&params(bad.clone()));
