@@ -5,6 +5,7 @@
 //! | file | is for |
 //! |---|---|
 //! | `principal`, `asker` | who asks, and whether a rule means them |
+//! | `calls` | how many calls of an asker are in flight |
 //! | `target` | what is asked for |
 //! | `values` | a call's arguments against a rule's conditions |
 //! | `reach` | whether any arguments could be allowed |
@@ -13,6 +14,7 @@
 //! | `hosts` | by which names, and from which web pages, this server may be addressed |
 
 mod asker;
+mod calls;
 mod guard;
 mod hosts;
 mod principal;
@@ -25,6 +27,7 @@ mod values;
 mod tests;
 
 pub use asker::Asker;
+pub use calls::{CallPlace, Calls};
 pub use guard::Guard;
 pub use hosts::Hosts;
 pub use principal::{Principal, Scheme};

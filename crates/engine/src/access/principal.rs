@@ -5,6 +5,8 @@ use std::sync::{Arc, LazyLock};
 
 use schemars::JsonSchema;
 
+use super::Calls;
+
 /// How somebody showed who they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
@@ -59,6 +61,8 @@ pub struct Principal {
     pub profiles: Option<Arc<[Box<str>]>>,
     /// From when on the credential is good for nothing, in milliseconds since 1970; `None` where that is not known before.
     pub until_ms: Option<u64>,
+    /// Its calls in flight.
+    pub calls: Calls,
 }
 
 static ANYONE: LazyLock<Principal> = LazyLock::new(|| Principal::new("anyone", Scheme::Anyone));
@@ -74,6 +78,7 @@ impl Principal {
             claims: None,
             profiles: None,
             until_ms: None,
+            calls: Calls::default(),
         }
     }
 

@@ -131,6 +131,8 @@ limits! {
     replay_bytes: usize = "replayBytes" Bytes MIB, 0, 64 * MIB;
     #[doc = " How many calls of one session may be in flight."]
     calls_per_session: usize = "callsPerSession" Count 256, 1, 4096;
+    #[doc = " How many calls of one caller without a session may be in flight; where nobody is asked who they are, all are one."]
+    calls_per_caller: usize = "callsPerCaller" Count 1024, 1, 65_536;
     #[doc = " How long a call may go without an answer or a sign of progress."]
     call_idle_timeout: Duration = "callIdleTimeout" Time MINUTE, 100, HOUR;
     #[doc = " How long a call may take in all, whatever progress it reports."]

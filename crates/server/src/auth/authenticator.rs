@@ -14,6 +14,7 @@ use engine::fault::Condition;
 use http::HeaderMap;
 
 use super::challenge::{Challenges, Wrong};
+use super::counted::Counted;
 use super::denied::{Denied, Refused};
 use super::digest::{Digest, Digests};
 use super::jwt::Issuer;
@@ -70,6 +71,7 @@ struct Ways {
     near: Near,
     known: Recent<Arc<Principal>>,
     wrong: Recent<Refused>,
+    counted: Counted,
     anyone: Arc<Principal>,
     holder: Arc<Principal>,
     /// Whether anybody has to say who they are.
@@ -210,6 +212,7 @@ impl Ways {
             near,
             known: Recent::new(MOST_KNOWN),
             wrong: Recent::new(MOST_WRONG),
+            counted: Counted::default(),
             anyone: Arc::new(Principal::anyone()),
             holder: Arc::new(Principal::new("bearer", Scheme::Bearer)),
             start: Instant::now(),
@@ -257,8 +260,8 @@ impl Ways {
             Shown::Bearer(token) => {
                 let (principal, holds) = self.bearer(token, web, now).await?;
                 // Who is found to be the same as before stays the same one, which sessions see at a glance.
-                let principal =
-                    self.known.last(&digest).filter(|last| *last == principal).unwrap_or(principal);
+                let last = self.known.last(&digest).filter(|last| *last == principal);
+                let principal = last.unwrap_or_else(|| self.counted.with(&principal));
                 self.known.put(digest, Arc::clone(&principal), now.since_start + holds);
                 Ok(principal)
             }
@@ -345,6 +348,7 @@ impl Ways {
         };
         match checked {
             Ok(principal) => {
+                let principal = self.counted.with(&principal);
                 self.known.put(digest, Arc::clone(&principal), at + holds);
                 Ok(principal)
             }

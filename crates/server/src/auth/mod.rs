@@ -7,6 +7,7 @@
 //! | `authenticator` | the ways to come in, one after the other; what was found out is remembered for a short time |
 //! | `digest`, `recent` | credentials as digests under a key of this process, and what is known of them |
 //! | `near` | the same for what this thread saw a moment ago |
+//! | `counted` | how many calls of a principal are in flight, whatever shows who it is |
 //! | `keys` | API keys |
 //! | `users` | names with Argon2 hashes |
 //! | `site` | users of a WordPress site |
@@ -21,6 +22,7 @@
 
 mod authenticator;
 mod challenge;
+mod counted;
 mod denied;
 mod digest;
 mod jwt;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use engine::Fault;
+use engine::access::CallPlace;
 use engine::exchange::{Answer, Event, Exchange, LinkFailure, Outbound, Step, Ticket};
 use proto::bridge::input::Question;
 use proto::rpc::{Frame, FrameLimits, Id, code, error_response};
@@ -61,6 +62,8 @@ pub(crate) struct Call {
     pub(super) attended_until: Option<Instant>,
     /// What its request carries for the site behind an embedded server.
     pub(super) carried: Option<Arc<Carried>>,
+    /// Its place among its caller's, while it runs and its caller has no session.
+    pub(super) place: Option<CallPlace>,
     /// What is written down of it.
     pub(super) record: Option<Box<Record>>,
     /// What its client is told instead if it fails.

@@ -11,7 +11,7 @@ use proto::bridge::input::questions_of;
 use proto::era::{Asks, Era};
 use proto::mcp::Method;
 use proto::rpc::{Frame, code};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::call::{Call, Mail};
 use super::embedded::Carried;
@@ -23,7 +23,7 @@ use super::session::Session;
 use super::share::Full;
 use super::upstream::{Kind, Upstream};
 use super::view_cell::ViewCell;
-use super::{CLIENT_INFO, Shard, tasks};
+use super::{CLIENT_INFO, Shard, in_flight, tasks};
 
 /// How many letters may wait for a call.
 const LETTERS: usize = 64;
@@ -75,6 +75,16 @@ impl Caller {
             Self::Stateless(_, identity) => identity,
         }
     }
+
+    /// Notes a call in its caller's session, if there is one: whence it is heard that it was cancelled.
+    fn register(&self, call: &Frame) -> Result<Option<oneshot::Receiver<Option<Frame>>>, Fault> {
+        let Self::Session(session) = self else { return Ok(None) };
+        let cancelled = call.id().and_then(|id| session.begin_call(id)).ok_or_else(|| {
+            let message = "a request with this id is open, or too many are; wait for an answer";
+            Fault::client(code::INVALID_REQUEST, message)
+        });
+        cancelled.map(Some)
+    }
 }
 
 /// What a call begins with.
@@ -87,6 +97,20 @@ pub(crate) struct Request<'a> {
     pub(crate) server_info: &'a str,
     /// What it carries for the site behind an embedded server.
     pub(crate) carried: Option<Arc<Carried>>,
+    /// Whether it counts among its caller's: not where it counts among a session's.
+    pub(crate) counted: bool,
+}
+
+impl<'a> Request<'a> {
+    /// One without headers, of a client whose session counts it.
+    pub(crate) fn in_session(
+        frame: Frame,
+        (route, server): (Route<'a>, &'static Era),
+        server_info: &'a str,
+        carried: Option<Arc<Carried>>,
+    ) -> Self {
+        Self { frame, route, server, headers: None, server_info, carried, counted: false }
+    }
 }
 
 impl Call {
@@ -97,17 +121,9 @@ impl Call {
     pub(crate) fn begin(shard: &Shard, caller: Caller, mut request: Request<'_>) -> Result<Box<Self>, Fault> {
         let (gateway, veil) = (&shard.gateway, request.route.veil.take());
         let upstream = gateway.upstream_of(request.route.upstream, caller.identity());
-        let (era, cancelled) = match &caller {
-            Caller::Stateless(view, _) => (view.kind.era, None),
-            Caller::Session(session) => {
-                let cancelled =
-                    request.frame.id().and_then(|id| session.begin_call(id)).ok_or_else(|| {
-                        let message = "a request with this id is open, or too many are; wait for an answer";
-                        Fault::client(code::INVALID_REQUEST, message)
-                    })?;
-                (session.kind.era, Some(cancelled))
-            }
-        };
+        let place =
+            if request.counted { Some(in_flight::place(shard, &caller, &request.frame)?) } else { None };
+        let (era, cancelled) = (caller.era(), caller.register(&request.frame)?);
         let tool = request.route.tool;
         let mut record = caller.view().and_then(|view| {
             Record::forwarded(shard, caller.identity(), view.profile, &request.frame, (upstream.name(), tool))
@@ -146,6 +162,7 @@ impl Call {
                 takes_long: false,
                 attended_until: None,
                 carried,
+                place,
                 record,
                 veil,
                 relisted: false,
@@ -199,8 +216,8 @@ impl Call {
 
     /// Keeps the call until its client comes back with what it was asked for; the answer that asks it.
     pub(crate) fn park(mut self: Box<Self>, ticket: Ticket, answer: Answer) -> Answer {
-        // The request is answered, so its id is free again.
-        self.cancelled = None;
+        // The request is answered, so its id is free again, and its place.
+        (self.cancelled, self.place) = (None, None);
         let (shard, id) = (self.shard.clone(), self.exchange.id().clone());
         match shard.gateway.parked.keep(ticket, self) {
             Ok(()) => answer,
@@ -217,9 +234,12 @@ impl Call {
     /// # Errors
     /// The fault to answer with; the call then waits as before.
     pub(crate) fn resume(&mut self, retry: Frame) -> Result<(), Fault> {
+        let place = in_flight::place(&self.shard, &self.caller, &retry)?;
         let gateway = self.shard.gateway.clone();
         let binding = gateway.binding(self.caller.owner(), self.upstream.name(), self.caller.era());
-        self.exchange.resume(retry, &*gateway, binding, Instant::now())
+        self.exchange.resume(retry, &*gateway, binding, Instant::now())?;
+        self.place = Some(place);
+        Ok(())
     }
 }
 

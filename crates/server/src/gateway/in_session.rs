@@ -156,7 +156,7 @@ pub(crate) async fn decide(
                 Some(Err(fault)) => return refuse(fault, &frame),
             };
             let carried = identity.carried.clone();
-            let request = CallRequest { frame, route, server, headers: None, server_info: info, carried };
+            let request = CallRequest::in_session(frame, (route, server), info, carried);
             match Call::begin(shard, Caller::Session(session.clone()), request) {
                 Ok(begun) => Outcome::Call(begun, change),
                 Err(fault) => {

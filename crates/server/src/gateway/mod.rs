@@ -9,6 +9,7 @@
 //! | `dialect/` | clients of endpoints that behave as another system does |
 //! | `stdio` | the one client over stdin and stdout |
 //! | `lines`, `lines_stateless` | a client whose messages come in order one way and go out another: of `stdio`, or of HTTP+SSE |
+//! | `in_flight` | how many calls at once |
 //! | `in_session`, `stateless` | what a message comes to, whichever of the two brought it |
 //! | `session`, `newborn`, `sessions`, `streams`, `subscriptions`, `requests` | what a client of a handshake era has here |
 //! | `manage`, `deeds` | what the management API does with all this, and what is written down of it |
@@ -50,6 +51,7 @@ mod farewell;
 mod follower;
 mod http;
 mod identity;
+mod in_flight;
 mod in_session;
 pub(crate) mod ladder;
 mod lasting;

@@ -134,7 +134,9 @@ impl Record {
         );
         self.note(|entry| {
             entry.code = Some(i64::from(fault.code));
-            if is_absent {
+            if fault.condition == Condition::RateLimited {
+                entry.outcome = Outcome::Denied;
+            } else if is_absent {
                 entry.outcome = if fault.hidden { Outcome::Denied } else { Outcome::Unknown };
             }
         });

@@ -37,8 +37,7 @@ impl Call {
             Ok(Dispatch::Forward(route)) if route.upstream == self.upstream.spec.id => {
                 let server = view.upstream_era(route.upstream).unwrap_or(kind.era);
                 // The client's own headers followed the list that it knows; its body is what counts.
-                let request =
-                    Request { frame, route, server, headers: None, server_info: info, carried: None };
+                let request = Request::in_session(frame, (route, server), info, None);
                 self.begin_again(request).is_ok()
             }
             _ => false,

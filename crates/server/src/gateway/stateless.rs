@@ -42,7 +42,7 @@ pub(crate) async fn decide(
 ) -> Decision {
     let (era, id) = (envelope.era, frame.id().cloned());
     let cell = view(shard, profile, era, identity).await;
-    let asking = Asking { cell, identity, headers, unchecked: false };
+    let asking = Asking { cell, identity, headers, unchecked: false, counted: true };
     match decide_for(shard, asking, frame).await {
         Ok(decision) => decision,
         Err(fault) => Decision::Done(fault.http_status(era), fault.response(id.as_ref())),
@@ -78,6 +78,8 @@ pub(crate) struct Asking<'a> {
     pub(crate) headers: Option<&'a (dyn Headers + Sync)>,
     /// Whether arguments are its server's matter alone.
     pub(crate) unchecked: bool,
+    /// Whether a call counts among its caller's.
+    pub(crate) counted: bool,
 }
 
 /// Decides what a request without a session comes to.
@@ -85,7 +87,7 @@ pub(crate) struct Asking<'a> {
 /// # Errors
 /// The fault to answer with.
 pub(crate) async fn decide_for(shard: &Shard, asking: Asking<'_>, frame: Frame) -> Result<Decision, Fault> {
-    let Asking { cell, identity, headers, unchecked } = asking;
+    let Asking { cell, identity, headers, unchecked, counted } = asking;
     let era = cell.kind.era;
     let view = view_for(shard, &cell, &frame).await;
     let info = &shard.gateway.snapshot.profiles[cell.profile].server_info;
@@ -126,6 +128,7 @@ pub(crate) async fn decide_for(shard: &Shard, asking: Asking<'_>, frame: Frame) 
                 headers,
                 server_info: info,
                 carried: identity.carried.clone(),
+                counted,
             };
             let call = Call::begin(shard, Caller::Stateless(cell.clone(), identity.clone()), request)?;
             Ok(Decision::Call(call))

@@ -10,6 +10,7 @@
 //! | `resources` | the same for what is read and listened to |
 //! | `rates` | how often |
 //! | `denied` | servers and resources that one caller may not use: to that one they are not there |
+//! | `in_flight` | how many calls at once |
 //! | `record` | what is written down, and what is not |
 //! | `withdrawn` | what ends with the key that opened it |
 //! | `tokens` | how long streams last that signed tokens have opened |
@@ -21,6 +22,7 @@ mod support;
 
 mod denied;
 mod entrance;
+mod in_flight;
 mod listening;
 mod owners;
 mod place;

@@ -10,7 +10,7 @@ use crate::rules::RULES;
 use crate::support::*;
 
 /// Stops the gateway and reads its record, the oldest first; with what it logged and printed.
-async fn recorded(place: Place) -> (State, Vec<Value>, String) {
+pub(crate) async fn recorded(place: Place) -> (State, Vec<Value>, String) {
     let Place { gateway, state, .. } = place;
     let ended = gateway.stop().await;
     assert_eq!(ended.code, Some(0));
@@ -96,6 +96,33 @@ async fn other_requests_are_recorded_by_what_they_name() {
         json!(["user:ann", "resources/read", "nothing://at-all", "error"]),
     ];
     assert_eq!(seen, wanted);
+}
+
+#[tokio::test]
+async fn what_is_denied_in_a_dialect_is_recorded_as_elsewhere() {
+    let place = Place::start(&format!("{RULES}audit: true\n")).await;
+    let key = place.state.new_key(&["guest"]).await;
+    let asked = [
+        ("prompts/get", "name", "good__test_prompt_with_image", "denied"),
+        ("prompts/get", "name", "good__nothing", "unknown"),
+        ("prompts/get", "name", "good__test_simple_prompt", "ok"),
+        ("resources/read", "uri", "test://static-binary", "denied"),
+        ("resources/read", "uri", "nothing://at-all", "unknown"),
+        ("resources/read", "uri", "test://static-text", "ok"),
+    ];
+    let ways = [Way::Stateless(Modern::new(place.by(&key))), Way::Dialect(place.by(&key), "/gateway")];
+    for way in &ways {
+        for (method, member, name, outcome) in asked {
+            let answer = way.ask(method, &json!({member: name})).await;
+            assert_eq!(is_fine(&answer), outcome == "ok", "{}: {answer}", way.name());
+        }
+    }
+    let (_state, entries, _) = recorded(place).await;
+    let seen: Vec<_> = entries.iter().map(|one| [&one["method"], &one["tool"], &one["outcome"]]).collect();
+    let wanted = asked.map(|(method, _, name, outcome)| [json!(method), json!(name), json!(outcome)]);
+    let wanted: Vec<_> = wanted.iter().chain(&wanted).map(|one| [&one[0], &one[1], &one[2]]).collect();
+    assert_eq!(seen, wanted);
+    assert!(entries.iter().all(|one| (one["outcome"] == "ok") == one["code"].is_null()), "{entries:#?}");
 }
 
 /// The files of a folder and of those in it.

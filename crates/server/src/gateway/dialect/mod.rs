@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `serve` | one message, from its bytes to its reply |
 //! | `outcome` | a forwarded request, run to its end |
+//! | `found` | what a request names, for the record |
 //! | `sessions` | what is kept of clients: whether they have introduced themselves, where their events go |
 //! | `events` | a client's event stream |
 //! | `subscribed` | resources that a client with a stream listens to |
@@ -12,6 +13,7 @@
 //! It must not know which dialect it is, nor what differs between versions.
 
 mod events;
+mod found;
 mod outcome;
 mod pipe;
 mod serve;

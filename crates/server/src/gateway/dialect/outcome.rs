@@ -14,17 +14,17 @@ use crate::gateway::call::{Call, Progress};
 use crate::gateway::identity::Identity;
 use crate::gateway::stateless::{self, Asking, Decision, decide_for};
 
-/// What becomes of a request; `None` when its client has given it up.
+/// What becomes of a request; `None` when its client has given it up. `counted` where it counts among its caller's.
 pub(super) async fn forward(
     shard: &Shard,
     front: &Front,
     identity: &Identity,
     frame: Frame,
-    given_up: Option<oneshot::Receiver<Option<Frame>>>,
+    (given_up, counted): (Option<oneshot::Receiver<Option<Frame>>>, bool),
 ) -> Option<Outcome> {
     let cell = stateless::view(shard, front.profile, front.row.era, identity).await;
     let unchecked = !front.row.calls.check_arguments;
-    let asking = Asking { cell, identity, headers: None, unchecked };
+    let asking = Asking { cell, identity, headers: None, unchecked, counted };
     Some(match decide_for(shard, asking, frame).await {
         Err(fault) => Outcome::Trouble(Trouble::from(&fault)),
         Ok(Decision::Done(_, text)) => read(shard, text, None),

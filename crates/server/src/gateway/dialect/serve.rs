@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use engine::Condition;
-use engine::catalogue::{ListKind, View};
+use engine::catalogue::View;
 use engine::dialect::{Ask, Begun, Dialect, Facts, Outcome, Reading, Reply, Trouble};
 use engine::dialect::{begin, finish, gather, given_up, rate_headers, read, tools};
 use engine::rate::Verdict;
@@ -15,15 +15,16 @@ use proto::json::{MAX_DEPTH, Members};
 use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, Id};
 
+use super::found::{Found, named};
 use super::outcome::forward;
 use super::sessions::{Session, UnderWay};
 use super::subscribed::{self, Change};
-use crate::gateway::Shard;
 use crate::gateway::identity::Identity;
 use crate::gateway::rates::rate;
 use crate::gateway::record::Record;
 use crate::gateway::stateless;
 use crate::gateway::view_cell::ViewCell;
+use crate::gateway::{Shard, in_flight};
 
 /// What an endpoint shows: a profile, in a dialect.
 #[derive(Clone)]
@@ -248,11 +249,7 @@ impl Asking<'_> {
             let view = stateless::view_for(self.shard, &cell, ask.frame()).await;
             let lists = ask.method() == Method::ToolsList.name();
             let ready = lists.then(|| self.shard.gateway.dialect_lists.tools(row, &cell, &view));
-            found = ask.tool().map_or(Found::Here, |tool| match view.tool(&tool) {
-                Some(_) => Found::Here,
-                None if view.hides(ListKind::Tools, &tool) => Found::Hidden,
-                None => Found::Nowhere,
-            });
+            found = Found::of(ask, &view);
             let consents = self.shard.gateway.consents_wanted(self.front.profile, self.identity);
             let facts = Facts { view: Some(&view), tools: ready.as_ref(), consents: &consents, ..facts };
             begun = begin(row, ask, facts);
@@ -270,26 +267,38 @@ impl Asking<'_> {
             }
             Begun::Standard => Taken::Standard(None),
             Begun::Forward(frame) => {
-                if let Some(outcome) = self.subscribe(ask).await {
-                    return Taken::Reply(finish(row, ask, outcome), false);
-                }
-                let heard = under_way.as_mut().and_then(UnderWay::given_up);
-                let outcome = forward(self.shard, self.front, self.identity, frame, heard).await;
-                let Some(mut outcome) = outcome else {
-                    return Taken::Reply(given_up(row), false);
-                };
-                if let Outcome::Trouble(trouble) = &mut outcome
-                    && trouble.condition == Condition::UnknownMethod
-                {
-                    trouble.subject = Some(ask.method().into_owned());
-                }
-                Taken::Reply(finish(row, ask, outcome), false)
+                Taken::Reply(self.forwarded(ask, frame, under_way.as_mut()).await, false)
             }
             Begun::NeedsView => {
                 let trouble = Trouble::new(Condition::Internal, "what this profile offers is not known yet");
                 Taken::Reply(finish(row, ask, Outcome::Trouble(trouble)), false)
             }
         }
+    }
+
+    /// The reply to a request that is the gateway's own to answer.
+    async fn forwarded(&self, ask: &Ask, frame: Frame, under_way: Option<&mut UnderWay<'_>>) -> Reply {
+        let row = &self.front.row;
+        if let Some(outcome) = self.subscribe(ask).await {
+            return finish(row, ask, outcome);
+        }
+        let place = self.session.map(|session| in_flight::place_in_session(self.shard, &session.in_flight));
+        let _place = match place.transpose() {
+            Ok(place) => place,
+            Err(full) => {
+                Record::refusal(self.shard, self.identity, self.front.profile, ask.frame(), &full);
+                return finish(row, ask, Outcome::Trouble(Trouble::from(&full)));
+            }
+        };
+        let heard = (under_way.and_then(UnderWay::given_up), self.session.is_none());
+        let outcome = forward(self.shard, self.front, self.identity, frame, heard).await;
+        let Some(mut outcome) = outcome else { return given_up(row) };
+        if let Outcome::Trouble(trouble) = &mut outcome
+            && trouble.condition == Condition::UnknownMethod
+        {
+            trouble.subject = Some(ask.method().into_owned());
+        }
+        finish(row, ask, outcome)
     }
 
     /// What comes of a request that changes what a client with an event stream is told of; `None` where it is none, or its
@@ -309,9 +318,10 @@ impl Asking<'_> {
         Some(outcome)
     }
 
-    /// Writes down a call that the row itself has refused: of a tool that is not there for who asks, or one that is at fault.
+    /// Writes down a request that the row itself has refused: of a tool, a prompt or a resource that is not there for who
+    /// asks, or one that is at fault.
     fn note(&self, ask: &Ask, reply: &Reply, found: Found) {
-        if !ask.is_call() {
+        if named(ask).is_none() {
             return;
         }
         let record = Record::begin(self.shard, self.identity, self.front.profile, ask.frame());
@@ -324,16 +334,6 @@ impl Asking<'_> {
             }
         }
     }
-}
-
-/// Where a call's tool is.
-#[derive(Clone, Copy)]
-enum Found {
-    /// Where who asks can call it, or no tool is named.
-    Here,
-    /// Where only others can.
-    Hidden,
-    Nowhere,
 }
 
 /// How many lists are kept ready.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use engine::access::Principal;
+use engine::access::{Calls, Principal};
 use parking_lot::Mutex;
 use proto::era::Era;
 use proto::rpc::{Frame, Id};
@@ -48,6 +48,8 @@ pub(crate) struct Session {
     stream: Option<Stream>,
     /// What is worked on for its client, by the ids that it gave; each hears here that it has been given up.
     calls: Mutex<Vec<(Id, oneshot::Sender<Option<Frame>>)>>,
+    /// Those that are at a server, whatever their ids.
+    pub(super) in_flight: Calls,
     born: Instant,
     /// Milliseconds after `born` at which it was last used.
     used: AtomicU64,
@@ -69,6 +71,7 @@ impl Session {
             initialized: AtomicBool::new(false),
             stream,
             calls: Mutex::default(),
+            in_flight: Calls::default(),
             born: Instant::now(),
             used: AtomicU64::new(0),
             idle,

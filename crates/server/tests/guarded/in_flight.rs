@@ -1,0 +1,102 @@
+//! How many calls may be in flight at once: of a caller without a session, and in a dialect's session.
+
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::place::*;
+use crate::record::recorded;
+use crate::support::*;
+
+/// A call that takes longer than any test, or no time.
+fn slow(ms: u64) -> Value {
+    json!({"name": "good__slow", "arguments": {"ms": ms}})
+}
+
+const LONG: u64 = 600_000;
+
+/// The status and the answer to a call.
+async fn called(way: &Way, call: &Value) -> (u16, Value) {
+    let mut reply = way.begin("tools/call", call).await;
+    (reply.status, reply.response().await)
+}
+
+#[tokio::test]
+async fn calls_of_a_caller_without_a_session_are_capped() {
+    let place = Place::start("audit: true\nlimits: { callsPerCaller: 2 }\n").await;
+    let [ann, bob] = [place.state.new_key(&["ann"]).await, place.state.new_key(&["bob"]).await];
+    let http = place.by(&ann);
+    let mut open = JoinSet::new();
+    // Of one caller both count, whichever way they came.
+    open.spawn(async move { called(&Way::Stateless(Modern::new(http)), &slow(LONG)).await });
+    open.spawn(async move { called(&Way::Dialect(http, "/gateway"), &slow(LONG)).await });
+    until("two calls", || place.sent("tools/call").len() == 2).await;
+    for way in
+        [Way::Stateless(Modern::new(http)), Way::Dialect(http, "/gateway"), Way::Dialect(http, "/kulturarv")]
+    {
+        let (status, answer) = called(&way, &slow(0)).await;
+        assert_eq!(status, 429, "{}: {answer}", way.name());
+        match way.name() {
+            "/kulturarv" => assert_eq!(answer["error"]["message"], "Rate limit exceeded"),
+            "/gateway" => assert!(answer["error"]["code"].is_i64(), "{answer}"),
+            _ => {
+                assert!(error_message(&answer).contains("callsPerCaller") && answer["id"] == "m", "{answer}");
+            }
+        }
+        assert!(!way.tools().await.is_empty(), "what is no call goes on");
+    }
+    assert_eq!(place.sent("tools/call").len(), 2, "what is refused goes nowhere");
+    for way in [Way::Stateless(Modern::new(place.by(&bob))), Way::Session(Legacy::open(http).await)] {
+        assert!(
+            is_fine(&called(&way, &slow(0)).await.1),
+            "{}: others, and sessions, have places of their own",
+            way.name()
+        );
+    }
+    // Who hangs up makes room.
+    open.shutdown().await;
+    let way = Way::Stateless(Modern::new(http));
+    soon("room", async { while called(&way, &slow(0)).await.0 != 200 {} }).await;
+    let (_state, entries, _) = recorded(place).await;
+    let denied = entries.iter().filter(|one| one["outcome"] == "denied").count();
+    assert!(denied >= 3, "{entries:#?}");
+}
+
+/// A client of the dialect that opens sessions: its id.
+async fn introduced(http: Http) -> String {
+    let hello = json!({"protocolVersion": "1.0", "clientInfo": {"name": "t"}});
+    let mut reply = said_at(http, "/bb", "initialize", &hello).await;
+    assert!(reply.response().await.get("result").is_some());
+    reply.header("mcp-session-id").to_owned()
+}
+
+#[tokio::test]
+async fn calls_of_a_dialects_session_are_capped() {
+    let place = Place::start("limits: { callsPerSession: 2, callsPerCaller: 1 }\n").await;
+    let http = place.by(TOKEN);
+    let (one, other) = (introduced(http).await, introduced(http).await);
+    let call = async |session: String, id: u64, ms: u64| {
+        let body = request(id, "tools/call", &slow(ms)).to_string();
+        let mut reply = http.post("/bb", &[("Mcp-Session-Id", &session)], &body).await;
+        (reply.status, reply.response().await)
+    };
+    let mut open = JoinSet::new();
+    for _ in 0..2 {
+        // An id that is in use counts, too.
+        let body = request(7, "tools/call", &slow(LONG)).to_string();
+        let session = one.clone();
+        open.spawn(
+            async move { http.post("/bb", &[("Mcp-Session-Id", &session)], &body).await.response().await },
+        );
+    }
+    until("two calls", || place.sent("tools/call").len() == 2).await;
+    let (status, answer) = call(one.clone(), 8, 0).await;
+    assert_eq!(
+        (status, &answer["error"]["code"], &answer["id"]),
+        (429, &json!(-32603), &json!(8)),
+        "{answer}"
+    );
+    let (status, answer) = call(other, 9, 0).await;
+    assert_eq!(status, 200, "another session has places of its own: {answer}");
+    open.shutdown().await;
+    soon("room", async { while call(one.clone(), 10, 0).await.0 != 200 {} }).await;
+}
