@@ -13,21 +13,14 @@ pub struct Place {
     pub profile: usize,
     /// How it behaves; `None` as the protocol says.
     pub dialect: Option<Arc<Dialect>>,
-    /// Which of the transports over HTTP.
-    pub transport: EndpointTransport,
-    /// Where clients of an event stream send their messages, and where the stream is.
-    pub messages: Option<Messages>,
+    /// Where clients of an event stream send their messages; `None` where no stream of the dialect's is beside them.
+    pub messages: Option<Arc<str>>,
+    /// Whether such a stream is opened here.
+    pub streams: bool,
+    /// Whether messages are posted here.
+    pub posts: bool,
     /// Whether callers have to show who they are, where anybody has to.
     pub asks: bool,
-}
-
-/// Where the messages for an event stream go.
-#[derive(Debug, Clone)]
-pub struct Messages {
-    /// The path to post to.
-    pub path: Arc<str>,
-    /// Whether this is that path alone, and the stream is at another.
-    pub only: bool,
 }
 
 /// All places, by path.
@@ -47,9 +40,9 @@ impl Places {
         for slug in config.profiles.keys() {
             let Some(at) = number(slug) else { continue };
             let dialect = config.dialect_of(slug).and_then(|name| dialects.get(name));
-            let transport = EndpointTransport::Both;
             // Messages are posted here, whatever else the dialect has: a path beside it belongs to an endpoint alone.
-            let place = Place { profile: at, dialect, transport, messages: None, asks: true };
+            let place =
+                Place { profile: at, dialect, messages: None, streams: false, posts: true, asks: true };
             enter(&mut all, &format!("/mcp/{slug}"), place.clone(), None);
             if slug == DEFAULT_PROFILE {
                 enter(&mut all, "/mcp", place, None);
@@ -61,11 +54,14 @@ impl Places {
             let place = Place {
                 profile,
                 dialect: name.and_then(|name| dialects.get(name)),
-                transport: endpoint.transport,
                 messages: None,
+                streams: false,
+                posts: true,
                 asks: endpoint.auth == EndpointAuth::Inherit,
             };
-            enter(&mut all, &endpoint.path, place, config.messages_of(endpoint).as_deref());
+            let beside = config.messages_of(endpoint);
+            let posts = endpoint.transport != Some(EndpointTransport::Sse) || beside.is_none();
+            enter(&mut all, &endpoint.path, Place { posts, ..place }, beside.as_deref());
         }
         let stranger = config.dialect.as_deref().and_then(|name| dialects.get(name));
         Self { all: all.into_iter().map(|(path, place)| (path.into_boxed_str(), place)).collect(), stranger }
@@ -80,7 +76,7 @@ impl Places {
 
     /// The paths, in order.
     pub(crate) fn paths(&self) -> Vec<&str> {
-        let is_endpoint = |place: &Place| place.messages.as_ref().is_none_or(|messages| !messages.only);
+        let is_endpoint = |place: &Place| place.messages.is_none() || place.streams;
         self.all.iter().filter(|(_, place)| is_endpoint(place)).map(|(path, _)| &**path).collect()
     }
 
@@ -91,12 +87,15 @@ impl Places {
 }
 
 /// Enters a place, and beside it the one where its messages go, if they go elsewhere.
-fn enter(all: &mut BTreeMap<String, Place>, path: &str, mut place: Place, beside: Option<&str>) {
-    if let Some(beside) = beside {
-        let messages: Arc<str> = beside.into();
-        let only = Messages { path: messages.clone(), only: true };
-        all.insert(beside.to_owned(), Place { messages: Some(only), ..place.clone() });
-        place.messages = Some(Messages { path: messages, only: false });
+fn enter(all: &mut BTreeMap<String, Place>, path: &str, mut place: Place, messages: Option<&str>) {
+    if let Some(messages) = messages {
+        place.messages = Some(messages.into());
+        if messages == path {
+            place.posts = true;
+        } else {
+            all.insert(messages.to_owned(), Place { posts: true, ..place.clone() });
+        }
+        place.streams = true;
     }
     all.insert(path.to_owned(), place);
 }
@@ -145,6 +144,32 @@ mod tests {
     }
 
     #[test]
+    fn a_dialect_works_at_any_path_by_its_name_alone() {
+        let places =
+            |rest: &str| places(&format!("{SERVERS}endpoints: [{{ path: /k, dialect: kulturarv{rest} }}]\n"));
+        let at = |places: &Places, path: &str| {
+            let place = places.at(path)?;
+            let messages = place.messages.as_ref().map(ToString::to_string);
+            Some((messages, place.streams, place.posts))
+        };
+        let (here, beneath) = (Some("/k".to_owned()), Some("/k/message".to_owned()));
+        for (rest, stream, posted) in [
+            ("", (beneath.clone(), true, true), Some((beneath.clone(), false, true))),
+            (", transport: both", (beneath.clone(), true, true), Some((beneath.clone(), false, true))),
+            (", transport: sse", (beneath.clone(), true, false), Some((beneath, false, true))),
+            (", transport: http", (None, false, true), None),
+            (", message: /k", (here, true, true), None),
+        ] {
+            let places = places(rest);
+            assert_eq!(at(&places, "/k"), Some(stream), "{rest}");
+            assert_eq!(at(&places, "/k/message"), posted, "{rest}");
+            assert!(places.at("/message").is_none(), "{rest}");
+        }
+        let places = places(", message: /elsewhere");
+        assert_eq!(at(&places, "/k").map(|found| found.0), Some(Some("/elsewhere".to_owned())));
+    }
+
+    #[test]
     fn a_profile_takes_messages_at_its_own_path() {
         let places =
             places(&format!("{SERVERS}dialect: kulturarv\nprofiles: {{ one: {{ servers: [a] }} }}\n"));
@@ -164,7 +189,7 @@ mod tests {
         assert_eq!((&*row.name, &*row.hello.server_name), ("mine", "mine"));
         assert_eq!(row.events.streams, Streams::Beside);
         let posted = places.at("/message").unwrap();
-        assert!(posted.messages.as_ref().unwrap().only && !stream.messages.as_ref().unwrap().only);
+        assert!(posted.posts && !posted.streams && stream.streams);
         assert!(!places.paths().contains(&"/message"));
     }
 }

@@ -14,19 +14,24 @@ const STREAM: &str = "/sse";
 const MESSAGES: &str = "/message";
 
 impl Config {
-    /// Where the messages for an endpoint's event stream go; `None` when to the endpoint itself.
+    /// Where the messages for an endpoint's event stream go; `None` where there is no such stream beside them.
     pub(crate) fn messages_of(&self, endpoint: &Endpoint) -> Option<String> {
+        if let Some(path) = &endpoint.message {
+            return Some(path.clone());
+        }
         let name = endpoint.dialect.as_deref().or_else(|| self.dialect_of(&endpoint.profile));
         let row = name.and_then(|name| self.dialect_named(name)).filter(|row| row.interpreted);
-        let beside = match (&endpoint.message, row) {
-            (Some(path), _) => Some(path.clone()),
-            (None, Some(row)) => {
-                (row.events.streams == Streams::Beside).then(|| row.events.message_path.into_owned())
-            }
-            (None, None) => (endpoint.transport == EndpointTransport::Sse && endpoint.path == STREAM)
-                .then(|| MESSAGES.to_owned()),
+        let Some(row) = row else {
+            let is_stream = endpoint.transport == Some(EndpointTransport::Sse) && endpoint.path == STREAM;
+            return is_stream.then(|| MESSAGES.to_owned());
         };
-        beside.filter(|beside| *beside != endpoint.path)
+        if row.events.streams != Streams::Beside || endpoint.transport == Some(EndpointTransport::Http) {
+            return None;
+        }
+        let path = row.events.message_path;
+        let above = bare(&endpoint.path);
+        // The pair of paths that clients know.
+        Some(if above == STREAM { path.into_owned() } else { format!("{above}{path}") })
     }
 }
 
@@ -59,7 +64,7 @@ fn clash(config: &Config, at: usize, endpoint: &Endpoint) -> Option<(&'static st
         ));
     }
     let beside = config.messages_of(endpoint)?;
-    let beside = bare(&beside);
+    let beside = Some(bare(&beside)).filter(|beside| *beside != own)?;
     let elsewhere = has_stream && beside == MESSAGES
         || is_profile(config, beside)
         || config.endpoints.iter().enumerate().any(|(index, other)| {

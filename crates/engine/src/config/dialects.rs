@@ -8,7 +8,7 @@ use super::parse::{Entry, Kind, Node};
 use super::pieces::{self, Known};
 use super::read::{Reader, clip};
 use super::suggest;
-use crate::dialect::{Column, Dialect};
+use crate::dialect::{Column, Dialect, Streams};
 
 /// The column that sets others.
 const VARIANT: &str = "variant";
@@ -16,6 +16,12 @@ const VARIANT: &str = "variant";
 /// All names that a profile or an endpoint may have: the built-in dialects and one's own.
 pub(super) fn names(own: &IndexMap<String, Dialect>) -> Vec<String> {
     Dialect::names().iter().map(ToString::to_string).chain(own.keys().cloned()).collect()
+}
+
+/// Whether a dialect has event streams of its own.
+pub(super) fn has_streams(name: &str, own: &IndexMap<String, Dialect>) -> bool {
+    let row = own.get(name).cloned().or_else(|| Dialect::base(name)).filter(|row| row.interpreted);
+    row.is_some_and(|row| row.events.streams != Streams::None)
 }
 
 /// Those names as what something else may name.

@@ -125,7 +125,12 @@ fn read_views(
     if let Some(entry) = fields.take("endpoints") {
         let profiles = known_keys("profile", &config.profiles);
         let base = std::mem::take(&mut config.endpoints);
-        let around = endpoints::Around { profiles, dialects };
+        let (all, own, every) = (&config.profiles, &config.dialects, config.dialect.as_deref());
+        let streams = |dialect: Option<&str>, profile: &str| {
+            let of_profile = || all.get(profile).and_then(|profile| profile.dialect.as_deref()).or(every);
+            dialect.or_else(of_profile).is_some_and(|name| dialects::has_streams(name, own))
+        };
+        let around = endpoints::Around { profiles, dialects, streams: &streams };
         (config.endpoints, written) = endpoints::read(reader, entry, &around, base);
         at = entry.key_at.clone();
     }

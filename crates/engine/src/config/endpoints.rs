@@ -15,6 +15,8 @@ const KEYS: &[&str] = &["path", "profile", "dialect", "transport", "message", "a
 pub(super) struct Around<'k> {
     pub(super) profiles: Known<'k>,
     pub(super) dialects: Known<'k>,
+    /// Whether there are event streams where a profile is served by a dialect, or by its own.
+    pub(super) streams: &'k dyn Fn(Option<&str>, &str) -> bool,
 }
 
 /// The further paths, on top of those of the base: one with the same path takes its place. And where the file has its own.
@@ -68,9 +70,13 @@ fn read_one(
     let transport = fields.take("transport").and_then(|entry| {
         reader.within("transport", |reader| reader.word(&entry.value, EndpointTransport::ALL))
     });
-    let transport = transport.unwrap_or_default();
+    let profile = profile.unwrap_or_else(|| DEFAULT_PROFILE.to_owned());
+    let streams = match transport {
+        None => (around.streams)(dialect.as_deref(), &profile),
+        Some(transport) => transport != EndpointTransport::Http,
+    };
     let message = match fields.take("message") {
-        Some(entry) if transport == EndpointTransport::Http => {
+        Some(entry) if !streams => {
             let mend = "remove it, or write transport: sse";
             reader.within("message", |r| {
                 r.fault(&entry.key_at, "`message` goes with event streams only", mend);
@@ -88,7 +94,6 @@ fn read_one(
         .take("auth")
         .and_then(|entry| reader.within("auth", |reader| reader.word(&entry.value, EndpointAuth::ALL)));
     reader.refuse(&fields.rest(), KEYS);
-    let profile = profile.unwrap_or_else(|| DEFAULT_PROFILE.to_owned());
     Some(Endpoint { path: path?, profile, dialect, transport, message, auth: auth.unwrap_or_default() })
 }
 

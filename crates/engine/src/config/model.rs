@@ -353,11 +353,10 @@ pub struct Endpoint {
     /// How it behaves there; as the profile does when left out.
     #[schemars(with = "Option<String>")]
     pub dialect: Option<String>,
-    /// What is spoken there.
-    #[schemars(with = "Option<EndpointTransport>", extend("default" = "http"))]
-    pub transport: EndpointTransport,
-    /// Where clients of `sse` send their messages: when left out `/message` for `/sse`, the dialect's `messagePath` where it has
-    /// one, else the path itself.
+    /// What is spoken there; when left out whatever the dialect has.
+    pub transport: Option<EndpointTransport>,
+    /// Where clients of an event stream send their messages: when left out `/message` for `/sse`; the dialect's `messagePath`
+    /// beneath the path, where it has streams beside; else the path itself.
     #[schemars(with = "Option<String>")]
     pub message: Option<String>,
     /// Whether callers have to show who they are there.
@@ -366,11 +365,10 @@ pub struct Endpoint {
 }
 
 /// What is spoken at an endpoint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
 pub enum EndpointTransport {
-    /// Streamable HTTP, or whatever the dialect has for it.
-    #[default]
+    /// Streamable HTTP, or what the dialect answers to messages by POST.
     Http,
     /// HTTP+SSE of 2024: an event stream by GET, messages by POST.
     Sse,

@@ -220,13 +220,10 @@ stateFolder: '/var/lib/${NUMBER}'
     assert_eq!(config.dialect_of("one"), Some("mine"));
     assert_eq!((config.dialect_of("default"), config.dialect_of("nope")), (Some("gateway"), Some("gateway")));
     let [a, mcp, sse] = &config.endpoints[..] else { panic!("three endpoints") };
-    assert_eq!(
-        (a.dialect.as_deref(), a.transport, a.auth),
-        (None, EndpointTransport::Http, EndpointAuth::Inherit)
-    );
+    assert_eq!((a.dialect.as_deref(), a.transport, a.auth), (None, None, EndpointAuth::Inherit));
     assert_eq!(
         (mcp.dialect.as_deref(), mcp.transport, mcp.auth),
-        (Some("bb"), EndpointTransport::Both, EndpointAuth::None)
+        (Some("bb"), Some(EndpointTransport::Both), EndpointAuth::None)
     );
     assert_eq!((sse.message.as_deref(), &*sse.profile), (Some("/message"), "one"));
     assert_eq!(config.state_folder.as_ref().map(Text::expose), Some("/var/lib/7"));

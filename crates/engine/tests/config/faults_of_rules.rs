@@ -1,4 +1,4 @@
-//! What is wrong with rules, limits, records, dialects and embedded servers: every fault, in short.
+//! What is wrong with rules, limits, records and embedded servers: every fault, in short.
 
 use dragoman_engine::config::{Lookup, load_over};
 
@@ -184,96 +184,6 @@ stateFolder: ''
 #[test]
 fn faults_of_audit() {
     for (text, wanted) in AUDIT {
-        same(text, &faults_in_short(text), wanted);
-    }
-}
-
-const DIALECTS: &[(&str, &[&str])] = &[
-    (
-        r"mcpServers: {}
-dialects: { gateway: { base: standard }, 'a b': { base: standard }, mine: {}, yours: { base: gatewy }, theirs: x }
-dialect: kulturav
-",
-        &[
-            r"2:13 dialects.gateway [gateway] `gateway` is a built-in dialect => write another name, and this one as its `base`",
-            r"2:42 dialects.a b ['a b'] this name has 1 to 64 of `A-Z a-z 0-9 - _` => correct it",
-            r"2:69 dialects.mine [mine] this dialect has no `base` => add it: base: standard",
-            r"2:94 dialects.yours.base [gatewy] there is no dialect `gatewy` => did you mean `gateway`?",
-            r"2:112 dialects.theirs [x] expected a mapping with `base` and what differs from it, found `x` => write a mapping with `base` and what differs from it",
-            r"3:10 dialect [kulturav] there is no dialect `kulturav` => did you mean `kulturarv`?",
-        ],
-    ),
-    (
-        r"mcpServers: {}
-profiles: { default: { dialect: stndard } }
-endpoints: [ { path: /a, dialect: bdyboss }, { path: /b, transport: stdio, auth: off, message: /c }, { path: /d, transport: sse, message: /admin }, { path: /health, dialect: bb }, { path: /.well-known/x, dialect: bb } ]
-",
-        &[
-            r"2:33 profiles.default.dialect [stndard] there is no dialect `stndard` => did you mean `standard`?",
-            r"3:35 endpoints[0].dialect [bdyboss] there is no dialect `bdyboss` => did you mean `buddyboss`?",
-            r"3:69 endpoints[1].transport [stdio] `stdio` is not one of `http`, `sse` or `both` => write `http`, `sse` or `both`",
-            r"3:82 endpoints[1].auth [off] `off` is not one of `inherit` or `none` => write `inherit` or `none`",
-            r"3:87 endpoints[1].message [message] `message` goes with event streams only => remove it, or write transport: sse",
-            r"3:139 endpoints[2].message [/admin] Dragoman already serves something at this path => write an absolute path such as /tools/mcp",
-            r"3:157 endpoints[3].path [/health] Dragoman already serves something at this path => write an absolute path such as /tools/mcp",
-            r"3:189 endpoints[4].path [/.well-known/x] Dragoman already serves something at this path => write an absolute path such as /tools/mcp",
-        ],
-    ),
-    (
-        r"mcpServers: {}
-endpoints: [ { path: /mcp, dialect: bb }, { path: /mcp, dialect: bb }, { path: /x, profil: a } ]
-",
-        &[
-            r"2:51 endpoints[1].path [/mcp] another endpoint already has the path `/mcp` => write another path, or remove one of the two",
-            r"2:84 endpoints[2].profil [profil] unknown key `profil` => did you mean `profile`?",
-        ],
-    ),
-    (
-        r"mcpServers: {}
-profiles: { one: {} }
-endpoints:
-  - { path: /a, dialect: kulturarv }
-  - { path: /b, transport: sse, message: /c }
-  - { path: /d, transport: sse, message: /c }
-  - { path: /c/, transport: both }
-  - { path: /e, transport: sse, message: /mcp/one }
-  - { path: /f, transport: sse, message: /f }
-  - { path: /g, transport: sse, message: /mcp/two }
-  - { path: /message, dialect: bb }
-",
-        &[
-            r"4:5 endpoints[0] [] the messages of this endpoint's clients would go to a path that leads elsewhere already => give them another one: transport: sse, message: /team/message",
-            r"5:5 endpoints[1] [] the messages of this endpoint's clients would go to a path that leads elsewhere already => give them another one: transport: sse, message: /team/message",
-            r"6:5 endpoints[2] [] the messages of this endpoint's clients would go to a path that leads elsewhere already => give them another one: transport: sse, message: /team/message",
-            r"8:5 endpoints[4] [] the messages of this endpoint's clients would go to a path that leads elsewhere already => give them another one: transport: sse, message: /team/message",
-            r"11:5 endpoints[7] [] the clients of `/sse` send their messages to this path => write another path, or an endpoint for `/sse`, too",
-        ],
-    ),
-    (
-        r"mcpServers: {}
-endpoints: [ { path: /a, dialect: kulturarv }, { path: /b, dialect: kulturarv }, { path: /sse, transport: both, dialect: standard } ]
-",
-        &[
-            r"2:48 endpoints[1] [] the messages of this endpoint's clients would go to a path that leads elsewhere already => give them another one: transport: sse, message: /team/message",
-        ],
-    ),
-    (
-        r"mcpServers: {}
-dialects: { mine: { base: kulturarv, pingSecond: 7, pingSeconds: soon, nonsense: 1, unknownTool: { cod: 1 }, unknownTool.code: x } }
-",
-        &[
-            r"2:38 dialects.mine.pingSecond [pingSecond] a dialect has no column `pingSecond` => did you mean `pingSeconds`?",
-            r"2:66 dialects.mine.pingSeconds [soon] pingSeconds must be a whole number from 0 to 604800 => write a whole number from 0 to 604800",
-            r"2:72 dialects.mine.nonsense [nonsense] a dialect has no column `nonsense` => remove it",
-            r"2:98 dialects.mine.unknownTool [{ cod: 1 }] unknownTool has no cod; must be a mapping with any of code, message, status, channel, data, body => write a mapping with any of code, message, status, channel, data, body",
-            r"2:128 dialects.mine.unknownTool.code [x] unknownTool code must be a whole number from -2147483648 to 2147483647 => correct it, or remove it",
-        ],
-    ),
-];
-
-#[test]
-fn faults_of_dialects() {
-    for (text, wanted) in DIALECTS {
         same(text, &faults_in_short(text), wanted);
     }
 }

@@ -7,6 +7,7 @@ mod consent;
 mod documented;
 mod extended;
 mod faults_of_auth;
+mod faults_of_dialects;
 mod faults_of_links;
 mod faults_of_rules;
 mod faults_of_servers;

@@ -43,7 +43,7 @@ impl Visit<'_> {
         }
         let origin = origin(request.headers());
         let mut response = match *request.method() {
-            Method::POST if self.is_posted_to() => self.post(request).await,
+            Method::POST if self.place.posts => self.post(request).await,
             Method::GET => match self.too_soon(request.headers()) {
                 Some(refusal) => refusal,
                 None if self.is_standard(request.headers()) => get::get(self.shard, &self.entry, &request),
@@ -64,16 +64,11 @@ impl Visit<'_> {
         Some(said(refuse(&self.front.row, &too_soon(&verdict))))
     }
 
-    /// Whether messages are posted to this path: to all but those whose messages go elsewhere.
-    fn is_posted_to(&self) -> bool {
-        self.place.messages.as_ref().is_none_or(|messages| messages.only)
-    }
-
     fn get(&self, request: &Request<Incoming>) -> Response<Body> {
         let row = &self.front.row;
         let streams = match row.events.streams {
             Streams::None => false,
-            Streams::Beside => self.place.messages.as_ref().is_some_and(|messages| !messages.only),
+            Streams::Beside => self.place.streams,
             // The same path may show something else to who wants no events.
             Streams::Same if row.web.get == GetAnswer::Info => media::names_events(request.headers()),
             Streams::Same => {
@@ -81,8 +76,7 @@ impl Visit<'_> {
             }
         };
         if streams {
-            let messages = self.place.messages.as_ref().map(|messages| &*messages.path);
-            let path = messages.unwrap_or(request.uri().path());
+            let path = self.place.messages.as_deref().unwrap_or(request.uri().path());
             return match open(self.shard, &self.front, &self.entry.identity, path) {
                 Some(body) => answer::events(body),
                 None => self.refuse(Condition::Internal, TOO_MANY),
