@@ -8,7 +8,13 @@ use super::parse::{Entry, Kind, Node};
 use super::pieces::{self, Known};
 use super::read::{Reader, clip};
 use super::suggest;
-use crate::dialect::{Column, Dialect, Streams};
+use crate::dialect::{Dialect, Streams};
+
+/// How many columns are told of that may be meant.
+const MOST_TOLD: usize = 5;
+
+/// The members of those columns that say how trouble is told.
+const SAID: [&str; 6] = ["code", "message", "status", "channel", "data", "body"];
 
 /// The column that sets others.
 const VARIANT: &str = "variant";
@@ -66,30 +72,40 @@ fn read_one(reader: &mut Reader<'_>, entry: &Entry, others: &IndexMap<String, Di
 
 fn set(reader: &mut Reader<'_>, entry: &Entry, row: &mut Dialect) -> Option<()> {
     let key = entry.key.split('.').next().unwrap_or_default();
-    let column = Dialect::COLUMNS.iter().find(|column| column.name == key);
+    let column = Dialect::column(key);
     if column.is_none() && key != VARIANT {
-        let names = || Dialect::COLUMNS.iter().map(|column| column.name);
-        let mend = match suggest::nearest(key, names()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "remove it".to_owned(),
-        };
-        reader.fault(&entry.key_at, format!("a dialect has no column `{}`", clip(&entry.key)), mend);
+        reader.fault(&entry.key_at, format!("a dialect has no column `{}`", clip(&entry.key)), meant(key));
         return None;
     }
     let value = value(reader, &entry.value)?;
-    let Err(reason) = row.set(&entry.key, &value) else { return Some(()) };
+    let Err(unfit) = row.set(&entry.key, &value) else { return Some(()) };
     // What looks like a number may be meant as a text.
     if let Kind::Scalar { text, .. } = &entry.value.kind
         && row.set(&entry.key, &Value::String(text.clone())).is_ok()
     {
         return Some(());
     }
-    let mend = match column {
-        Some(Column { name, kind, .. }) if *name == entry.key => format!("write {}", kind.allowed()),
+    let of_kind = || match column {
+        Some(column) if column.name == entry.key => format!("write {}", column.allowed()),
         _ => "correct it, or remove it".to_owned(),
     };
-    reader.fault(&entry.value.at, reason, mend);
+    reader.fault(&entry.value.at, unfit.reason, unfit.mend.unwrap_or_else(of_kind));
     None
+}
+
+/// Which column may be meant by a name that none has.
+fn meant(key: &str) -> String {
+    let names = || Dialect::COLUMNS.iter().map(|column| column.name).chain([VARIANT]);
+    if let Some(near) = suggest::nearest(key, names()) {
+        return format!("did you mean `{near}`?");
+    }
+    if let Some(member) = suggest::nearest(key, SAID) {
+        return format!(
+            "say it of one kind of trouble: unknownTool: {{ {member}: … }}; `dragoman schema` lists all columns"
+        );
+    }
+    let near = suggest::ranked(key, names(), MOST_TOLD).join(", ");
+    format!("the nearest are {near}; `dragoman schema` lists all columns")
 }
 
 /// A value as JSON has it: what is not quoted and looks like a number, `true`, `false` or `null` is that.

@@ -13,6 +13,7 @@ mod audit;
 mod auth;
 mod check;
 mod claims;
+mod columns;
 mod consent;
 mod dialects;
 mod document;

@@ -80,7 +80,7 @@ pub struct Config {
     #[schemars(with = "Option<String>")]
     pub dialect: Option<String>,
     /// Dialects of one's own: a `base`, and what differs from it.
-    #[schemars(with = "Option<std::collections::BTreeMap<String, written::DialectDifference>>")]
+    #[schemars(with = "Option<std::collections::BTreeMap<String, super::columns::DialectDifference>>")]
     pub dialects: IndexMap<String, Dialect>,
     /// The folder of what is kept (keys, the record of calls, consents); `dragoman` in the user's folder for data when left out.
     #[schemars(with = "Option<String>")]

@@ -80,11 +80,6 @@ pub(super) mod written {
         "propertyNames": { "enum": ["wikipedia", "snl", "riksantikvaren", "arcgis"] },
         "additionalProperties": { "type": "string" },
     });
-    written!(DialectDifference, {
-        "type": "object",
-        "properties": { "base": { "type": "string", "description": "The dialect that it starts from." } },
-        "required": ["base"],
-    });
     written!(HttpType, { "enum": ["http", "streamable-http", "sse"] });
     written!(NewName, {
         "type": "string", "minLength": 1, "maxLength": MAX_PUBLIC_NAME, "pattern": "^[A-Za-z0-9_./-]+$",

@@ -23,6 +23,37 @@ pub(super) fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) 
         .map(|(_, candidate)| candidate)
 }
 
+/// The known names that are most like this one: those that share a word with it, then those that differ in the fewest
+/// characters.
+pub(super) fn ranked<'k>(name: &str, known: impl IntoIterator<Item = &'k str>, most: usize) -> Vec<&'k str> {
+    let name = &name[..name.floor_char_boundary(MAX_COMPARED)];
+    let wanted = plain(name);
+    let words: Vec<String> = words(name).collect();
+    let mut all: Vec<(bool, usize, &str)> = known
+        .into_iter()
+        .map(|candidate| {
+            let lower = candidate.to_lowercase();
+            let shares = words.iter().any(|word| lower.contains(word.as_str()));
+            (!shares, distance(&wanted, &plain(candidate)), candidate)
+        })
+        .collect();
+    all.sort_unstable();
+    all.into_iter().take(most).map(|(_, _, candidate)| candidate).collect()
+}
+
+/// The words of a name in small letters, each in the singular, without the short ones.
+fn words(name: &str) -> impl Iterator<Item = String> {
+    let mut spaced = String::with_capacity(name.len() + 8);
+    for char in name.chars() {
+        if char.is_uppercase() || !char.is_alphanumeric() {
+            spaced.push(' ');
+        }
+        spaced.extend(char.to_lowercase().filter(|char| char.is_alphanumeric()));
+    }
+    let words: Vec<String> = spaced.split(' ').map(|word| word.trim_end_matches('s').to_owned()).collect();
+    words.into_iter().filter(|word| word.len() > 2)
+}
+
 fn tolerated(length: usize) -> usize {
     match length {
         0..=2 => 0,
@@ -58,6 +89,15 @@ fn distance(a: &[char], b: &[char]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_shares_a_word_comes_first() {
+        let known = ["versions", "versionPolicy", "unknownTool", "toolOrder", "ids"];
+        assert_eq!(ranked("toolErrors", known, 2), ["toolOrder", "unknownTool"]);
+        assert_eq!(ranked("protocolVersions", known, 2), ["versions", "versionPolicy"]);
+        assert_eq!(ranked("id-kind", known, 1), ["ids"]);
+        assert_eq!(ranked(&"ä".repeat(100_000), known, 9).len(), 5);
+    }
 
     #[test]
     fn near_names_are_found_and_far_ones_are_not() {

@@ -2,12 +2,22 @@
 //! there are.
 
 use std::borrow::Cow;
+use std::num::NonZeroU32;
 
 use proto::era::{Era, by_version};
 use serde_json::Value;
 
 /// A text of a row: built in, or a user's own.
 pub type Text = Cow<'static, str>;
+
+/// One of the words of a choice.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// As a configuration has it.
+    pub word: &'static str,
+    /// What it means, in a sentence.
+    pub about: &'static str,
+}
 
 /// What a column holds, for schemas and documentation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,11 +31,11 @@ pub enum Kind {
     /// A text, or null.
     TextOrNull,
     /// One of these words.
-    Word(&'static [&'static str]),
+    Word(&'static [Choice]),
     /// Some of these words, in an order that counts.
-    Words(&'static [&'static str]),
+    Words(&'static [Choice]),
     /// All of these words, in an order that counts.
-    Order(&'static [&'static str]),
+    Order(&'static [Choice]),
     /// A list of texts.
     Texts,
     /// A list of texts, or null.
@@ -48,9 +58,9 @@ impl Kind {
             Self::Number(least, most) => format!("a whole number from {least} to {most}"),
             Self::Text => "a text".to_owned(),
             Self::TextOrNull => "a text, or null".to_owned(),
-            Self::Word(words) => format!("one of {}", words.join(", ")),
-            Self::Words(words) => format!("a list of {}", words.join(", ")),
-            Self::Order(words) => format!("a list that orders {}", words.join(", ")),
+            Self::Word(words) => format!("one of {}", listed(words)),
+            Self::Words(words) => format!("a list of {}", listed(words)),
+            Self::Order(words) => format!("a list that orders {}", listed(words)),
             Self::Texts => "a list of texts".to_owned(),
             Self::TextsOrNull => "a list of texts, or null".to_owned(),
             Self::Version => "a protocol version".to_owned(),
@@ -59,6 +69,10 @@ impl Kind {
             Self::Say => "a mapping with any of code, message, status, channel, data, body".to_owned(),
         }
     }
+}
+
+fn listed(choices: &[Choice]) -> String {
+    choices.iter().map(|choice| choice.word).collect::<Vec<_>>().join(", ")
 }
 
 /// A value that a row can hold.
@@ -116,6 +130,21 @@ macro_rules! number {
 number!(i32, -2_147_483_648, 2_147_483_647);
 number!(u16, 200, 599);
 number!(u32, 0, 604_800);
+
+/// Seconds of something that happens again and again.
+impl Cell for NonZeroU32 {
+    const KIND: Kind = Kind::Number(1, 604_800);
+
+    fn set(&mut self, value: &Value) -> Result<(), String> {
+        let number = value.as_u64().filter(|n| *n <= 604_800).and_then(|n| u32::try_from(n).ok());
+        *self = number.and_then(Self::new).ok_or_else(|| unfit(Self::KIND))?;
+        Ok(())
+    }
+
+    fn show(&self) -> Value {
+        Value::from(self.get())
+    }
+}
 
 impl Cell for Text {
     const KIND: Kind = Kind::Text;

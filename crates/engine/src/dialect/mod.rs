@@ -13,6 +13,7 @@
 //! | file | is for |
 //! |---|---|
 //! | `row`, `cell`, `words`, `say`, `set` | the columns, how they are configured, templates of messages |
+//! | `sense` | what makes no sense as a column's value |
 //! | `rows/` | one file a system |
 //! | `read`, `ask` | a message's bytes to a request in the gateway's own form |
 //! | `begin`, `introduce`, `list`, `call`, `mend` | what the row answers itself, and what goes on |
@@ -34,6 +35,7 @@ mod result;
 mod row;
 mod rows;
 mod say;
+mod sense;
 mod set;
 mod trouble;
 mod web;
@@ -44,13 +46,14 @@ mod tests;
 
 pub use ask::Ask;
 pub use begin::{Begun, Facts, begin};
-pub use cell::{Kind, Object, Text};
+pub use cell::{Choice, Kind, Object, Text};
 pub use events::{endpoint_event, error_event, opening, ping_event};
 pub use finish::{Outcome, Reply, finish, gather, given_up, refuse};
 pub use list::tools;
 pub use read::{Reading, read};
 pub use row::{Column, Dialect, Variant};
 pub use say::{Say, Template};
+pub use set::Unfit;
 pub use trouble::{Rate, Trouble};
 pub use web::{Cross, cross_origin, not_served, rate_headers, shown_info};
 pub use words::{

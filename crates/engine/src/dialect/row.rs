@@ -3,6 +3,8 @@
 //!
 //! It must not know what acts on a column.
 
+use std::num::NonZeroU32;
+
 use proto::era::{ERAS, Era, Lifecycle, newest_handshake};
 use proto::mcp::Method;
 use proto::rpc::code;
@@ -128,7 +130,7 @@ columns! {
         initialize_requires: Vec<Needed> = "initializeRequires", vec![];
         /// Whether `initialize` fails when none of the servers is there.
         initialize_needs_servers: bool = "initializeNeedsServers", false;
-        /// The name in `serverInfo`; placeholders: profile.
+        /// The name in `serverInfo`.
         server_name: Text = "serverName", text("dragoman");
         /// The version in `serverInfo`.
         server_version: Text = "serverVersion", text(env!("CARGO_PKG_VERSION"));
@@ -300,9 +302,9 @@ columns! {
     events: Events {
         /// Where a stream of events is.
         streams: Streams = "streams", Streams::None;
-        /// The path to post to, where it is not that of the stream.
+        /// The path to post to, where it is not that of the stream: beside `/sse`, else beneath the path of the stream.
         message_path: Text = "messagePath", text("/message");
-        /// The data of the first event; placeholders: path, session, profile.
+        /// The data of the first event.
         endpoint_data: Text = "endpointData", text("{path}?session_id={session}");
         /// The query parameter that names the session.
         session_parameter: Text = "sessionParameter", text("session_id");
@@ -313,16 +315,20 @@ columns! {
         /// The event that keeps a stream open; null for a comment.
         ping_event: Option<Text> = "pingEvent", None;
         /// After how many seconds without another event it is sent.
-        ping_seconds: u32 = "pingSeconds", 30;
+        ping_seconds: NonZeroU32 = "pingSeconds", seconds(30);
         /// After how many seconds without a message a stream's session ends; 0 for never.
         session_seconds: u32 = "sessionSeconds", 1800;
         /// What is done with a message for a session that is not there.
         unknown_session: UnknownSession = "unknownSession", UnknownSession::Refuse;
         /// The event that tells of a fault of the stream itself.
         error_event: Text = "errorEvent", text("error");
-        /// Its data; placeholders: code, text.
+        /// Its data.
         error_data: Option<Template> = "errorData", Some(Template(text(r#"{"code":"{code}","message":"{text}"}"#)));
     }
+}
+
+fn seconds(number: u32) -> NonZeroU32 {
+    NonZeroU32::new(number).unwrap_or(NonZeroU32::MIN)
 }
 
 fn text(text: &'static str) -> Text {

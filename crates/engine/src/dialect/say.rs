@@ -245,6 +245,12 @@ impl<'a> Words<'a> {
     }
 }
 
+/// The names of the placeholders in a text.
+pub(super) fn placeholders(text: &str) -> impl Iterator<Item = &str> {
+    let names = text.split('{').skip(1).filter_map(|rest| rest.split_once('}').map(|(name, _)| name));
+    names.filter(|name| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphabetic()))
+}
+
 fn cut(text: Cow<'_, str>) -> Cow<'_, str> {
     if text.len() <= MAX_WORD {
         return text;

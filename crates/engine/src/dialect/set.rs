@@ -3,7 +3,23 @@
 use serde_json::Value;
 
 use super::cell::Kind;
-use super::row::Dialect;
+use super::row::{Column, Dialect};
+use super::sense;
+
+/// What cannot be set.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Unfit {
+    /// What is wrong, in words.
+    pub reason: String,
+    /// What mends it, where that is more than another value of the column's kind.
+    pub mend: Option<String>,
+}
+
+impl Unfit {
+    pub(super) fn new(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), mend: None }
+    }
+}
 
 impl Dialect {
     /// Sets one column. Of those that say how something is told, single members may be named: `unknownTool.code`.
@@ -11,36 +27,44 @@ impl Dialect {
     ///
     /// # Errors
     /// What is wrong, in words.
-    pub fn set(&mut self, column: &str, value: &Value) -> Result<(), String> {
+    pub fn set(&mut self, column: &str, value: &Value) -> Result<(), Unfit> {
         if column == "variant" {
             return self.vary(value);
         }
         let (name, member) = column.split_once('.').map_or((column, None), |(name, m)| (name, Some(m)));
-        let found = Self::COLUMNS.iter().find(|c| c.name == name);
-        let found = found.ok_or_else(|| format!("{column} is no column of a dialect"))?;
+        let found =
+            Self::column(name).ok_or_else(|| Unfit::new(format!("{column} is no column of a dialect")))?;
         let wrapped;
         let value = match member {
             Some(member) if found.kind == Kind::Say => {
                 wrapped = Value::from_iter([(member.to_owned(), value.clone())]);
                 &wrapped
             }
-            Some(_) => return Err(format!("{name} has no members")),
+            Some(_) => return Err(Unfit::new(format!("{name} has no members"))),
             None => value,
         };
-        (found.set)(self, value).map_err(|what| format!("{name} {what}"))?;
+        let mut changed = self.clone();
+        (found.set)(&mut changed, value).map_err(|what| Unfit::new(format!("{name} {what}")))?;
+        sense::check(found, &changed)?;
         // Whoever changes something wants it to be so.
         if name != "interpreted" {
-            self.interpreted = true;
+            changed.interpreted = true;
         }
+        *self = changed;
         Ok(())
+    }
+
+    /// The column of this name.
+    pub fn column(name: &str) -> Option<&'static Column> {
+        Self::COLUMNS.iter().find(|column| column.name == name)
     }
 
     /// The value of a column as it is configured.
     pub fn get(&self, column: &str) -> Option<Value> {
-        Self::COLUMNS.iter().find(|c| c.name == column).map(|c| (c.show)(self))
+        Self::column(column).map(|column| (column.show)(self))
     }
 
-    fn vary(&mut self, value: &Value) -> Result<(), String> {
+    fn vary(&mut self, value: &Value) -> Result<(), Unfit> {
         let found = value.as_str().and_then(|name| self.variants.iter().find(|v| v.name == name));
         let Some(variant) = found else {
             let names: Vec<&str> = self.variants.iter().map(|v| v.name).collect();
@@ -49,10 +73,11 @@ impl Dialect {
             } else {
                 format!("; there are {}", names.join(", "))
             };
-            return Err(format!("variant must be one of dialect {}'s{choice}", self.name));
+            return Err(Unfit::new(format!("variant must be one of dialect {}'s{choice}", self.name)));
         };
         for (column, json) in variant.changes {
-            let value = serde_json::from_str(json).map_err(|e| format!("variant {}: {e}", variant.name))?;
+            let value = serde_json::from_str(json)
+                .map_err(|e| Unfit::new(format!("variant {}: {e}", variant.name)))?;
             self.set(column, &value)?;
         }
         Ok(())

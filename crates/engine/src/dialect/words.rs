@@ -2,23 +2,26 @@
 
 use serde_json::Value;
 
-use super::cell::{Cell, Kind, unfit};
+use super::cell::{Cell, Choice, Kind, unfit};
 
 macro_rules! words {
-    ($($(#[$doc:meta])* $kind:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)* })*) => {$(
+    ($($(#[$doc:meta])* $kind:ident { $($(#[doc = $about:literal])+ $variant:ident = $word:literal,)* })*) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum $kind {
-            $($(#[$vdoc])* $variant,)*
+            $($(#[doc = $about])+ $variant,)*
         }
 
         impl $kind {
             const ALL: &'static [Self] = &[$(Self::$variant,)*];
-            const WORDS: &'static [&'static str] = &[$($word,)*];
+            /// The words of a configuration, each with what it means.
+            pub const WORDS: &'static [Choice] =
+                &[$(Choice { word: $word, about: concat!($($about),+).trim_ascii() },)*];
 
             fn of(value: &Value) -> Option<Self> {
-                let word = value.as_str()?;
-                Self::WORDS.iter().position(|w| *w == word).map(|at| Self::ALL[at])
+                // YAML has an unquoted null for its own.
+                let word = if value.is_null() { "null" } else { value.as_str()? };
+                Self::WORDS.iter().position(|choice| choice.word == word).map(|at| Self::ALL[at])
             }
 
             /// The word for it in a configuration.

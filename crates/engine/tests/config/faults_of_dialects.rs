@@ -86,13 +86,48 @@ dialects: { mine: { base: kulturarv, pingSecond: 7, pingSeconds: soon, nonsense:
 ",
         &[
             r"2:38 dialects.mine.pingSecond [pingSecond] a dialect has no column `pingSecond` => did you mean `pingSeconds`?",
-            r"2:66 dialects.mine.pingSeconds [soon] pingSeconds must be a whole number from 0 to 604800 => write a whole number from 0 to 604800",
-            r"2:72 dialects.mine.nonsense [nonsense] a dialect has no column `nonsense` => remove it",
+            r"2:66 dialects.mine.pingSeconds [soon] pingSeconds must be a whole number from 1 to 604800 => write a whole number from 1 to 604800",
+            r"2:72 dialects.mine.nonsense [nonsense] a dialect has no column `nonsense` => the nearest are corsExposed, internal, noId, pages, sessions; `dragoman schema` lists all columns",
             r"2:98 dialects.mine.unknownTool [{ cod: 1 }] unknownTool has no cod; must be a mapping with any of code, message, status, channel, data, body => write a mapping with any of code, message, status, channel, data, body",
             r"2:128 dialects.mine.unknownTool.code [x] unknownTool code must be a whole number from -2147483648 to 2147483647 => correct it, or remove it",
         ],
     ),
 ];
+
+/// What has the form of a value, and makes no sense.
+const SENSELESS: (&str, &[&str]) = (
+    r#"mcpServers: {}
+dialects:
+  mine:
+    base: kulturarv
+    codes: { unknownTool: 1 }
+    toolErrors: 1
+    versions: []
+    methods: []
+    pingSeconds: 0
+    pingEvent: "a\nb"
+    unknownTool: { message: "no {nam}" }
+    forbidden.data: { who: "{user}" }
+    variant: lenient
+"#,
+    &[
+        r"5:5 dialects.mine.codes [codes] a dialect has no column `codes` => say it of one kind of trouble: unknownTool: { code: … }; `dragoman schema` lists all columns",
+        r"6:5 dialects.mine.toolErrors [toolErrors] a dialect has no column `toolErrors` => the nearest are toolMembers, toolOrder, parseError, toolFailed, errorData; `dragoman schema` lists all columns",
+        r"7:15 dialects.mine.versions [[]] versions must be a list of at least one text, none of them empty => write a list of at least one text, none of them empty",
+        r"8:14 dialects.mine.methods [[]] methods must be a list of at least one text, none of them empty => write a list of at least one text, none of them empty",
+        r"9:18 dialects.mine.pingSeconds [0] pingSeconds must be a whole number from 1 to 604800 => write a whole number from 1 to 604800",
+        r#"10:16 dialects.mine.pingEvent ["a\nb"] pingEvent must be a text of one line, or null => write a text of one line, or null"#,
+        r#"11:18 dialects.mine.unknownTool [{ message: "no {nam}" }] unknownTool has a placeholder that stands for nothing there => write one of {name}, {message}, {detail}, {tool}, {method}, {server}, {original}, {originalData}, {body}, {stack}, {url}, {code}, {status}, {seconds}"#,
+        r#"12:21 dialects.mine.forbidden.data [{ who: "{user}" }] forbidden has a placeholder that stands for nothing there => write one of {name}, {message}, {detail}, {tool}, {method}, {server}, {original}, {originalData}, {body}, {stack}, {url}, {code}, {status}, {seconds}, {text}"#,
+        r"13:14 dialects.mine.variant [lenient] variant must be one of dialect kulturarv's; there are code => correct it, or remove it",
+    ],
+);
+
+#[test]
+fn senseless_dialects() {
+    let (text, wanted) = SENSELESS;
+    same(text, &faults_in_short(text), wanted);
+}
 
 #[test]
 fn faults_of_dialects() {

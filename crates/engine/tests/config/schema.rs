@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use dragoman_engine::config::schema_json;
+use dragoman_engine::dialect::Dialect;
 use serde_json::{Value, json};
 
 use crate::try_load;
@@ -86,7 +87,8 @@ fn good_guards() -> Vec<Value> {
         ], "audit": { "file": "a.db", "arguments": true, "redact": "pin", "keep": "7d" }, "stateFolder": "/s" }),
         json!({ "management": "${YES}" }),
         json!({ "management": { "who": { "key": "admin", "ip": "10.0.0.0/8" }, "rate": "10/s" } }),
-        json!({ "audit": true, "dialect": "bb", "dialects": { "mine": { "base": "bb", "pingSeconds": 7 } }, "endpoints": [
+        json!({ "audit": true, "dialect": "bb", "dialects": { "mine": { "base": "bb", "variant": "code", "pingSeconds": 7, "unknownTool.code": -1,
+            "unknownTool": { "message": "no {name}", "data": false }, "serverVersion": 1.5, "versionErrorId": null, "successFlag": false } }, "endpoints": [
             { "path": "/mcp", "dialect": "mine", "transport": "both", "message": "/m", "auth": "none" },
         ], "profiles": { "p": { "dialect": "mine", "names": "plain-first" }, "q": { "names": "first" } } }),
         json!({ "mcpServers": {
@@ -127,8 +129,42 @@ fn bad() -> Vec<Value> {
         json!({ "management": { "rate": "often" } }),
         json!({ "management": { "who": { "name": "ann" } } }),
         json!({ "dialects": { "mine": { "pingSeconds": 1 } } }),
+        json!({ "dialects": { "mine": { "base": "bb", "codes": {} } } }),
+        json!({ "dialects": { "mine": { "base": "bb", "variant": "nope" } } }),
+        json!({ "dialects": { "mine": { "base": "bb", "pingSeconds": 0 } } }),
+        json!({ "dialects": { "mine": { "base": "bb", "versions": [] } } }),
+        json!({ "dialects": { "mine": { "base": "bb", "noId": "maybe" } } }),
+        json!({ "dialects": { "mine": { "base": "bb", "unknownTool": { "kode": 1 } } } }),
+        json!({ "dialects": { "mine": { "base": "bb", "unknownTool.kode": 1 } } }),
+        json!({ "dialects": { "mine": { "base": "bb", "noId.code": 1 } } }),
         json!({ "endpoints": [{ "path": "/x", "transport": "stdio" }] }),
     ]
+}
+
+#[test]
+fn each_column_of_a_dialect_is_in_the_schema() {
+    let schema: Value = serde_json::from_str(&schema_json()).expect("JSON");
+    let own = &schema["$defs"]["DialectDifference"]["properties"];
+    for column in Dialect::COLUMNS {
+        let told = own[column.name]["description"].as_str().unwrap_or_default();
+        assert!(told.starts_with(column.about), "{}: {told}", column.name);
+    }
+    let validator = jsonschema::validator_for(&schema).expect("a sound schema");
+    for row in Dialect::all() {
+        let mut all: serde_json::Map<String, Value> = Dialect::COLUMNS
+            .iter()
+            .map(|c| (c.name.to_owned(), row.get(c.name).expect("a column")))
+            .collect();
+        all.insert("base".to_owned(), json!(&*row.name));
+        let config = json!({ "dialects": { "mine": all } });
+        let errors: Vec<String> = validator.iter_errors(&config).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{}: {errors:?}", row.name);
+        for variant in row.variants {
+            assert!(validator.is_valid(
+                &json!({ "dialects": { "mine": { "base": &*row.name, "variant": variant.name } } })
+            ));
+        }
+    }
 }
 
 #[test]

@@ -11,10 +11,11 @@
 //! | `words`, `json` | how texts and JSON are compared |
 //! | `place`, `process` | what is set up: sites, servers, the gateway |
 //! | `play`, `web` | a scene, step by step |
-//! | `systems`, `page` | the systems; `docs/dialects.md` |
+//! | `systems`, `page`, `own` | the systems; `docs/dialects.md`; its part about dialects of one's own |
 
 mod file;
 mod json;
+mod own;
 mod page;
 mod place;
 mod play;

@@ -1,4 +1,4 @@
-//! `docs/dialects.md`, printed from the transcripts: each rule with the file that shows it.
+//! `docs/dialects.md`, printed from the transcripts: each rule with the file that shows it; and from the table of columns.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -24,6 +24,7 @@ fn page(files: &[File]) -> String {
             let _ = writeln!(text, "| {name} | {} | [{name}.txt]({path}) |", rule.replace('|', "\\|"));
         }
     }
+    text.push_str(&crate::own::print());
     text
 }
 

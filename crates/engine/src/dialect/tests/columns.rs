@@ -8,7 +8,7 @@ fn every_column_of_every_row_can_be_set_to_what_it_is() {
         for column in Dialect::COLUMNS {
             let mut same = row.clone();
             let value = row.get(column.name).unwrap();
-            same.set(column.name, &value).unwrap_or_else(|e| panic!("{}: {e}", row.name));
+            same.set(column.name, &value).unwrap_or_else(|e| panic!("{}: {e:?}", row.name));
             same.interpreted = row.interpreted;
             assert_eq!(same.get(column.name), Some(value), "{}.{}", row.name, column.name);
         }
@@ -20,7 +20,7 @@ fn every_variant_of_every_row_can_be_set_and_changes_something() {
     for row in Dialect::all() {
         for variant in row.variants {
             let mut other = row.clone();
-            other.set("variant", &json!(variant.name)).unwrap_or_else(|e| panic!("{}: {e}", row.name));
+            other.set("variant", &json!(variant.name)).unwrap_or_else(|e| panic!("{}: {e:?}", row.name));
             assert_ne!(other, row, "{} {}", row.name, variant.name);
         }
     }
@@ -94,10 +94,51 @@ fn what_does_not_fit_is_refused_in_words() {
         ("era", json!("never"), "era must be a protocol version"),
         ("variant", json!("x"), "variant must be one of dialect gateway's; there are example"),
     ] {
-        let told = row.set(column, &value).unwrap_err();
+        let told = row.set(column, &value).unwrap_err().reason;
         assert!(told.starts_with(what), "{told}");
     }
     assert_eq!(row, before);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_in_words() {
+    let mut row = Dialect::base("kulturarv").unwrap();
+    let before = row.clone();
+    let some = "must be a list of at least one text, none of them empty";
+    let strange = "has a placeholder that stands for nothing there";
+    for (column, value, what) in [
+        ("versions", json!([]), some),
+        ("versions", json!(["1", ""]), some),
+        ("methods", json!([]), some),
+        ("methods", json!(["tools/\nlist"]), some),
+        ("pingSeconds", json!(0), "must be a whole number from 1 to 604800"),
+        ("pingEvent", json!("a\nb"), "must be a text of one line, or null"),
+        ("pingEvent", json!(""), "must be a text of one line, or null"),
+        ("errorEvent", json!("a\rb"), "must be a text of one line"),
+        ("openingComment", json!("a\nb"), "must be a text of one line, which may be empty"),
+        ("endpointData", json!("{path}\n"), "must be a text of one line"),
+        ("endpointData", json!("{nam}"), strange),
+        ("messagePath", json!("message"), "must be a path without a query, as /message"),
+        ("messagePath", json!("/m?x=1"), "must be a path without a query, as /message"),
+        ("messagePath", json!("/../m"), "must be a path without a query, as /message"),
+        ("sessionParameter", json!("a&b"), "must be the name of a query parameter, as session_id"),
+        ("corsHeaders", json!(["A\r\nB: c"]), "must be a list of names as HTTP has them"),
+        ("serverName", json!("My {nam}"), strange),
+        ("info", json!({"a":["{nam}"]}), strange),
+        ("unknownTool", json!({"message":"no {nam}"}), strange),
+        ("unknownTool", json!({"data":{"a":{"b":"{nam}"}}}), strange),
+        ("unknownTool.body", json!("{nam}"), strange),
+        ("unknownTool.message", json!("{text}"), strange),
+    ] {
+        let told = row.set(column, &value).expect_err(column).reason;
+        let name = column.split('.').next().unwrap();
+        assert_eq!(told, format!("{name} {what}"));
+    }
+    assert_eq!(row, before);
+    let mend = row.set("serverName", &json!("{nam}")).unwrap_err().mend;
+    assert_eq!(mend.as_deref(), Some("write one of {profile}"));
+    row.set("pingEvent", &json!(null)).unwrap();
+    row.set("unknownTool", &json!({"message":"{ \"a\": {} } {name}","data":"{text}"})).unwrap();
 }
 
 #[test]

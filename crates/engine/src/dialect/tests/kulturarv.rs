@@ -28,7 +28,7 @@ fn s4_03_the_first_event() {
 #[test]
 fn s4_05_pings() {
     assert_eq!(ping_event(&endpoint().row).as_ref(), b"event: ping\ndata: \n\n");
-    assert_eq!(endpoint().row.events.ping_seconds, 30);
+    assert_eq!(endpoint().row.events.ping_seconds.get(), 30);
 }
 
 #[test]

@@ -80,7 +80,7 @@ impl Drop for Opened {
 }
 
 async fn serve(opened: Opened, row: Arc<Dialect>, mut queue: mpsc::Receiver<Bytes>, sender: BodySender) {
-    let every = Duration::from_secs(row.events.ping_seconds.max(1).into());
+    let every = Duration::from_secs(row.events.ping_seconds.get().into());
     let mut due = Instant::now() + every;
     let mut look = Instant::now() + LOOK_EVERY;
     loop {

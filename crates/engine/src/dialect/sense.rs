@@ -1,0 +1,175 @@
+//! What makes no sense as the value of a column, though it is of its kind: nothing to choose from, two lines where one
+//! stands, a placeholder that stands for nothing. It must not know what acts on a column.
+
+use serde_json::Value;
+
+use super::cell::Kind;
+use super::row::{Column, Dialect};
+use super::say::placeholders;
+use super::set::Unfit;
+
+/// What the value of a column must be beyond its kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    /// A list of at least one text, none of them empty.
+    Listed,
+    /// A text of one line that is not empty.
+    Line,
+    /// A text of one line.
+    Comment,
+    /// A list of names as headers have them (RFC 9110, 5.6.2: token).
+    Tokens,
+    /// A path without a query.
+    Path,
+    /// The name of a query parameter.
+    Parameter,
+}
+
+const RULES: &[(&str, Rule)] = &[
+    ("versions", Rule::Listed),
+    ("methods", Rule::Listed),
+    ("corsMethods", Rule::Tokens),
+    ("corsHeaders", Rule::Tokens),
+    ("corsExposed", Rule::Tokens),
+    ("messagePath", Rule::Path),
+    ("endpointData", Rule::Line),
+    ("sessionParameter", Rule::Parameter),
+    ("openingComment", Rule::Comment),
+    ("pingEvent", Rule::Line),
+    ("errorEvent", Rule::Line),
+];
+
+/// The placeholders of columns that are not about trouble.
+const OTHERS: &[(&str, &[&str])] = &[
+    ("serverName", &["profile"]),
+    ("info", &["serverName", "serverVersion", "profile"]),
+    ("otherBody", &["serverName", "serverVersion"]),
+    ("endpointData", &["path", "session", "profile"]),
+    ("errorData", &["code", "text"]),
+];
+
+/// Those of how trouble is told; `text` stands in `data` and `body` alone.
+const TROUBLE: &[&str] = &[
+    "name",
+    "message",
+    "detail",
+    "tool",
+    "method",
+    "server",
+    "original",
+    "originalData",
+    "body",
+    "stack",
+    "url",
+    "code",
+    "status",
+    "seconds",
+    "text",
+];
+
+impl Rule {
+    fn allowed(self) -> &'static str {
+        match self {
+            Self::Listed => "a list of at least one text, none of them empty",
+            Self::Line => "a text of one line",
+            Self::Comment => "a text of one line, which may be empty",
+            Self::Tokens => "a list of names as HTTP has them",
+            Self::Path => "a path without a query, as /message",
+            Self::Parameter => "the name of a query parameter, as session_id",
+        }
+    }
+
+    fn fits(self, value: &Value) -> bool {
+        let texts = || value.as_array().into_iter().flatten().filter_map(Value::as_str);
+        let text = value.as_str().unwrap_or_default();
+        match self {
+            Self::Listed => texts().count() > 0 && texts().all(|text| !text.is_empty() && is_line(text)),
+            // Some columns can be null.
+            Self::Line => value.is_null() || !text.is_empty() && is_line(text),
+            Self::Comment => is_line(text),
+            Self::Tokens => texts().all(is_token),
+            Self::Path => is_path(text),
+            Self::Parameter => !text.is_empty() && text.bytes().all(|b| is_plain(b) && b != b'~'),
+        }
+    }
+}
+
+impl Column {
+    /// What may be set, in words.
+    pub fn allowed(&self) -> String {
+        let rule = rule(self.name).map(|rule| rule.allowed().to_owned());
+        let or_null = if self.kind == Kind::TextOrNull { ", or null" } else { "" };
+        rule.map_or_else(|| self.kind.allowed(), |rule| format!("{rule}{or_null}"))
+    }
+
+    /// Whether a list must not be empty.
+    pub fn needs_items(&self) -> bool {
+        rule(self.name) == Some(Rule::Listed)
+    }
+
+    /// The placeholders that its texts may have, without their braces.
+    pub fn placeholders(&self) -> &'static [&'static str] {
+        if self.kind == Kind::Say {
+            return TROUBLE;
+        }
+        OTHERS.iter().find(|(name, _)| *name == self.name).map_or(&[], |(_, known)| known)
+    }
+}
+
+fn rule(name: &str) -> Option<Rule> {
+    RULES.iter().find(|(column, _)| *column == name).map(|(_, rule)| *rule)
+}
+
+/// Refuses what makes no sense in this column of a row.
+pub(super) fn check(column: &Column, row: &Dialect) -> Result<(), Unfit> {
+    let value = (column.show)(row);
+    if rule(column.name).is_some_and(|rule| !rule.fits(&value)) {
+        return Err(Unfit::new(format!("{} must be {}", column.name, column.allowed())));
+    }
+    let known = column.placeholders();
+    if column.kind == Kind::Say {
+        // The text is the message, filled in.
+        let in_message: Vec<&str> = known.iter().copied().filter(|name| *name != "text").collect();
+        held(column.name, &value["message"], &in_message)?;
+        held(column.name, &value["data"], known)?;
+        return held(column.name, &value["body"], known);
+    }
+    if known.is_empty() { Ok(()) } else { held(column.name, &value, known) }
+}
+
+/// Refuses a placeholder in the texts of a value that is none of these.
+fn held(column: &str, value: &Value, known: &[&str]) -> Result<(), Unfit> {
+    match value {
+        Value::String(text) if placeholders(text).any(|name| !known.contains(&name)) => {
+            let names: Vec<String> = known.iter().map(|name| format!("{{{name}}}")).collect();
+            // Which one is not said: a text may hold what nobody may see.
+            Err(Unfit {
+                reason: format!("{column} has a placeholder that stands for nothing there"),
+                mend: Some(format!("write one of {}", names.join(", "))),
+            })
+        }
+        Value::Array(items) => items.iter().try_for_each(|item| held(column, item, known)),
+        Value::Object(members) => members.values().try_for_each(|value| held(column, value, known)),
+        _ => Ok(()),
+    }
+}
+
+fn is_line(text: &str) -> bool {
+    !text.chars().any(char::is_control)
+}
+
+fn is_token(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+}
+
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte)
+}
+
+fn is_path(text: &str) -> bool {
+    text.len() > 1
+        && text.starts_with('/')
+        && !text.contains("//")
+        && !text.split('/').any(|part| part == "." || part == "..")
+        && text.bytes().all(|b| b == b'/' || is_plain(b))
+}
