@@ -17,7 +17,7 @@ use super::call::{Call, Mail};
 use super::embedded::Carried;
 use super::identity::Identity;
 use super::lease::Lease;
-use super::record::Record;
+use super::record::{Record, Refused};
 use super::said::{Said, said};
 use super::session::Session;
 use super::share::Full;
@@ -118,7 +118,11 @@ impl Call {
     ///
     /// # Errors
     /// The fault to answer with.
-    pub(crate) fn begin(shard: &Shard, caller: Caller, mut request: Request<'_>) -> Result<Box<Self>, Fault> {
+    pub(crate) fn begin(
+        shard: &Shard,
+        caller: Caller,
+        mut request: Request<'_>,
+    ) -> Result<Box<Self>, Refused> {
         let (gateway, veil) = (&shard.gateway, request.route.veil.take());
         let upstream = gateway.upstream_of(request.route.upstream, caller.identity());
         let place =
@@ -143,7 +147,8 @@ impl Call {
                 if let Some(record) = &mut record {
                     record.refused(&fault);
                 }
-                return Err(veil.map_or(fault, |veil| *veil));
+                let fault = veil.map_or(fault, |veil| *veil);
+                return Err(Refused { fault, record });
             }
         };
         let mail = is_cross.then(|| Box::new(Mail::open(gateway.next_key())));
@@ -198,17 +203,18 @@ impl Call {
     /// Ends with an answer; the one that its client gets.
     pub(super) fn end(&mut self, answer: Answer) -> Answer {
         self.over = true;
+        let veil = self.veil.take().filter(|_| !answer.ok);
+        let is_veiled = veil.is_some();
+        let answer = veil.map_or(answer, |veil| {
+            Answer::fault(veil.http_status(self.caller.era()), *veil, self.exchange.id())
+        });
         if let Some(record) = &mut self.record {
             record.answered(&answer);
         }
         if let Some(source) = self.source.take() {
             source.finish();
         }
-        let made = self.exchange.made();
-        if let Some(veil) = self.veil.take().filter(|_| !answer.ok) {
-            return Answer::fault(veil.http_status(self.caller.era()), *veil, self.exchange.id());
-        }
-        match made {
+        match self.exchange.made().filter(|_| !is_veiled) {
             Some(made) => tasks::keep(self, made, answer),
             None => answer,
         }
@@ -233,7 +239,7 @@ impl Call {
     ///
     /// # Errors
     /// The fault to answer with; the call then waits as before.
-    pub(crate) fn resume(&mut self, retry: Frame) -> Result<(), Fault> {
+    pub(crate) fn resume(&mut self, retry: Frame) -> Result<(), Refused> {
         let place = in_flight::place(&self.shard, &self.caller, &retry)?;
         let gateway = self.shard.gateway.clone();
         let binding = gateway.binding(self.caller.owner(), self.upstream.name(), self.caller.era());

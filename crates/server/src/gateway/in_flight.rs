@@ -7,20 +7,19 @@ use proto::rpc::{Frame, code};
 
 use super::Shard;
 use super::caller::Caller;
-use super::record::Record;
+use super::record::{Record, Refused};
 
 /// A place for one more call of a caller. A refusal is written down as one that came too soon.
 ///
 /// # Errors
 /// The fault to answer with.
-pub(super) fn place(shard: &Shard, caller: &Caller, request: &Frame) -> Result<CallPlace, Fault> {
+pub(super) fn place(shard: &Shard, caller: &Caller, request: &Frame) -> Result<CallPlace, Refused> {
     let (identity, most) = (caller.identity(), shard.gateway.snapshot.limits.calls_per_caller);
     identity.principal.calls.take(most).ok_or_else(|| {
         let fault = full(most, "callsPerCaller");
-        if let Some(view) = caller.view() {
-            Record::refusal(shard, identity, view.profile, request, &fault);
-        }
-        fault
+        let view = caller.view();
+        let record = view.and_then(|view| Record::refusal(shard, identity, view.profile, request, &fault));
+        Refused { fault, record }
     })
 }
 

@@ -18,7 +18,7 @@ use super::call::Call;
 use super::caller::{Caller, Request as CallRequest};
 use super::identity::Identity;
 use super::link::{Asker, Inbound};
-use super::record::Record;
+use super::record::{Record, Refused};
 use super::session::Session;
 use super::subscriptions::{Change, Changing, Subscribing, Subscription};
 use super::view_cell::ViewCell;
@@ -129,7 +129,7 @@ pub(crate) async fn decide(
     let pointed = |fault| shard.gateway.pointing(fault, &session.kind, identity);
     match dispatch(&frame, &view, info, ids).map_err(pointed) {
         Err(fault) => {
-            Record::refusal(shard, identity, session.profile, &frame, &fault);
+            drop(Record::refusal(shard, identity, session.profile, &frame, &fault));
             refuse(fault, &frame)
         }
         Ok(Dispatch::Local(result)) if result.len() > LONG => Outcome::Long(result_pieces(&id, result)),
@@ -159,7 +159,7 @@ pub(crate) async fn decide(
             let request = CallRequest::in_session(frame, (route, server), info, carried);
             match Call::begin(shard, Caller::Session(session.clone()), request) {
                 Ok(begun) => Outcome::Call(begun, change),
-                Err(fault) => {
+                Err(Refused { fault, .. }) => {
                     session.settle(shard, change.as_ref(), false);
                     Outcome::Done(fault.http_status(era), fault.response(Some(&id)))
                 }

@@ -12,6 +12,7 @@ use proto::mcp::{Method, says_failure};
 use proto::rpc::{Frame, RpcError};
 
 use super::Shard;
+use super::call::Call;
 use super::identity::Identity;
 use crate::audit::{AuditSink, Entry, Outcome};
 
@@ -85,10 +86,16 @@ impl Record {
     }
 
     /// Notes a request that was refused before it went anywhere.
-    pub(crate) fn refusal(shard: &Shard, identity: &Identity, profile: usize, frame: &Frame, fault: &Fault) {
-        if let Some(mut record) = Self::begin(shard, identity, profile, frame) {
-            record.refused(fault);
-        }
+    pub(crate) fn refusal(
+        shard: &Shard,
+        identity: &Identity,
+        profile: usize,
+        frame: &Frame,
+        fault: &Fault,
+    ) -> Option<Box<Self>> {
+        let mut record = Self::begin(shard, identity, profile, frame)?;
+        record.refused(fault);
+        Some(record)
     }
 
     /// The server that it went to.
@@ -132,12 +139,26 @@ impl Record {
             fault.condition,
             Condition::UnknownTool | Condition::UnknownPrompt | Condition::UnknownResource
         );
+        let away = fault.subject.as_deref().filter(|_| fault.condition == Condition::UpstreamDown);
         self.note(|entry| {
             entry.code = Some(i64::from(fault.code));
-            if fault.condition == Condition::RateLimited {
+            if let Some(server) = away {
+                entry.upstream = Some(server.into());
+            } else if fault.condition == Condition::RateLimited {
                 entry.outcome = Outcome::Denied;
             } else if is_absent {
                 entry.outcome = if fault.hidden { Outcome::Denied } else { Outcome::Unknown };
+            }
+        });
+    }
+
+    /// What it came to was said to its client with this, in words and under a code of its endpoint's own.
+    pub(crate) fn told(&mut self, body: &[u8]) {
+        self.note(|entry| {
+            entry.response_bytes = body.len() as u64;
+            entry.code = error_code(body).map(i64::from);
+            if entry.outcome == Outcome::Ok && (entry.code.is_some() || says_failure(body)) {
+                entry.outcome = Outcome::Error;
             }
         });
     }
@@ -159,6 +180,25 @@ impl Record {
         if let Some(entry) = &mut self.entry {
             what(entry);
         }
+    }
+}
+
+impl Call {
+    /// What is written down of it, for whoever says to its client what it came to.
+    pub(crate) fn take_record(&mut self) -> Option<Box<Record>> {
+        self.record.take()
+    }
+}
+
+/// A request that was refused, and what is written down of that once this is gone.
+pub(crate) struct Refused {
+    pub(crate) fault: Fault,
+    pub(crate) record: Option<Box<Record>>,
+}
+
+impl From<Fault> for Refused {
+    fn from(fault: Fault) -> Self {
+        Self { fault, record: None }
     }
 }
 

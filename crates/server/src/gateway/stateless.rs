@@ -14,7 +14,7 @@ use super::call::Call;
 use super::caller::{Caller, Request as CallRequest};
 use super::identity::Identity;
 use super::in_session::LONG;
-use super::record::Record;
+use super::record::{Record, Refused};
 use super::upstream::Kind;
 use super::view_cell::ViewCell;
 use super::{Shard, tasks};
@@ -45,7 +45,7 @@ pub(crate) async fn decide(
     let asking = Asking { cell, identity, headers, unchecked: false, counted: true };
     match decide_for(shard, asking, frame).await {
         Ok(decision) => decision,
-        Err(fault) => Decision::Done(fault.http_status(era), fault.response(id.as_ref())),
+        Err(Refused { fault, .. }) => Decision::Done(fault.http_status(era), fault.response(id.as_ref())),
     }
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct Asking<'a> {
 ///
 /// # Errors
 /// The fault to answer with.
-pub(crate) async fn decide_for(shard: &Shard, asking: Asking<'_>, frame: Frame) -> Result<Decision, Fault> {
+pub(crate) async fn decide_for(shard: &Shard, asking: Asking<'_>, frame: Frame) -> Result<Decision, Refused> {
     let Asking { cell, identity, headers, unchecked, counted } = asking;
     let era = cell.kind.era;
     let view = view_for(shard, &cell, &frame).await;
@@ -94,17 +94,17 @@ pub(crate) async fn decide_for(shard: &Shard, asking: Asking<'_>, frame: Frame) 
     let ids = TaskIds::new(&*shard.gateway, identity.id(), era);
     let dispatched = dispatch(&frame, &view, info, ids).map_err(|fault| {
         let fault = shard.gateway.pointing(fault, &cell.kind, identity);
-        Record::refusal(shard, identity, cell.profile, &frame, &fault);
-        fault
+        let record = Record::refusal(shard, identity, cell.profile, &frame, &fault);
+        Refused { fault, record }
     });
     match dispatched? {
         Dispatch::Local(result) => match frame.id() {
             Some(id) if result.len() > LONG => Ok(Decision::Long(result_pieces(id, result))),
             Some(id) => Ok(Decision::Done(200, result_response(id, &result))),
-            None => Err(Fault::gateway("a request without an id")),
+            None => Err(Fault::gateway("a request without an id").into()),
         },
         Dispatch::Listen => Ok(Decision::Listen(cell, frame)),
-        Dispatch::SetLevel(_) => Err(Fault::unknown_method(&frame.method(), "needs a session")),
+        Dispatch::SetLevel(_) => Err(Fault::unknown_method(&frame.method(), "needs a session").into()),
         Dispatch::Kept(method, route) => {
             let asked = tasks::Asked { frame: &frame, method, route, era, server_info: info, identity };
             let (status, text) = Box::pin(tasks::serve(shard, asked)).await?;
@@ -143,17 +143,17 @@ async fn resumed(
     frame: &Frame,
     era: &'static Era,
     server: &str,
-) -> Result<Option<Box<Call>>, Fault> {
+) -> Result<Option<Box<Call>>, Refused> {
     let gateway = &shard.gateway;
     let binding = gateway.binding(identity.id(), server, era);
     let Some(ticket) = parked(frame, era, &**gateway, binding)? else { return Ok(None) };
     let mut call = gateway.parked.take(ticket).await.ok_or_else(no_longer_open)?;
     match call.resume(frame.clone()) {
         Ok(()) => Ok(Some(call)),
-        Err(fault) => {
+        Err(refused) => {
             // It waits as before; there was room for it a moment ago.
             let _ = gateway.parked.keep(ticket, call);
-            Err(fault)
+            Err(refused)
         }
     }
 }

@@ -47,10 +47,16 @@ impl Place {
 
     /// The same with keys that were made before.
     pub(crate) async fn start_in(state: State, rest: &str) -> Self {
+        Self::start_beside(state, "", rest).await
+    }
+
+    /// The same with other servers beside `good`, a line each.
+    pub(crate) async fn start_beside(state: State, others: &str, rest: &str) -> Self {
         let record = Record::in_memory();
         let options = Options { record: Some(record.clone()), ..Options::default() };
         let (_, good) = serve_http(([127, 0, 0, 1], 0).into(), options).await.expect("a free port");
-        let config = config(&format!("good: {{ url: {} }}", quoted(&good.url())), &state, rest);
+        let servers = format!("good: {{ url: {} }}\n{others}", quoted(&good.url()));
+        let config = config(&servers, &state, rest);
         let start = Start {
             config: &config,
             env: &[("DRAGOMAN_LOG", "trace"), ("TOKEN", TOKEN)],

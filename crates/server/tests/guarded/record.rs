@@ -125,6 +125,65 @@ async fn what_is_denied_in_a_dialect_is_recorded_as_elsewhere() {
     assert!(entries.iter().all(|one| (one["outcome"] == "ok") == one["code"].is_null()), "{entries:#?}");
 }
 
+/// A server with tools that fail in ways of their own: it dies, or answers with an error.
+async fn failing() -> Puppet {
+    Puppet::start(|_, request| match (request.method(), request.body["params"]["name"].as_str()) {
+        ("tools/list", _) => {
+            let tool = |name| json!({"name": name, "inputSchema": {"type": "object"}});
+            Said::Result(json!({"tools": [tool("die"), tool("err")]}), String::new())
+        }
+        ("tools/call", Some("die")) => Said::Raw(Vec::new()),
+        ("tools/call", _) => {
+            let error = json!({"code": -32050, "message": "no"});
+            let body = json!({"jsonrpc": "2.0", "id": request.body["id"], "error": error});
+            Said::Status(200, "application/json", body.to_string())
+        }
+        _ => Said::Proper,
+    })
+    .await
+}
+
+#[tokio::test]
+async fn what_servers_do_wrong_is_recorded_under_the_code_that_the_client_got() {
+    let failing = failing().await;
+    let others = format!("  gone: {{ url: 'http://127.0.0.1:1/mcp' }}\n  bad: {}", failing.config());
+    let place = Place::start_beside(State::new(), &others, "audit: true\n").await;
+    let mut wanted = Vec::new();
+    for way in Way::all(place.by(TOKEN)).await {
+        for (tool, outcome, server) in [
+            ("gone__nope", "error", json!("gone")),
+            ("bad__die", "error", json!("bad")),
+            ("bad__err", "error", json!("bad")),
+            ("good__nothing", "unknown", Value::Null),
+        ] {
+            let answer = way.call(tool, &json!({})).await;
+            assert!(!is_fine(&answer), "{}: {answer}", way.name());
+            let code = answer["error"]["code"].clone();
+            wanted.push(json!([way.name(), tool, outcome, server, code]));
+        }
+    }
+    let (_state, entries, _) = recorded(place).await;
+    let calls = entries.iter().filter(|one| one["method"] == "tools/call");
+    let seen: Vec<Value> = calls
+        .zip(&wanted)
+        .map(|(one, wanted)| json!([wanted[0], one["tool"], one["outcome"], one["server"], one["code"]]))
+        .collect();
+    assert_eq!(seen, wanted);
+    assert!(wanted.iter().any(|one| one[0] == "/gateway" && one[1] == "bad__err" && one[4] == -32002));
+}
+
+#[tokio::test]
+async fn what_a_dialect_refuses_for_coming_too_soon_is_recorded_under_its_code() {
+    let place = Place::start("audit: true\nrateLimits: [{ rate: 1/1h, per: [principal, tool] }]\n").await;
+    let way = Way::Dialect(place.by(TOKEN), "/gateway");
+    way.call("good__echo", &json!({})).await;
+    let code = way.call("good__echo", &json!({})).await["error"]["code"].clone();
+    assert!(code.is_i64(), "{code}");
+    let (_state, entries, _) = recorded(place).await;
+    assert_eq!(entries[1]["outcome"], "denied");
+    assert_eq!(entries[1]["code"], code);
+}
+
 /// The files of a folder and of those in it.
 fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut all = Vec::new();

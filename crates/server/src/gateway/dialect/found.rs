@@ -1,6 +1,8 @@
 //! What a request of a dialect's client names, and whether that is there for who asks: for the record of calls alone. It must
 //! not know rows.
 
+use std::sync::Arc;
+
 use engine::catalogue::{ListKind, View};
 use engine::dialect::Ask;
 use proto::mcp::Method;
@@ -16,12 +18,13 @@ pub(super) fn named(ask: &Ask) -> Option<(ListKind, &'static str)> {
 }
 
 /// Where that is what a request is about.
-#[derive(Clone, Copy)]
 pub(super) enum Found {
     /// Where who asks can use it, or nothing is named.
     Here,
     /// Where only others can.
     Hidden,
+    /// At this server, which is not there.
+    Away(Arc<str>),
     Nowhere,
 }
 
@@ -35,10 +38,12 @@ impl Found {
             ListKind::Prompts => view.prompt(&name).is_some(),
             ListKind::Resources | ListKind::Templates => view.resource(&name).is_some(),
         };
-        match is_here {
-            true => Self::Here,
-            false if view.hides(kind, &name) => Self::Hidden,
-            false => Self::Nowhere,
+        let away = || view.absence_behind(&name).filter(|_| kind != ListKind::Resources);
+        match (is_here, away()) {
+            (true, _) => Self::Here,
+            (false, Some((server, _))) => Self::Away(server.into()),
+            (false, None) if view.hides(kind, &name) => Self::Hidden,
+            (false, None) => Self::Nowhere,
         }
     }
 }

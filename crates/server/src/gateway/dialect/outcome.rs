@@ -12,7 +12,11 @@ use super::serve::Front;
 use crate::gateway::Shard;
 use crate::gateway::call::{Call, Progress};
 use crate::gateway::identity::Identity;
+use crate::gateway::record::{Record, Refused};
 use crate::gateway::stateless::{self, Asking, Decision, decide_for};
+
+/// What became of a request, and what is to be written down of it once that was said to its client.
+pub(super) type Became = (Outcome, Option<Box<Record>>);
 
 /// What becomes of a request; `None` when its client has given it up. `counted` where it counts among its caller's.
 pub(super) async fn forward(
@@ -21,12 +25,12 @@ pub(super) async fn forward(
     identity: &Identity,
     frame: Frame,
     (given_up, counted): (Option<oneshot::Receiver<Option<Frame>>>, bool),
-) -> Option<Outcome> {
+) -> Option<Became> {
     let cell = stateless::view(shard, front.profile, front.row.era, identity).await;
     let unchecked = !front.row.calls.check_arguments;
     let asking = Asking { cell, identity, headers: None, unchecked, counted };
-    Some(match decide_for(shard, asking, frame).await {
-        Err(fault) => Outcome::Trouble(Trouble::from(&fault)),
+    let outcome = match decide_for(shard, asking, frame).await {
+        Err(Refused { fault, record }) => return Some((Outcome::Trouble(Trouble::from(&fault)), record)),
         Ok(Decision::Done(_, text)) => read(shard, text, None),
         Ok(Decision::Long(pieces)) => read(shard, Bytes::from(pieces.concat()), None),
         Ok(Decision::Listen(..)) => {
@@ -39,26 +43,26 @@ pub(super) async fn forward(
             }
             return run(shard, begun).await;
         }
-    })
+    };
+    Some((outcome, None))
 }
 
-async fn run(shard: &Shard, mut call: Box<Call>) -> Option<Outcome> {
+async fn run(shard: &Shard, mut call: Box<Call>) -> Option<Became> {
     let (server, embedded) = (call.server_name().clone(), call.is_embedded());
     loop {
-        let (running, progress) = call.run().await;
-        match progress {
-            Progress::Answer(Answer { fault: Some(fault), .. }) => {
-                return Some(Outcome::Trouble(Trouble::from(&*fault)));
-            }
-            Progress::Answer(answer) => return Some(read(shard, answer.body, Some((&server, embedded)))),
-            Progress::Relay(_) | Progress::Paused(_) => call = running,
+        let progress;
+        (call, progress) = call.run().await;
+        let outcome = match progress {
+            Progress::Answer(Answer { fault: Some(fault), .. }) => Outcome::Trouble(Trouble::from(&*fault)),
+            Progress::Answer(answer) => read(shard, answer.body, Some((&server, embedded))),
+            Progress::Relay(_) | Progress::Paused(_) => continue,
             Progress::End => return None,
             Progress::Park(..) | Progress::Pass(_) => {
                 let message = format!("server {server:?} wants something that this client cannot give");
-                let trouble = Trouble::new(Condition::UpstreamError, message).of(&*server);
-                return Some(Outcome::Trouble(trouble));
+                Outcome::Trouble(Trouble::new(Condition::UpstreamError, message).of(&*server))
             }
-        }
+        };
+        return Some((outcome, call.take_record()));
     }
 }
 

@@ -16,7 +16,7 @@ use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, Id};
 
 use super::found::{Found, named};
-use super::outcome::forward;
+use super::outcome::{Became, forward};
 use super::sessions::{Session, UnderWay};
 use super::subscribed::{self, Change};
 use crate::gateway::identity::Identity;
@@ -159,15 +159,15 @@ impl Asking<'_> {
         let row = &self.front.row;
         if !verdict.allowed {
             let trouble = too_soon(&verdict);
-            if let Some(mut record) =
-                frame.and_then(|frame| Record::begin(self.shard, self.identity, self.front.profile, frame))
-            {
-                record.denied(None);
-            }
+            let record = frame.and_then(|frame| self.record(frame));
             let reply = match &reading {
                 Reading::Ask(ask) => finish(row, ask, Outcome::Trouble(trouble)),
                 _ => refuse(row, &trouble),
             };
+            if let Some(mut record) = record {
+                record.told(&reply.body);
+                record.denied(None);
+            }
             return Taken::Reply(reply, false);
         }
         match self.taken(reading).await {
@@ -279,35 +279,49 @@ impl Asking<'_> {
     /// The reply to a request that is the gateway's own to answer.
     async fn forwarded(&self, ask: &Ask, frame: Frame, under_way: Option<&mut UnderWay<'_>>) -> Reply {
         let row = &self.front.row;
-        if let Some(outcome) = self.subscribe(ask).await {
-            return finish(row, ask, outcome);
+        if let Some(became) = self.subscribe(ask).await {
+            return self.said(ask, became);
         }
         let place = self.session.map(|session| in_flight::place_in_session(self.shard, &session.in_flight));
         let _place = match place.transpose() {
             Ok(place) => place,
             Err(full) => {
-                Record::refusal(self.shard, self.identity, self.front.profile, ask.frame(), &full);
-                return finish(row, ask, Outcome::Trouble(Trouble::from(&full)));
+                let (identity, profile) = (self.identity, self.front.profile);
+                let record = Record::refusal(self.shard, identity, profile, ask.frame(), &full);
+                return self.said(ask, (Outcome::Trouble(Trouble::from(&full)), record));
             }
         };
         let heard = (under_way.and_then(UnderWay::given_up), self.session.is_none());
-        let outcome = forward(self.shard, self.front, self.identity, frame, heard).await;
-        let Some(mut outcome) = outcome else { return given_up(row) };
+        let became = forward(self.shard, self.front, self.identity, frame, heard).await;
+        let Some((mut outcome, record)) = became else { return given_up(row) };
         if let Outcome::Trouble(trouble) = &mut outcome
             && trouble.condition == Condition::UnknownMethod
         {
             trouble.subject = Some(ask.method().into_owned());
         }
-        finish(row, ask, outcome)
+        self.said(ask, (outcome, record))
+    }
+
+    /// Says what became of a request; what its client is told is written down.
+    fn said(&self, ask: &Ask, (outcome, record): Became) -> Reply {
+        let reply = finish(&self.front.row, ask, outcome);
+        if let Some(mut record) = record {
+            record.told(&reply.body);
+        }
+        reply
+    }
+
+    fn record(&self, frame: &Frame) -> Option<Box<Record>> {
+        Record::begin(self.shard, self.identity, self.front.profile, frame)
     }
 
     /// What comes of a request that changes what a client with an event stream is told of; `None` where it is none, or its
     /// server has to say what comes of it.
-    async fn subscribe(&self, ask: &Ask) -> Option<Outcome> {
+    async fn subscribe(&self, ask: &Ask) -> Option<Became> {
         let session = self.session.filter(|session| session.has_stream())?;
         let cell = stateless::view(self.shard, self.front.profile, self.front.row.era, self.identity).await;
         let change = Change::of(self.shard, &cell, ask.frame())?;
-        let mut record = Record::begin(self.shard, self.identity, self.front.profile, ask.frame());
+        let mut record = self.record(ask.frame());
         if let Some(record) = &mut record {
             record.went_to(change.upstream.name());
         }
@@ -315,7 +329,7 @@ impl Asking<'_> {
         if let (Some(record), Outcome::Result(result)) = (&mut record, &outcome) {
             record.said(result);
         }
-        Some(outcome)
+        Some((outcome, record))
     }
 
     /// Writes down a request that the row itself has refused: of a tool, a prompt or a resource that is not there for who
@@ -324,11 +338,11 @@ impl Asking<'_> {
         if named(ask).is_none() {
             return;
         }
-        let record = Record::begin(self.shard, self.identity, self.front.profile, ask.frame());
-        if let Some(mut record) = record {
+        if let Some(mut record) = self.record(ask.frame()) {
             record.said(&reply.body);
             match found {
                 Found::Here => {}
+                Found::Away(server) => record.went_to(&server),
                 Found::Hidden => record.denied(None),
                 Found::Nowhere => record.unknown(),
             }
