@@ -1,5 +1,6 @@
 //! One issuer of tokens: what the configuration allows it, and its keys, fetched when they are needed and kept for a
-//! while. A key that is not known is a reason to look again, but not more often than now and then, whatever clients show.
+//! while. A key that is not known is a reason to look again, and so is a wrong signature, since another key may have come
+//! under the same name; but not more often than now and then, whatever clients show.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,6 +51,15 @@ pub(in crate::auth) struct Issuer {
 struct Kept {
     keys: KeySet,
     at: Duration,
+}
+
+/// The key that a token needs.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    kid: Option<&'a str>,
+    algorithm: Algorithm,
+    /// It is not among those that were fetched at this time or before.
+    after: Option<Duration>,
 }
 
 #[derive(Debug, Default)]
@@ -116,24 +126,25 @@ impl Issuer {
         // What is wrong without a key costs no fetch; what is said of it is believed below.
         let expected = Expected { audiences: &self.audiences, skew: self.skew, now: now.unix() };
         let accepted = claims::check(&token.claims, &expected).map_err(Refused::Bad)?;
-        let kid = token.kid.as_deref();
-        let kept = self.keys(kid, token.algorithm, web, now.since_start).await?;
-        match kept.keys.find(kid, token.algorithm) {
-            Found::Key(key) => verified(key, token).map(|()| accepted),
-            Found::Unfit(why) => Err(Refused::Bad(why)),
-            Found::Unknown => Err(Refused::Bad("its issuer has no such key")),
+        let now = now.since_start;
+        let wanted = Wanted { kid: token.kid.as_deref(), algorithm: token.algorithm, after: None };
+        let kept = self.keys(wanted, web, now).await?;
+        if verifies(kept.key(wanted)?, token) {
+            return Ok(accepted);
         }
+        // One of the same name may have taken its place since.
+        if kept.at < now {
+            let newer = self.keys(Wanted { after: Some(kept.at), ..wanted }, web, now).await?;
+            if newer.at > kept.at && verifies(newer.key(wanted)?, token) {
+                return Ok(accepted);
+            }
+        }
+        Err(Refused::Bad("its signature is wrong"))
     }
 
     /// Keys that are fresh and have the wanted one; older or others where those cannot be had.
-    async fn keys(
-        &self,
-        kid: Option<&str>,
-        algorithm: Algorithm,
-        web: &dyn Web,
-        now: Duration,
-    ) -> Result<Arc<Kept>, Refused> {
-        let has = |kept: &Kept| !matches!(kept.keys.find(kid, algorithm), Found::Unknown);
+    async fn keys(&self, wanted: Wanted<'_>, web: &dyn Web, now: Duration) -> Result<Arc<Kept>, Refused> {
+        let has = |kept: &Kept| wanted.may_be_in(kept);
         let serves = |kept: &Kept| now < kept.at + FRESH && has(kept);
         let known = self.kept.load_full().filter(|kept| now < kept.at + STALE);
         if let Some(kept) = known.as_ref().filter(|kept| serves(kept)) {
@@ -145,8 +156,8 @@ impl Issuer {
             // Somebody is fetching newer ones, for which nobody has to wait who gets along with these.
             (Err(_), Some(kept)) => return Ok(kept),
             (Err(_), None) => {
-                let waited = tokio::time::timeout(2 * WITHIN, self.fetching.lock()).await;
-                waited.map_err(|_| self.unavailable(BETWEEN, "too many wait for them"))?
+                let turn = tokio::time::timeout(2 * WITHIN, self.fetching.lock()).await;
+                turn.map_err(|_| self.unavailable(BETWEEN, "too many wait for them"))?
             }
         };
         // Somebody else may have fetched them in the meantime.
@@ -204,6 +215,24 @@ impl Issuer {
     }
 }
 
+impl Kept {
+    /// The key, whenever these were fetched.
+    fn key(&self, wanted: Wanted<'_>) -> Result<&ParsedPublicKey, Refused> {
+        match self.keys.find(wanted.kid, wanted.algorithm) {
+            Found::Key(key) => Ok(key),
+            Found::Unfit(why) => Err(Refused::Bad(why)),
+            Found::Unknown => Err(Refused::Bad("its issuer has no such key")),
+        }
+    }
+}
+
+impl Wanted<'_> {
+    fn may_be_in(&self, kept: &Kept) -> bool {
+        self.after.is_none_or(|after| kept.at > after)
+            && !matches!(kept.keys.find(self.kid, self.algorithm), Found::Unknown)
+    }
+}
+
 impl Fetching {
     /// Whether one more fetch may begin, which then counts.
     fn may(&mut self, now: Duration) -> bool {
@@ -215,6 +244,6 @@ impl Fetching {
     }
 }
 
-fn verified(key: &ParsedPublicKey, token: &Token<'_>) -> Result<(), Refused> {
-    key.verify_sig(token.signed, &token.signature).map_err(|_| Refused::Bad("its signature is wrong"))
+fn verifies(key: &ParsedPublicKey, token: &Token<'_>) -> bool {
+    key.verify_sig(token.signed, &token.signature).is_ok()
 }

@@ -40,6 +40,62 @@ async fn a_new_key_is_found_at_once_and_an_old_one_forgotten() {
 }
 
 #[tokio::test]
+async fn another_key_under_the_same_name_is_found_at_once() {
+    let (world, authenticator) = place();
+    assert!(authenticator.identify_at(&bearer(&token("rsa", "a")), at(0)).await.is_ok());
+    world.page(KEYS, 200, key_set(&[rsa_jwk("rsa", &OTHER_RSA)]));
+    let new = |subject: &str| signed_with(&OTHER_RSA, "rsa", &claims(&json!({ "sub": subject })));
+    assert!(authenticator.identify_at(&bearer(&new("a")), at(1)).await.is_ok());
+    assert_eq!(world.asked(), [KEYS, KEYS]);
+    assert!(authenticator.identify_at(&bearer(&new("b")), at(2)).await.is_ok());
+    assert_eq!(world.asked(), [] as [&str; 0], "it is known now");
+    assert_eq!(
+        why(authenticator.identify_at(&bearer(&token("rsa", "b")), at(3)).await),
+        "its signature is wrong"
+    );
+    assert_eq!(world.asked(), [KEYS]);
+}
+
+#[tokio::test]
+async fn forged_tokens_do_not_make_us_ask_all_the_time() {
+    let (world, authenticator) = place();
+    assert!(authenticator.identify_at(&bearer(&token("rsa", "a")), at(0)).await.is_ok());
+    for second in 0..100 {
+        for name in 0..5 {
+            let subject = format!("{second}-{name}");
+            let forged =
+                signed_with(&OTHER_RSA, "rsa", &claims(&json!({ "exp": NOW + 1000, "sub": subject })));
+            let refused = authenticator.identify_at(&bearer(&forged), at(second)).await;
+            assert_eq!(why(refused), "its signature is wrong", "{subject}");
+        }
+    }
+    let asked = world.asked().len();
+    assert!((10..=13).contains(&asked), "{asked} in 100 seconds");
+}
+
+#[tokio::test]
+async fn one_question_is_for_all_who_show_a_key_that_has_changed() {
+    let (world, authenticator) = place();
+    assert!(authenticator.identify_at(&bearer(&token("rsa", "a")), at(0)).await.is_ok());
+    world.asked();
+    world.page(KEYS, 200, key_set(&[rsa_jwk("rsa", &OTHER_RSA)]));
+    world.hold();
+    let waiting: Vec<_> = (0..50)
+        .map(|number| {
+            let authenticator = authenticator.clone();
+            let token = signed_with(&OTHER_RSA, "rsa", &claims(&json!({ "sub": number.to_string() })));
+            tokio::spawn(async move { authenticator.identify_at(&bearer(&token), at(1)).await })
+        })
+        .collect();
+    world.until_waiting(1).await;
+    world.answer(1);
+    for waiting in waiting {
+        assert!(waiting.await.unwrap().is_ok());
+    }
+    assert_eq!(world.asked(), [KEYS]);
+}
+
+#[tokio::test]
 async fn made_up_keys_do_not_make_us_ask_all_the_time() {
     let (world, authenticator) = place();
     assert!(authenticator.identify_at(&bearer(&token("rsa", "a")), at(0)).await.is_ok());

@@ -101,6 +101,13 @@ pub(super) fn rsa_signature(pair: &RsaKeyPair, how: &'static dyn RsaEncoding, te
     signature
 }
 
+/// A token signed with this pair, whatever its key is called (RS256).
+pub(super) fn signed_with(pair: &RsaKeyPair, kid: &str, claims: &Value) -> String {
+    let text = format!("{}.{}", encoded(header("RS256", kid).to_string()), encoded(claims.to_string()));
+    let signature = rsa_signature(pair, &RSA_PKCS1_SHA256, text.as_bytes());
+    format!("{text}.{}", encoded(signature))
+}
+
 fn signature(algorithm: &str, text: &[u8]) -> Vec<u8> {
     let rsa = |how| rsa_signature(&RSA, how, text);
     let curve = |pair: &EcdsaKeyPair| pair.sign(&SystemRandom::new(), text).unwrap().as_ref().to_vec();
