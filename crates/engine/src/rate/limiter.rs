@@ -59,6 +59,8 @@ pub struct Verdict {
     /// When it is worth to try again; zero where it was let through, and where it never is: more came together than are
     /// taken at once.
     pub retry_after: Duration,
+    /// Which limit says so: its place among those of the configuration, from 0.
+    pub place: usize,
 }
 
 /// A limit in use.
@@ -66,6 +68,8 @@ pub struct Verdict {
 struct Rule {
     quota: Quota,
     limit: RateLimit,
+    /// Among those of the configuration.
+    place: usize,
 }
 
 impl Rule {
@@ -88,7 +92,7 @@ impl Rule {
     }
 
     fn verdict(&self, outcome: Outcome, now: u64) -> Verdict {
-        let limit = self.quota.burst();
+        let (limit, place) = (self.quota.burst(), self.place);
         match outcome {
             Outcome::Taken(paid) => Verdict {
                 allowed: true,
@@ -96,6 +100,7 @@ impl Rule {
                 remaining: self.quota.remaining(paid, now),
                 reset: Duration::from_nanos(paid.saturating_sub(now)),
                 retry_after: Duration::ZERO,
+                place,
             },
             Outcome::Refused { wait, paid } => Verdict {
                 allowed: false,
@@ -103,6 +108,7 @@ impl Rule {
                 remaining: 0,
                 reset: Duration::from_nanos(paid.saturating_sub(now)),
                 retry_after: Duration::from_nanos(wait),
+                place,
             },
         }
     }
@@ -142,11 +148,12 @@ impl Limiter {
     /// The limits of a configuration that are switched on. At most `cap` counts are kept (some 40 bytes each); who would
     /// need one more is refused until one is paid back. `seed` is random, so that nobody can choose to share another's count.
     pub fn new(limits: &[RateLimit], cap: usize, seed: u64) -> Self {
-        let rule = |limit: &RateLimit| {
+        let rule = |(place, limit): (usize, &RateLimit)| {
             let quota = Quota::new(limit.count, limit.period, limit.burst);
-            Rule { quota, limit: limit.clone() }
+            Rule { quota, limit: limit.clone(), place }
         };
-        let rules: Box<[Rule]> = limits.iter().filter(|limit| limit.enabled).map(rule).collect();
+        let enabled = limits.iter().enumerate().filter(|(_, limit)| limit.enabled);
+        let rules: Box<[Rule]> = enabled.map(rule).collect();
         let asks_for_tools = rules.iter().any(Rule::asks_for_tools);
         let tells_tools_apart = rules.iter().any(|rule| rule.limit.per.contains(&RatePer::Tool));
         let trusts_proxies = rules.iter().any(|rule| rule.limit.trust_forwarded_for);

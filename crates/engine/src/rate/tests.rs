@@ -46,7 +46,14 @@ const MINUTE: Duration = Duration::from_mins(1);
 fn a_burst_is_let_through_and_then_one_for_each_interval() {
     let limiter = Limiter::new(&[limit(60, MINUTE, 3)], 100, 7);
     let at = |seconds: u64| limiter.check(&call("a"), Duration::from_secs(1000 + seconds)).unwrap();
-    let first = Verdict { allowed: true, limit: 3, remaining: 2, reset: SECOND, retry_after: Duration::ZERO };
+    let first = Verdict {
+        allowed: true,
+        limit: 3,
+        remaining: 2,
+        reset: SECOND,
+        retry_after: Duration::ZERO,
+        place: 0,
+    };
     assert_eq!(at(0), first);
     assert_eq!(at(0), Verdict { remaining: 1, reset: 2 * SECOND, ..first });
     assert_eq!(at(0), Verdict { remaining: 0, reset: 3 * SECOND, ..first });

@@ -14,7 +14,7 @@
 //! | `session`, `newborn`, `sessions`, `streams`, `subscriptions`, `requests` | what a client of a handshake era has here |
 //! | `manage`, `deeds` | what the management API does with all this, and what is written down of it |
 //! | `shut` | servers of which a session may use nothing |
-//! | `identity`, `rates`, `record` | who asks, how often, and what is written down of it |
+//! | `identity`, `rates`, `refusals`, `record` | who asks, how often, and what is written down of it |
 //! | `withdrawn` | credentials that end, and with them what they have opened |
 //! | `call`, `caller` | one forwarded request: the engine's exchange, performed |
 //! | `unchecked` | tools whose arguments nobody checks here |
@@ -76,6 +76,7 @@ mod pump;
 mod quiet;
 mod rates;
 mod record;
+mod refusals;
 mod relist;
 pub(crate) mod reload;
 mod remade;
@@ -161,7 +162,7 @@ impl Gateway {
         let config = standing.config();
         let snapshot = Arc::new(Snapshot::compile(config, VERSION));
         let lasting = Arc::new(Lasting::new(&snapshot, manage_rates(config)?, outside)?);
-        let rates = Arc::new(new_rates(&config.rate_limits)?);
+        let rates = Arc::new(configured_rates(config)?);
         Ok(Self::over(lasting, (standing, snapshot), door, rates))
     }
 
@@ -234,8 +235,12 @@ impl Sealer for Gateway {
     }
 }
 
-fn new_rates(limits: &[RateLimit]) -> Result<Rates, String> {
-    Ok(Rates::new(limits, seal::random_number().map_err(|_| NO_RANDOM.to_owned())?))
+fn configured_rates(config: &Config) -> Result<Rates, String> {
+    new_rates(&config.rate_limits, |place| format!("rateLimits[{place}]"))
+}
+
+fn new_rates(limits: &[RateLimit], name: impl Fn(usize) -> String) -> Result<Rates, String> {
+    Ok(Rates::new(limits, name, seal::random_number().map_err(|_| NO_RANDOM.to_owned())?))
 }
 
 /// How often somebody may manage, and how often somebody at one address may be refused; `None` where nobody may.
@@ -252,7 +257,8 @@ fn manage_rates(config: &Config) -> Result<Option<ManageRates>, String> {
         burst: management.count,
         trust_forwarded_for: false,
     };
-    let (known, refused) = (new_rates(&[limit(RatePer::Principal)])?, new_rates(&[limit(RatePer::Ip)])?);
+    let new = |per, whose: &str| new_rates(&[limit(per)], |_| format!("management, by {whose}"));
+    let (known, refused) = (new(RatePer::Principal, "principal")?, new(RatePer::Ip, "address")?);
     Ok(Some(ManageRates { known, refused }))
 }
 

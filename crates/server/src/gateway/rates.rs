@@ -12,8 +12,10 @@ use http::HeaderMap;
 use proto::era::Era;
 use proto::mcp::Method;
 use proto::rpc::Frame;
+use tracing::field::display;
 
 use super::identity::Identity;
+use super::refusals::Refusals;
 use super::{Shard, stateless};
 
 /// How many counts are kept at most; rested ones make room.
@@ -23,6 +25,7 @@ const COUNTS: usize = 100_000;
 pub(crate) struct Rates {
     limiter: Limiter,
     start: Instant,
+    refusals: Refusals,
 }
 
 /// A message as limits see it.
@@ -50,9 +53,10 @@ impl ManageRates {
 }
 
 impl Rates {
-    /// The configured limits; `seed` is random.
-    pub(crate) fn new(limits: &[RateLimit], seed: u64) -> Self {
-        Self { limiter: Limiter::new(limits, COUNTS, seed), start: Instant::now() }
+    /// The configured limits, and what the log calls each by its place; `seed` is random.
+    pub(crate) fn new(limits: &[RateLimit], name: impl Fn(usize) -> String, seed: u64) -> Self {
+        let refusals = Refusals::new((0..limits.len()).map(name));
+        Self { limiter: Limiter::new(limits, COUNTS, seed), start: Instant::now(), refusals }
     }
 
     /// Counts a request: a message, or one that opens or ends something. `None` when no limit speaks of it.
@@ -66,8 +70,10 @@ impl Rates {
         if self.limiter.is_empty() {
             return None;
         }
-        let request = self.request(identity, headers, profile, message);
-        self.limiter.check(&request, self.start.elapsed())
+        let (request, now) = (self.request(identity, headers, profile, message), self.start.elapsed());
+        let verdict = self.limiter.check(&request, now);
+        self.tell(verdict.as_ref(), &request, now);
+        verdict
     }
 
     /// Counts messages that come together, all of them or none. `None` when no limit speaks of any.
@@ -83,7 +89,12 @@ impl Rates {
         }
         let requests: Vec<Request<'_>> =
             messages.iter().map(|message| self.request(identity, headers, profile, Some(message))).collect();
-        self.limiter.check_all(&requests, self.start.elapsed())
+        let now = self.start.elapsed();
+        let verdict = self.limiter.check_all(&requests, now);
+        if let Some(first) = requests.first() {
+            self.tell(verdict.as_ref(), first, now);
+        }
+        verdict
     }
 
     /// Counts somebody who is about to show who they are at a profile, as they name it.
@@ -94,7 +105,21 @@ impl Rates {
         if self.limiter.is_empty() {
             return Ok(());
         }
-        self.limiter.enter(&self.entering(anyone, headers, profile), self.start.elapsed())
+        let now = self.start.elapsed();
+        self.limiter.enter(&self.entering(anyone, headers, profile), now).inspect_err(|verdict| {
+            self.tell(Some(verdict), &self.request(anyone, headers, profile, None), now);
+        })
+    }
+
+    /// Says in the log who came too soon, by which limit, if another line about that is due.
+    fn tell(&self, verdict: Option<&Verdict>, request: &Request<'_>, now: Duration) {
+        let refused = verdict.filter(|verdict| !verdict.allowed);
+        let Some((limit, count)) = refused.and_then(|verdict| self.refusals.count(verdict.place, now)) else {
+            return;
+        };
+        let &Request { principal, profile, .. } = request;
+        let (peer, forwarded) = (request.address.map(display), request.forwarded.map(display));
+        tracing::info!(limit, principal, peer, forwarded, profile, count, "a request came too soon");
     }
 
     /// Takes back what was counted of somebody who was let in.
@@ -166,9 +191,13 @@ impl Rates {
         }
     }
 
-    /// Lets go of counts that nobody adds to.
+    /// Lets go of counts that nobody adds to, and says in the log what has not been said of refusals.
     pub(crate) fn sweep(&self) {
-        self.limiter.sweep(self.start.elapsed());
+        let now = self.start.elapsed();
+        self.limiter.sweep(now);
+        for (limit, count) in self.refusals.rest(now) {
+            tracing::info!(limit, count, "more requests came too soon");
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use super::subscriptions::Followed;
 use super::threads::Thread;
 use super::upstream::Upstream;
 use super::view_cell::ViewCell;
-use super::{Gateway, Shard, VERSION, leaving, new_rates, run};
+use super::{Gateway, Shard, VERSION, configured_rates, leaving, run};
 use crate::manage::Standing;
 
 /// Puts a configuration in force for all threads. One at a time.
@@ -33,8 +33,7 @@ pub(super) async fn take_over(thread: &Thread, standing: Standing) -> Result<(),
         tokio::task::spawn_blocking(made).await.map_err(|e| e.to_string())??
     };
     let is_counted_as_before = config.rate_limits == known.rate_limits;
-    let rates =
-        if is_counted_as_before { old.rates.clone() } else { Arc::new(new_rates(&config.rate_limits)?) };
+    let rates = if is_counted_as_before { old.rates.clone() } else { Arc::new(configured_rates(config)?) };
     // From here on nothing can fail.
     old.upstreams.add(new.clone());
     old.current.store(snapshot.clone());

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::place::*;
+use crate::record::recorded;
 use crate::support::*;
 
 const CALLERS: usize = 64;
@@ -269,5 +270,32 @@ async fn names_that_are_no_tools_share_one_count() {
             refused.push(begin("good__echo".to_owned()).await == 429);
         }
         assert_eq!(refused, [false, false, false, true], "{path}: a tool has its own");
+    }
+}
+
+#[tokio::test]
+async fn who_comes_too_soon_is_in_the_log_but_not_once_for_each_request() {
+    let limits = "rateLimits: [{ enabled: false, rate: 1/1h }, { rate: 3/1h, per: principal }, { rate: 8/1h, per: ip, methods: all }]";
+    let place = Place::start(&format!("audit: true\n{limits}\n")).await;
+    let key = place.state.new_key(&["one"]).await;
+    for way in [Way::Stateless(Modern::new(place.by(&key))), Way::Dialect(place.by(&key), "/gateway")] {
+        for _ in 0..10 {
+            way.call("good__echo", &json!({})).await;
+        }
+    }
+    // At the door: by address, before anybody looks at the credential.
+    for _ in 0..10 {
+        place.by("dgm_none").post("/mcp", &[], "{}").await.bytes().await;
+    }
+    let (_state, entries, said) = recorded(place).await;
+    assert_eq!(entries.iter().filter(|one| one["outcome"] == "denied").count(), 17);
+    let lines: Vec<&str> = said.lines().filter(|line| line.contains("a request came too soon")).collect();
+    assert_eq!(lines.len(), 2, "{lines:#?}");
+    let principal = format!("principal=\"key:{}\"", &key[..12]);
+    for (line, limit, principal) in
+        [(lines[0], "rateLimits[1]", &*principal), (lines[1], "rateLimits[2]", "principal=\"anyone\"")]
+    {
+        let parts = ["INFO", limit, principal, "peer=127.0.0.1", "profile=\"default\"", "count=1"];
+        assert!(parts.iter().all(|part| line.contains(part)), "{parts:?}: {line}");
     }
 }
