@@ -8,6 +8,7 @@
 //! | `sessions` | what is kept of clients: whether they have introduced themselves, where their events go |
 //! | `events` | a client's event stream |
 //! | `subscribed` | resources that a client with a stream listens to |
+//! | `telemetry` | what the log says of requests |
 //! | `pipe` | the one client over stdin and stdout |
 //!
 //! It must not know which dialect it is, nor what differs between versions.
@@ -19,6 +20,7 @@ mod pipe;
 mod serve;
 mod sessions;
 mod subscribed;
+mod telemetry;
 
 pub(super) use events::open;
 pub(super) use pipe::serve as serve_pipe;

@@ -17,6 +17,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::serve::{Front, Taken, refuse, take};
 use super::sessions::Session;
+use super::telemetry::Told;
 use crate::gateway::Shard;
 use crate::gateway::identity::Identity;
 use crate::gateway::stdio::{Line, Stdin};
@@ -44,6 +45,7 @@ pub(crate) async fn serve(
         let text = match line {
             Ok(text) => text,
             Err(e) => {
+                Told::unread(&Bytes::new()).refused();
                 say(out, refuse(&front.row, &Trouble::new(Condition::InvalidRequest, e))).await;
                 continue;
             }

@@ -1,7 +1,6 @@
 //! One message of a client at an endpoint with a dialect, from its bytes to its reply.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use bytes::Bytes;
 use engine::Condition;
@@ -11,7 +10,6 @@ use engine::dialect::{begin, finish, gather, given_up, rate_headers, read, tools
 use engine::rate::Verdict;
 use http::HeaderMap;
 use parking_lot::Mutex;
-use proto::json::{MAX_DEPTH, Members};
 use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, Id};
 
@@ -19,6 +17,7 @@ use super::found::{Found, named};
 use super::outcome::{Became, forward};
 use super::sessions::{Session, UnderWay};
 use super::subscribed::{self, Change};
+use super::telemetry::Told;
 use crate::gateway::identity::Identity;
 use crate::gateway::rates::rate;
 use crate::gateway::record::Record;
@@ -96,7 +95,7 @@ pub(crate) async fn take(
     headers: Option<&HeaderMap>,
     text: &Bytes,
 ) -> Taken {
-    let asking = Asking { shard, front, identity, session, headers };
+    let asking = Asking { shard, front, identity, session, headers, text };
     match read(&front.row, text, shard.gateway.frame_limits()) {
         Reading::Batch(all) => {
             let mut replies = Vec::with_capacity(all.len());
@@ -112,16 +111,6 @@ pub(crate) async fn take(
     }
 }
 
-/// Whether a reply tells of trouble, by an error or by a result.
-fn is_trouble(body: &[u8]) -> bool {
-    let Ok(members) = Members::of_document(body, MAX_DEPTH) else { return false };
-    let failed = |result| {
-        let inner = Members::of_value(body, result)?;
-        Some(inner.get(body, "isError")?.of(body) == b"true")
-    };
-    members.get(body, "error").is_some() || members.get(body, "result").and_then(failed).unwrap_or(false)
-}
-
 struct Asking<'a> {
     shard: &'a Shard,
     front: &'a Front,
@@ -129,6 +118,8 @@ struct Asking<'a> {
     session: Option<&'a Arc<Session>>,
     /// Those of its request; a pipe has none, and no limit on how much comes through.
     headers: Option<&'a HeaderMap>,
+    /// All that it has sent.
+    text: &'a Bytes,
 }
 
 impl Asking<'_> {
@@ -158,6 +149,9 @@ impl Asking<'_> {
         let Some(verdict) = verdict else { return self.taken(reading).await };
         let row = &self.front.row;
         if !verdict.allowed {
+            if let Some(told) = Told::read(&reading, self.text) {
+                told.refused();
+            }
             let trouble = too_soon(&verdict);
             let record = frame.and_then(|frame| self.record(frame));
             let reply = match &reading {
@@ -181,7 +175,11 @@ impl Asking<'_> {
 
     async fn taken(&self, reading: Reading) -> Taken {
         match reading {
-            Reading::Done(reply) | Reading::Notified(reply, None) => Taken::Reply(reply, false),
+            Reading::Done(reply) => {
+                Told::unread(self.text).refused();
+                Taken::Reply(reply, false)
+            }
+            Reading::Notified(reply, None) => Taken::Reply(reply, false),
             Reading::Notified(reply, Some(ask)) if ask.is_notice() => {
                 self.give_up(&ask);
                 Taken::Reply(reply, false)
@@ -220,20 +218,9 @@ impl Asking<'_> {
 
     /// Answers a request, and says in the log that it did.
     async fn answer(&self, ask: &Ask) -> Taken {
-        let (method, id) = (ask.method(), String::from_utf8_lossy(ask.id()).into_owned());
-        let started = Instant::now();
-        tracing::info!(%method, %id, "request received");
+        let told = Told::request(ask);
         let taken = self.answered(ask).await;
-        let duration = started.elapsed();
-        let outcome = match &taken {
-            Taken::Reply(reply, _) if reply.body.is_empty() => "cancelled",
-            Taken::Reply(reply, _) if is_trouble(&reply.body) => "error",
-            _ => "success",
-        };
-        if let Some(tool) = ask.tool() {
-            tracing::info!(%tool, ?duration, outcome, "tool invoked");
-        }
-        tracing::info!(%method, %id, ?duration, outcome, "request completed");
+        told.done(&taken);
         taken
     }
 
