@@ -147,8 +147,7 @@ impl Call {
                 if let Some(record) = &mut record {
                     record.refused(&fault);
                 }
-                let fault = veil.map_or(fault, |veil| *veil);
-                return Err(Refused { fault, record });
+                return Err(Refused { fault: veil.map_or(fault, |veil| *veil), record });
             }
         };
         let mail = is_cross.then(|| Box::new(Mail::open(gateway.next_key())));
@@ -204,17 +203,15 @@ impl Call {
     pub(super) fn end(&mut self, answer: Answer) -> Answer {
         self.over = true;
         let veil = self.veil.take().filter(|_| !answer.ok);
-        let is_veiled = veil.is_some();
-        let answer = veil.map_or(answer, |veil| {
-            Answer::fault(veil.http_status(self.caller.era()), *veil, self.exchange.id())
-        });
+        let (era, id) = (self.caller.era(), self.exchange.id());
+        let answer = veil.map_or(answer, |veil| Answer::fault(veil.http_status(era), *veil, id));
         if let Some(record) = &mut self.record {
             record.answered(&answer);
         }
         if let Some(source) = self.source.take() {
             source.finish();
         }
-        match self.exchange.made().filter(|_| !is_veiled) {
+        match self.exchange.made() {
             Some(made) => tasks::keep(self, made, answer),
             None => answer,
         }
