@@ -206,5 +206,5 @@ fn what_is_right_is_accepted() {
             (http::HeaderName::from_static(name), http::HeaderValue::from_bytes(line).unwrap())
         })
         .collect();
-    assert!(engine::credential::Carried::read(&headers).unwrap().account.is_some());
+    assert!(engine::credential::Carried::read(&headers).unwrap().account.unwrap().is_ok());
 }

@@ -78,8 +78,9 @@ impl fmt::Debug for Answering {
 /// request alone.
 #[derive(Debug, Clone, Default)]
 pub struct Mapped {
-    /// The site, and who asks there; `None` when the request names none, or not in full.
-    pub site: Option<SiteLogin>,
+    /// The site, and who asks there; `None` when the request names none. What is wanting, in words, where it names a part of
+    /// one: then it is refused, and no other is asked instead.
+    pub site: Option<Result<SiteLogin, String>>,
     /// The key for a host of images.
     pub image_key: Option<SecretString>,
 }

@@ -22,6 +22,8 @@ use crate::tools::{Condition, Effect, Tool, Trouble, Values};
 pub struct SiteSettings {
     /// The site and the account of requests that carry none; `None` when each must.
     pub login: Option<SiteLogin>,
+    /// How a request brings an account, in words for who has forgotten it; empty where none can.
+    pub brought: &'static str,
     /// Whether a site that a request carries may have an address that is not public.
     pub private_sites: bool,
     /// Whether a file that a call names by its URL may have such an address.
@@ -125,22 +127,30 @@ impl Site {
         })
     }
 
-    /// Whose site is asked, and whether the request chose it.
+    /// Whose site is asked, and whether the request chose it. What a request names in part, or with nothing in it, is refused:
+    /// another account in its place would do what was meant for this one.
     fn login<'a>(&'a self, mapped: Option<&'a Mapped>) -> Result<(&'a SiteLogin, bool), Trouble> {
-        let given = |login: &&SiteLogin| {
+        let none =
+            |why: &str| Trouble::new(Condition::NoCredentials, format!("no WordPress credentials: {why}"));
+        let whole = |login: &&SiteLogin| {
             let password = login.password.expose_secret();
             [login.url.as_str(), login.username.as_str(), password].iter().all(|text| !text.trim().is_empty())
         };
-        if let Some(login) = mapped.and_then(|mapped| mapped.site.as_ref()).filter(given) {
-            let own = self.settings.login.as_ref().and_then(|own| base_url(&own.url).ok());
-            return Ok((login, own.is_none() || own != base_url(&login.url).ok()));
-        }
-        let own = self.settings.login.as_ref().filter(given).map(|login| (login, false));
-        own.ok_or_else(|| {
-            let words =
-                "no WordPress credentials: a site's URL, a user name and an Application Password are needed";
-            Trouble::new(Condition::NoCredentials, words)
-        })
+        let own = self.settings.login.as_ref();
+        let (login, chosen) = match mapped.and_then(|mapped| mapped.site.as_ref()) {
+            Some(Err(why)) => return Err(none(why)),
+            Some(Ok(login)) => {
+                let own = own.and_then(|own| base_url(&own.url).ok());
+                (Some(login), own.is_none() || own != base_url(&login.url).ok())
+            }
+            None => (own, false),
+        };
+        let login = login.filter(whole).ok_or_else(|| {
+            let needed = "a site's URL, a user name and an Application Password are needed";
+            let brought = self.settings.brought;
+            none(&if brought.is_empty() { needed.to_owned() } else { format!("{needed}: {brought}") })
+        })?;
+        Ok((login, chosen))
     }
 }
 

@@ -139,7 +139,8 @@ pub fn check_claims(said: &Map<String, Value>, now: u64, skew: u64) {
     );
 }
 
-/// Any values of the headers [`CARRIED`], and more of them: a site is named in full or not at all, by single headers.
+/// Any values of the headers [`CARRIED`], and more of them: a site is named in full and by single headers, or it is said
+/// what is wanting.
 pub fn carried(lines: &[&[u8]]) {
     let mut headers = HeaderMap::new();
     for (name, line) in CARRIED.iter().cycle().zip(lines.iter().take(12)) {
@@ -152,7 +153,15 @@ pub fn carried(lines: &[&[u8]]) {
         assert_eq!(headers.get_all(name).iter().count(), 1, "{name} stands more than once");
         headers[name].to_str().expect("visible ASCII").trim().to_owned()
     };
-    if let Some(account) = &carried.account {
+    let blank =
+        |name: &&str| headers.get_all(*name).iter().all(|line| line.as_bytes().trim_ascii().is_empty());
+    let blanks = CARRIED[1..4].iter().filter(|name| blank(name)).count();
+    assert_eq!(carried.account.is_none(), blanks == 3, "a part of an account is none");
+    if let Some(Err(why)) = &carried.account {
+        assert_eq!(why.contains("missing"), blanks > 0, "{why}");
+        assert!(blanks > 0 || why.contains("cannot be used"), "{why}");
+    }
+    if let Some(Ok(account)) = &carried.account {
         let read = [account.url.as_str(), &account.username, account.password.expose_secret()];
         for (name, read) in CARRIED[1..4].iter().zip(read) {
             assert!(!read.is_empty());

@@ -15,8 +15,9 @@ const LONGEST: usize = 2 * 1024;
 /// What a request carries. It prints nothing of itself.
 #[derive(Clone)]
 pub struct Carried {
-    /// A site with an account there.
-    pub account: Option<Account>,
+    /// A site with an account there; why there is none where the request names a part of it, in words that repeat nothing of
+    /// it. Whoever names a part asks for that one, and for no other.
+    pub account: Option<Result<Account, String>>,
     /// A name and a password, as `Authorization` shows them.
     pub basic: Option<Basic>,
     /// A key for a host of images.
@@ -35,30 +36,70 @@ pub struct Account {
 }
 
 impl Carried {
-    /// Reads a request's headers; `None` when they carry nothing. A header that stands twice carries nothing, since it is
-    /// not clear which of the two is meant; nor does one of more than 2 KiB or with other than visible ASCII and spaces.
+    /// Reads a request's headers; `None` when they carry nothing. A header with nothing but spaces is not there. One that
+    /// stands twice cannot be used, since it is not clear which of the two is meant; nor can one of more than 2 KiB or with
+    /// other than visible ASCII and spaces.
     pub fn read(headers: &HeaderMap) -> Option<Self> {
-        let text = |name: &str| {
-            let mut all = headers.get_all(name).iter();
-            let value = all.next().filter(|value| value.len() <= LONGEST)?.to_str().ok()?.trim();
-            (all.next().is_none() && !value.is_empty()).then(|| value.to_owned())
-        };
-        // All three or none: half an account is nobody's.
-        let account = match SITE.map(text) {
-            [Some(url), Some(username), Some(password)] => {
-                Some(Account { url, username, password: SecretString::from(password) })
-            }
-            _ => None,
-        };
+        let account = account(headers);
         let shown = authorization::value(headers).ok().flatten();
         let basic = shown.and_then(|value| match authorization::read(value) {
             Ok(Shown::Basic(basic)) => Some(basic),
             _ => None,
         });
-        let image_key = text(IMAGE_KEY).map(SecretString::from);
+        let image_key = match line(headers, IMAGE_KEY) {
+            Line::Text(key) => Some(SecretString::from(key)),
+            Line::Missing | Line::Unusable => None,
+        };
         let carries = account.is_some() || basic.is_some() || image_key.is_some();
         carries.then_some(Self { account, basic, image_key })
     }
+}
+
+/// What a header says.
+enum Line {
+    Missing,
+    Unusable,
+    Text(String),
+}
+
+fn line(headers: &HeaderMap, name: &str) -> Line {
+    let mut all = headers.get_all(name).iter();
+    let (first, more) = (all.next(), all.next().is_some());
+    if headers.get_all(name).iter().all(|value| value.as_bytes().trim_ascii().is_empty()) {
+        return Line::Missing;
+    }
+    let text = first.filter(|value| !more && value.len() <= LONGEST).and_then(|value| value.to_str().ok());
+    text.map_or(Line::Unusable, |text| Line::Text(text.trim().to_owned()))
+}
+
+/// The account that three headers name together.
+fn account(headers: &HeaderMap) -> Option<Result<Account, String>> {
+    match SITE.map(|name| (name, line(headers, name))) {
+        [(_, Line::Missing), (_, Line::Missing), (_, Line::Missing)] => None,
+        [(_, Line::Text(url)), (_, Line::Text(username)), (_, Line::Text(password))] => {
+            Some(Ok(Account { url, username, password: SecretString::from(password) }))
+        }
+        lines => Some(Err(incomplete(&lines))),
+    }
+}
+
+/// Why these do not name an account together.
+fn incomplete(lines: &[(&str, Line)]) -> String {
+    let those = |which: fn(&Line) -> bool| -> Vec<&str> {
+        lines.iter().filter(|(_, line)| which(line)).map(|(name, _)| *name).collect()
+    };
+    let missing = those(|line| matches!(line, Line::Missing));
+    let unusable = those(|line| matches!(line, Line::Unusable));
+    let mut why = Vec::new();
+    if !missing.is_empty() {
+        let are = if missing.len() == 1 { "is" } else { "are" };
+        why.push(format!("{} {are} missing", missing.join(" and ")));
+    }
+    if !unusable.is_empty() {
+        let form = "each stands once, with at most 2048 characters of ASCII";
+        why.push(format!("{} cannot be used ({form})", unusable.join(" and ")));
+    }
+    format!("the request names a site and an account by its headers, but {}", why.join(", and "))
 }
 
 impl std::fmt::Debug for Carried {
@@ -86,27 +127,39 @@ mod tests {
         headers
     }
 
+    /// Why these name no account.
+    fn refused(lines: &[(&'static str, &str)]) -> String {
+        Carried::read(&headers(lines)).unwrap().account.unwrap().unwrap_err()
+    }
+
     #[test]
-    fn half_an_account_is_none() {
+    fn half_an_account_is_an_account_that_cannot_be_used() {
         let two = [("x-wordpress-url", "http://a.example"), ("x-wordpress-username", "ann")];
-        assert!(Carried::read(&headers(&two)).is_none());
+        assert!(refused(&two).contains("but x-wordpress-password is missing"));
         let blank = [two[0], two[1], ("x-wordpress-password", "  ")];
-        assert!(Carried::read(&headers(&blank)).is_none());
+        assert!(refused(&blank).contains("but x-wordpress-password is missing"));
+        assert!(refused(&two[1..]).contains("but x-wordpress-url and x-wordpress-password are missing"));
+        let long = "p".repeat(LONGEST + 1);
+        let long = refused(&[two[1], ("x-wordpress-password", &long)]);
+        assert!(long.contains("but x-wordpress-url is missing, and x-wordpress-password cannot be used"));
+        assert!(!long.contains("ppp"), "{long}");
+        let none = [("x-wordpress-url", ""), ("x-wordpress-username", " "), ("x-wordpress-username", "")];
+        assert!(Carried::read(&headers(&none)).is_none());
         let all = [two[0], two[1], ("x-wordpress-password", " ab cd ")];
-        let account = Carried::read(&headers(&all)).unwrap().account.unwrap();
+        let account = Carried::read(&headers(&all)).unwrap().account.unwrap().unwrap();
         assert_eq!((account.url.as_str(), account.password.expose_secret()), ("http://a.example", "ab cd"));
     }
 
     #[test]
-    fn two_sites_are_none() {
+    fn two_sites_are_no_site() {
         let all = [
             ("x-wordpress-url", "http://a.example"),
             ("x-wordpress-url", "http://b.example"),
             ("x-wordpress-username", "ann"),
             ("x-wordpress-password", "pw"),
         ];
-        assert!(Carried::read(&headers(&all)).is_none());
-        assert!(Carried::read(&headers(&all[1..])).is_some());
+        assert!(refused(&all).contains("but x-wordpress-url cannot be used"));
+        assert!(Carried::read(&headers(&all[1..])).unwrap().account.unwrap().is_ok());
         let twice = [("authorization", "Basic YW5uOmE6YiBj"), ("authorization", "Basic YW5uOmE6YiBj")];
         assert!(Carried::read(&headers(&twice)).is_none());
     }

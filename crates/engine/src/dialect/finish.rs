@@ -152,6 +152,9 @@ fn words<'t>(row: &Dialect, ask: Option<&'t Ask>, say: &Say, trouble: &'t Troubl
     }
     if row.errors.detail {
         words.text("message", trouble.message.as_str()).text("detail", trouble.message.as_str());
+        if trouble.server.is_some() {
+            words.text("hint", trouble.message.as_str());
+        }
         if let Some(original) = &trouble.original {
             words.json("original", original.as_ref());
         }

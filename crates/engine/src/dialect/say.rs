@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `{name}` | what the trouble is about: a tool, a method, a URI, a profile |
 //! | `{message}`, `{detail}` | what happened, in the words of who found out |
+//! | `{hint}` | what a server behind the gateway says that is wanting |
 //! | `{text}` | the message of the row, filled in |
 //! | `{tool}`, `{method}` | those of the request |
 //! | `{server}` | the server behind the gateway |

@@ -91,11 +91,17 @@ fn answers_are_shown_in_part_or_whole() {
 fn each_request_goes_to_its_own_site() {
     let fake = Fake::json(json!([]));
     let server = server(&settings(), Sets::default(), fake.clone()).unwrap();
-    let ann = Mapped { site: Some(login(" https://ann.example.com/ ", " ann ", " p1 p2 ")), image_key: None };
-    let ben = Mapped { site: Some(login("https://ben.example.com", "ben", "q")), image_key: None };
-    let blank = Mapped { site: Some(login("https://x.example.com", " ", "q")), image_key: None };
-    for mapped in [Some(&ann), Some(&ben), None, Some(&blank)] {
+    let ann =
+        Mapped { site: Some(Ok(login(" https://ann.example.com/ ", " ann ", " p1 p2 "))), image_key: None };
+    let ben = Mapped { site: Some(Ok(login("https://ben.example.com", "ben", "q"))), image_key: None };
+    let blank = Mapped { site: Some(Ok(login("https://x.example.com", " ", "q"))), image_key: None };
+    let part = Mapped { site: Some(Err("the password is missing".to_owned())), image_key: None };
+    for mapped in [Some(&ann), Some(&ben), None] {
         shown(&asked_with(&server, "wp_get_tags", &json!({}), mapped));
+    }
+    for (mapped, why) in [(&blank, "a user name"), (&part, "the password is missing")] {
+        let (_, words, condition) = refused(&asked_with(&server, "wp_get_tags", &json!({}), Some(mapped)));
+        assert!(condition == "noCredentials" && words.contains(why), "{condition}: {words}");
     }
     let seen: Vec<(String, String, bool)> = fake
         .asked
@@ -113,7 +119,6 @@ fn each_request_goes_to_its_own_site() {
         [
             said("ann.example.com", "YW5uOnAxcDI=", true),
             said("ben.example.com", "YmVuOnE=", true),
-            said("wp.example.com", "YWRtaW46YWJjZEVGR0hpamts", false),
             said("wp.example.com", "YWRtaW46YWJjZEVGR0hpamts", false),
         ]
     );
@@ -153,7 +158,7 @@ fn credentials_that_are_missing_or_wrong_are_told_apart() {
     for (url, user) in
         [("ftp://x", "a"), ("x.example.com", "a"), ("https://a@b", "a"), ("https://x.example.com", "a:b")]
     {
-        let mapped = Mapped { site: Some(login(url, user, "p")), image_key: None };
+        let mapped = Mapped { site: Some(Ok(login(url, user, "p"))), image_key: None };
         let answer = asked_with(&server_of(&fake), "wp_get_tags", &json!({}), Some(&mapped));
         assert_eq!(refused(&answer).2, "badCredentials", "{url} {user}");
     }

@@ -106,7 +106,7 @@ fn errors() -> Errors {
         unknown_resource: Say::new(-32601, "Method not found: {method}"),
         unknown_prompt: Say::new(-32601, "Method not found: {method}"),
         unknown_profile: Say::new(-32603, "Internal error").status(404),
-        no_credentials: Say::new(-32001, "No credentials provided"),
+        no_credentials: Say::new(-32001, "No credentials provided").data(r#"{"hint":"{hint}"}"#),
         // What it may be about is for whoever set this up: a header that was withheld, an address that may not be asked.
         bad_credentials: Say::new(-32002, "Invalid credentials").data(r#"{"hint":"{message}"}"#),
         forbidden: Say::new(-32002, "Invalid credentials").status(403),

@@ -203,7 +203,7 @@ fn each_caller_asks_with_its_own_account() {
     assert_eq!(refused(&asked(&server, "buddyboss_list_groups", &json!({}))).2, "noCredentials");
     for name in ["ann", "ben"] {
         let mapped =
-            Mapped { site: Some(login("https://community.example.com", name, "p")), image_key: None };
+            Mapped { site: Some(Ok(login("https://community.example.com", name, "p"))), image_key: None };
         shown(&asked_with(&server, "buddyboss_list_friends", &json!({}), Some(&mapped)));
     }
     let seen: Vec<String> =

@@ -37,7 +37,7 @@ fn server(fake: &Arc<Fake>) -> ToolServer {
 }
 
 fn tags(server: &ToolServer, url: &str, name: &str, password: &str) -> Value {
-    let mapped = Mapped { site: Some(login(url, name, password)), image_key: None };
+    let mapped = Mapped { site: Some(Ok(login(url, name, password))), image_key: None };
     asked_with(server, "wp_get_tags", &json!({}), Some(&mapped))
 }
 

@@ -16,15 +16,27 @@ pub(crate) fn mapped(carried: &Carried, upstream: &UpstreamSpec) -> Option<Mappe
     let site = site_of(upstream)?;
     let own = |basic: &Basic| {
         let url = site.url.as_ref()?.expose().to_owned();
-        Some(SiteLogin { url, username: basic.user.clone(), password: basic.password.clone() })
+        Some(Ok(SiteLogin { url, username: basic.user.clone(), password: basic.password.clone() }))
     };
-    let chosen = carried.account.clone().filter(|_| site.headers).map(login);
+    let chosen = carried.account.clone().filter(|_| site.headers).map(|account| account.map(login));
     let login = chosen.or_else(|| carried.basic.as_ref().filter(|_| site.basic).and_then(own));
     Some(Mapped { site: login, image_key: carried.image_key.clone().filter(|_| site.headers) })
 }
 
 fn login(account: Account) -> SiteLogin {
     SiteLogin { url: account.url, username: account.username, password: account.password }
+}
+
+/// How a request brings an account of this site, in words.
+pub(super) fn brought(site: &Site) -> &'static str {
+    match (site.headers, site.basic) {
+        (true, true) => {
+            "by HTTP's Basic scheme, or by x-wordpress-url, x-wordpress-username and x-wordpress-password"
+        }
+        (true, false) => "by the headers x-wordpress-url, x-wordpress-username and x-wordpress-password",
+        (false, true) => "by HTTP's Basic scheme, in the header Authorization",
+        (false, false) => "",
+    }
 }
 
 fn site_of(upstream: &UpstreamSpec) -> Option<&Site> {

@@ -88,6 +88,7 @@ fn site_settings(site: Option<&Site>) -> SiteSettings {
     };
     SiteSettings {
         login,
+        brought: carried::brought(site),
         answers,
         private_files: site.private_files,
         private_sites: site.private_sites,
