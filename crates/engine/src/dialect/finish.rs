@@ -35,12 +35,14 @@ pub struct Reply {
     pub body: Bytes,
     /// Header lines beside those of every answer; names in lower case.
     pub headers: Vec<(&'static str, String)>,
+    /// Whether it tells that the request failed, in whatever form.
+    pub failed: bool,
 }
 
 impl Reply {
     /// A body under a status.
     pub(super) fn raw(status: u16, body: impl Into<Bytes>) -> Self {
-        Self { status, body: body.into(), headers: Vec::new() }
+        Self { status, body: body.into(), headers: Vec::new(), failed: false }
     }
 
     /// A result; `id` is JSON text.
@@ -57,7 +59,7 @@ impl Reply {
 pub fn finish(row: &Dialect, ask: &Ask, outcome: Outcome) -> Reply {
     match outcome {
         Outcome::Result(result) if ask.is_call() => match call_result(row, &result) {
-            Ok(result) => Reply::result(ask.id(), &result),
+            Ok((result, failed)) => Reply { failed, ..Reply::result(ask.id(), &result) },
             Err(Failed { message, original, stack }) => {
                 let failed = Trouble { original, stack, ..Trouble::new(Condition::ToolFailed, message) };
                 refuse(row, Some(ask), &failed)
@@ -85,11 +87,12 @@ pub(super) fn refuse_with_id(row: &Dialect, id: Option<&[u8]>, trouble: &Trouble
 
 /// The answers to an array of messages as one.
 pub fn gather(row: &Dialect, replies: Vec<Reply>) -> Reply {
+    let failed = replies.iter().any(|reply| reply.failed);
     let bodies: Vec<Bytes> = replies.into_iter().map(|r| r.body).filter(|body| !body.is_empty()).collect();
     if bodies.is_empty() {
         return Reply::raw(row.reading.ack_status, row.reading.ack_body.as_bytes().to_vec());
     }
-    Reply::raw(200, proto::rpc::array(&bodies))
+    Reply { failed, ..Reply::raw(200, proto::rpc::array(&bodies)) }
 }
 
 fn tell(row: &Dialect, ask: Option<&Ask>, id: Option<&[u8]>, trouble: &Trouble) -> Reply {
@@ -113,6 +116,7 @@ fn tell(row: &Dialect, ask: Option<&Ask>, id: Option<&[u8]>, trouble: &Trouble) 
             Reply::raw(say.status, error(id, say.code, &text, data.as_deref()))
         }
     };
+    reply.failed = true;
     if let Some(challenge) = &trouble.challenge {
         reply.headers.push(("www-authenticate", challenge.clone()));
     }

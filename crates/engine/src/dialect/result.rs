@@ -22,18 +22,18 @@ pub(super) struct Failed {
     pub(super) stack: Option<String>,
 }
 
-/// Puts a result into the row's shape.
+/// Puts a result into the row's shape, and says whether it tells of a failure.
 ///
 /// # Errors
 /// [`Failed`] where it is to be an error.
-pub(super) fn call_result(row: &Dialect, result: &Bytes) -> Result<Bytes, Failed> {
-    let Some(found) = members(result) else { return Ok(result.clone()) };
+pub(super) fn call_result(row: &Dialect, result: &Bytes) -> Result<(Bytes, bool), Failed> {
+    let Some(found) = members(result) else { return Ok((result.clone(), false)) };
     let shape = Shape { row, text: result, members: &found };
     let failed = found.get(result, "isError").is_some_and(|flag| flag.of(result) == b"true");
     if failed && row.errors.tool_failed.channel == Channel::Error {
         return Err(shape.failed());
     }
-    Ok(shape.shaped(failed))
+    Ok((shape.shaped(failed), failed))
 }
 
 struct Shape<'r> {

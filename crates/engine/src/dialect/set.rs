@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::cell::Kind;
+use super::cell::{Kind, Text};
 use super::row::{Column, Dialect};
 use super::sense;
 
@@ -57,6 +57,19 @@ impl Dialect {
     /// The column of this name.
     pub fn column(name: &str) -> Option<&'static Column> {
         Self::COLUMNS.iter().find(|column| column.name == name)
+    }
+
+    /// The same where there is no HTTP: all that is said is said in JSON-RPC, and what has no id is not answered. Whoever
+    /// waits for an id gets it.
+    #[must_use]
+    pub fn over_pipes(&self) -> Self {
+        let mut row = self.clone();
+        let no_body = Value::from_iter([("body".to_owned(), Value::Bool(false))]);
+        for column in Self::COLUMNS.iter().filter(|column| column.kind == Kind::Say) {
+            (column.set)(&mut row, &no_body).expect("whatever is said can be said without a body of its own");
+        }
+        row.reading.ack_body = Text::default();
+        row
     }
 
     /// The value of a column as it is configured.

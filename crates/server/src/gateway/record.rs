@@ -122,11 +122,11 @@ impl Record {
     }
 
     /// It was answered on the spot with this.
-    pub(crate) fn said(&mut self, body: &[u8]) {
+    pub(crate) fn said(&mut self, body: &[u8], failed: bool) {
         self.note(|entry| {
             entry.response_bytes = body.len() as u64;
             entry.code = error_code(body).map(i64::from);
-            if entry.code.is_none() && !says_failure(body) {
+            if entry.code.is_none() && !failed && !says_failure(body) {
                 entry.outcome = Outcome::Ok;
             }
         });

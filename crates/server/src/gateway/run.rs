@@ -119,8 +119,8 @@ pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
 pub(crate) fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
     let stop = Stop::new();
     let Options { config, origin, folder, .. } = options;
-    // Whoever starts a child is known well enough.
-    let door = door(&Auth::default(), None)?;
+    // Whoever starts a child is known well enough, but for what a site says of the account that its tools use.
+    let door = door(&Auth { site: config.auth.site.clone(), ..Auth::default() }, None)?;
     let audit = audit(&config, folder.as_deref())?;
     let outside = Outside {
         audit: audit.clone(),

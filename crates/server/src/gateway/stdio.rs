@@ -32,7 +32,7 @@ pub(super) async fn serve(shard: &Shard, profile: usize) -> Result<(), BoxError>
     let outcome = match row {
         None => standard(shard, profile, &mut stdin, VecDeque::new(), &lines).await,
         Some(row) => {
-            let front = Front { row, profile };
+            let front = Front { row: Arc::new(row.over_pipes()), profile };
             let begun = tokio::select! {
                 begun = serve_pipe(shard, &front, &mut stdin, &lines) => begun,
                 () = shard.gateway.stop.stopped() => Ok(None),

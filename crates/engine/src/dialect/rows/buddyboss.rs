@@ -109,7 +109,8 @@ fn errors() -> Errors {
 fn refused(message: &'static str, status: u16) -> Say {
     Say::new(-32000, message)
         .status(status)
-        .body(r#"{"code":"rest_forbidden","message":"{text}","data":{"status":"{status}"}}"#)
+        .data(r#"{"hint":"{hint}"}"#)
+        .body(r#"{"code":"rest_forbidden","message":"{text}","data":{"status":"{status}","hint":"{hint}"}}"#)
 }
 
 const NO_ROUTE: &str = r#"{"code":"rest_no_route","message":"No route was found matching the URL and request method.","data":{"status":404}}"#;
@@ -126,15 +127,15 @@ const VARIANTS: &[Variant] = &[
             ("unknownMethod.message", r#""Method not found: {name}""#),
             (
                 "noCredentials.body",
-                r#"{"code":"bbmcp_unauthorized","message":"{text}","data":{"status":"{status}"}}"#,
+                r#"{"code":"bbmcp_unauthorized","message":"{text}","data":{"status":"{status}","hint":"{hint}"}}"#,
             ),
             (
                 "badCredentials.body",
-                r#"{"code":"bbmcp_unauthorized","message":"{text}","data":{"status":"{status}"}}"#,
+                r#"{"code":"bbmcp_unauthorized","message":"{text}","data":{"status":"{status}","hint":"{hint}"}}"#,
             ),
             (
                 "forbidden.body",
-                r#"{"code":"bbmcp_forbidden","message":"{text}","data":{"status":"{status}"}}"#,
+                r#"{"code":"bbmcp_forbidden","message":"{text}","data":{"status":"{status}","hint":"{hint}"}}"#,
             ),
         ],
     },

@@ -46,6 +46,28 @@ const CONDITIONS: [Condition; 21] = [
 ];
 
 #[test]
+fn over_pipes_every_row_answers_each_id_in_json_rpc_and_nothing_else() {
+    for row in rows() {
+        let e = Endpoint { row: row.over_pipes(), ..Endpoint::of("gateway") };
+        for condition in CONDITIONS {
+            for text in [CALL, LIST] {
+                let (reply, ask) = (Trouble::new(condition, "why"), e.ask(text));
+                let reply = refuse(&e.row, Some(&ask), &reply);
+                let said = json(&reply);
+                assert_eq!(said["id"].to_string().as_bytes(), ask.id(), "{} {condition:?} {said}", row.name);
+                assert!(said["error"].is_object() || said["result"].is_object(), "{condition:?} {said}");
+                assert_eq!((&said["jsonrpc"], reply.failed), (&json!("2.0"), true), "{condition:?} {said}");
+            }
+        }
+        if let Reading::Notified(reply, _) =
+            e.read(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)
+        {
+            assert!(reply.body.is_empty(), "{} {reply:?}", row.name);
+        }
+    }
+}
+
+#[test]
 fn every_row_has_words_for_every_condition() {
     for row in rows() {
         let e = Endpoint { row, ..Endpoint::of("gateway") };

@@ -10,9 +10,11 @@
 //! | `subscribed` | resources that a client with a stream listens to |
 //! | `telemetry` | what the log says of requests |
 //! | `pipe` | the one client over stdin and stdout |
+//! | `account` | who that is |
 //!
 //! It must not know which dialect it is, nor what differs between versions.
 
+mod account;
 mod events;
 mod found;
 mod outcome;

@@ -15,7 +15,8 @@ use proto::rpc::{Frame, Id, Kind};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::serve::{Front, Taken, refuse, take};
+use super::account::Account;
+use super::serve::{Front, Taken, refuse, take, take_refused};
 use super::sessions::Session;
 use super::telemetry::Told;
 use crate::gateway::Shard;
@@ -38,7 +39,7 @@ pub(crate) async fn serve(
     stdin: &mut Stdin,
     out: &mpsc::Sender<Bytes>,
 ) -> std::io::Result<Option<VecDeque<Line>>> {
-    let identity = Identity::anyone(None);
+    let account = Account::of(shard, front.profile);
     let session = Arc::new(Session::new(Arc::new(Principal::anyone()), front.profile, None, None));
     let mut ahead = Ahead { stdin, lines: VecDeque::new(), until: None };
     while let Some(line) = ahead.next().await? {
@@ -50,7 +51,12 @@ pub(crate) async fn serve(
                 continue;
             }
         };
-        let taking = take(shard, front, &identity, Some(&session), None, &text);
+        let taking = async {
+            match who(shard, account.as_ref()).await {
+                Ok(identity) => take(shard, front, &identity, Some(&session), None, &text).await,
+                Err(trouble) => take_refused(shard, front, &text, &trouble).await,
+            }
+        };
         match ahead.beside(shard, front, (&text, &session), taking).await? {
             Beside::Done(Taken::Reply(reply, _)) => say(out, reply).await,
             Beside::Done(Taken::Standard(_)) => {
@@ -62,6 +68,14 @@ pub(crate) async fn serve(
         }
     }
     Ok(None)
+}
+
+/// Who asks. Whoever starts a process is known well enough, unless the site of the account that it uses is to say so.
+async fn who(shard: &Shard, account: Option<&Account>) -> Result<Identity, Trouble> {
+    match account {
+        Some(account) => account.identify(shard).await,
+        None => Ok(Identity::anyone(None)),
+    }
 }
 
 async fn say(out: &mpsc::Sender<Bytes>, reply: Reply) {

@@ -95,20 +95,14 @@ pub(crate) async fn take(
     headers: Option<&HeaderMap>,
     text: &Bytes,
 ) -> Taken {
-    let asking = Asking { shard, front, identity, session, headers, text };
-    match read(&front.row, text, shard.gateway.frame_limits()) {
-        Reading::Batch(all) => {
-            let mut replies = Vec::with_capacity(all.len());
-            for one in all {
-                // An array is not split between two ways of serving.
-                if let Taken::Reply(reply, _) = Box::pin(asking.one(one)).await {
-                    replies.push(reply);
-                }
-            }
-            Taken::Reply(gather(&front.row, replies), false)
-        }
-        one => asking.one(one).await,
-    }
+    let asking = Asking { shard, front, identity, session, headers, text, refused: None };
+    asking.all().await
+}
+
+/// Refuses a message, or an array of them, whose client is not let in. It is logged and recorded as any other.
+pub(crate) async fn take_refused(shard: &Shard, front: &Front, text: &Bytes, trouble: &Trouble) -> Taken {
+    let (identity, refused) = (&Identity::anyone(None), Some(trouble));
+    Asking { shard, front, identity, session: None, headers: None, text, refused }.all().await
 }
 
 struct Asking<'a> {
@@ -120,9 +114,28 @@ struct Asking<'a> {
     headers: Option<&'a HeaderMap>,
     /// All that it has sent.
     text: &'a Bytes,
+    /// Why the client is not let in.
+    refused: Option<&'a Trouble>,
 }
 
 impl Asking<'_> {
+    async fn all(&self) -> Taken {
+        let row = &self.front.row;
+        match read(row, self.text, self.shard.gateway.frame_limits()) {
+            Reading::Batch(all) => {
+                let mut replies = Vec::with_capacity(all.len());
+                for one in all {
+                    // An array is not split between two ways of serving.
+                    if let Taken::Reply(reply, _) = Box::pin(self.one(one)).await {
+                        replies.push(reply);
+                    }
+                }
+                Taken::Reply(gather(row, replies), false)
+            }
+            one => self.one(one).await,
+        }
+    }
+
     /// Counts a message, and answers it unless it came too soon.
     async fn one(&self, reading: Reading) -> Taken {
         let frame = match &reading {
@@ -226,6 +239,11 @@ impl Asking<'_> {
 
     async fn answered(&self, ask: &Ask) -> Taken {
         let row = &self.front.row;
+        if let Some(trouble) = self.refused {
+            let reply = finish(row, ask, Outcome::Trouble(trouble.clone()));
+            self.note(ask, &reply, Found::Here);
+            return Taken::Reply(reply, false);
+        }
         let mut under_way = self.session.and_then(|session| session.begin(ask.id()));
         let profile = &self.shard.gateway.snapshot.profiles[self.front.profile].slug;
         let initialized = self.session.is_some_and(|session| session.is_initialized());
@@ -314,7 +332,7 @@ impl Asking<'_> {
         }
         let outcome = subscribed::change(self.shard, session, change).await?;
         if let (Some(record), Outcome::Result(result)) = (&mut record, &outcome) {
-            record.said(result);
+            record.said(result, false);
         }
         Some((outcome, record))
     }
@@ -326,7 +344,7 @@ impl Asking<'_> {
             return;
         }
         if let Some(mut record) = self.record(ask.frame()) {
-            record.said(&reply.body);
+            record.said(&reply.body, reply.failed);
             match found {
                 Found::Here => {}
                 Found::Away(server) => record.went_to(&server),

@@ -7,6 +7,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use engine::dialect::{Ask, Reading};
 use proto::json::{MAX_DEPTH, Members};
+use proto::mcp::says_failure;
 use tracing::field::display;
 
 use super::serve::Taken;
@@ -64,7 +65,7 @@ impl<'a> Told<'a> {
     pub(super) fn done(self, taken: &Taken) {
         let outcome = match taken {
             Taken::Reply(reply, _) if reply.body.is_empty() => "cancelled",
-            Taken::Reply(reply, _) if is_trouble(&reply.body) => "error",
+            Taken::Reply(reply, _) if reply.failed || says_failure(&reply.body) => "error",
             _ => "success",
         };
         let duration = self.started.elapsed();
@@ -84,14 +85,4 @@ impl<'a> Told<'a> {
         let (method, id) = (self.method.as_ref().map(display), self.id.as_ref().map(display));
         tracing::info!(method, id, ?duration, outcome, "request completed");
     }
-}
-
-/// Whether a reply tells of trouble, by an error or by a result.
-fn is_trouble(body: &[u8]) -> bool {
-    let Ok(members) = Members::of_document(body, MAX_DEPTH) else { return false };
-    let failed = |result| {
-        let inner = Members::of_value(body, result)?;
-        Some(inner.get(body, "isError")?.of(body) == b"true")
-    };
-    members.get(body, "error").is_some() || members.get(body, "result").and_then(failed).unwrap_or(false)
 }
