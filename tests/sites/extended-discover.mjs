@@ -1,7 +1,7 @@
 // The site's own index, requests to any route, abilities.
 
 export default [
-  ['admin', 'site_routes', {}, { name: 'Site north', namespaces: [{ namespace: 'wp/v2', routes: Number }] }],
+  ['admin', 'site_routes', {}, { name: 'Site north', namespaces: [{ namespace: 'wp/v2', version: 'v2', routes: Number, components: ['posts'] }] }],
   ['subscriber', 'site_routes', { namespace: 'wp/v2', search: 'comments' }, { routes: [{ route: '/wp/v2/comments/{id}', methods: ['GET', 'DELETE'] }] }],
   ['admin', 'site_routes', { route: '/wp/v2/comments/{id}' }, { endpoints: [{ methods: ['GET'], parameters: { id: Object } }] }],
   ['admin', 'site_routes', { route: '/wp/v2/nothing' }, { endpoints: [], note: 'the site has no such route' }],

@@ -37,8 +37,8 @@ const INPUT: Argument = any("input", "What it is given, as its input schema says
 const READING: &[Tool] = &[
     tool(
         "site_routes",
-        "What the site's REST API offers: its namespaces; the routes of one; the methods and parameters of a route. Plugins \
-         such as shops and courses are there, too.",
+        "What the site's REST API offers: its namespaces, each with its version and the components that are switched on; the \
+         routes of one; the methods and parameters of a route. Plugins such as shops and courses are there, too.",
         &[
             text("namespace", "Only the routes of this namespace, such as wc/v3.").kept(),
             text("route", "The methods and parameters of this route, as the list of routes has it.").kept(),

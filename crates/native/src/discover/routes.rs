@@ -1,6 +1,6 @@
 //! A site's index as an answer: namespaces, the routes of one, the parameters of a route.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
@@ -8,6 +8,8 @@ use crate::tools::Values;
 
 /// Routes that one answer shows.
 const MOST: usize = 200;
+/// Components of one namespace that an answer names.
+const MOST_COMPONENTS: usize = 100;
 
 /// What of the index a call asks for.
 pub(super) fn shown(index: &Value, values: &Values) -> Value {
@@ -35,17 +37,40 @@ pub(super) fn shown(index: &Value, values: &Values) -> Value {
     json!({"count": found.len().min(MOST), "total": found.len(), "routes": found.get(..MOST).unwrap_or(&found)})
 }
 
+/// What the site has: its namespaces, the version of each, and the components that are switched on, since one that is off has
+/// no routes.
 fn namespaces(index: &Value, routes: &Map<String, Value>) -> Value {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for about in routes.values() {
-        *counts.entry(about.get("namespace").and_then(Value::as_str).unwrap_or_default()).or_default() += 1;
+    let mut counts: BTreeMap<&str, (usize, BTreeSet<String>)> = BTreeMap::new();
+    for (route, about) in routes {
+        let namespace = about.get("namespace").and_then(Value::as_str).unwrap_or_default();
+        let (count, components) = counts.entry(namespace).or_default();
+        *count += 1;
+        components.extend(component(&plain(route), namespace));
     }
     let listed = index.get("namespaces").and_then(Value::as_array).into_iter().flatten();
     let names: Vec<Value> = listed
         .filter_map(Value::as_str)
-        .map(|name| json!({"namespace": name, "routes": counts.get(name).copied().unwrap_or_default()}))
+        .map(|name| {
+            let (count, components) = counts.remove(name).unwrap_or_default();
+            let components: Vec<String> = components.into_iter().take(MOST_COMPONENTS).collect();
+            json!({"namespace": name, "version": version(name), "routes": count, "components": components})
+        })
         .collect();
     json!({"name": index.get("name"), "url": index.get("url"), "namespaces": names})
+}
+
+/// The part of a plugin that a route belongs to: what stands behind the namespace.
+fn component(route: &str, namespace: &str) -> Option<String> {
+    let behind = route.strip_prefix('/')?.strip_prefix(namespace)?.strip_prefix('/')?;
+    let first = behind.split('/').next().unwrap_or_default();
+    (!first.is_empty() && !first.contains('{')).then(|| first.to_owned())
+}
+
+/// The version of the API that a namespace ends with, such as `v2`.
+fn version(namespace: &str) -> Option<&str> {
+    let last = namespace.rsplit('/').next()?;
+    let number = last.strip_prefix('v')?;
+    number.starts_with(|c: char| c.is_ascii_digit()).then_some(last)
 }
 
 /// The methods of a route, each with its parameters in short.

@@ -92,12 +92,14 @@ fn nothing_gets_past_what_is_allowed() {
 }
 
 fn index() -> Value {
-    json!({"name": "S", "url": "https://x.example", "namespaces": ["wp/v2", "wc/v3"], "routes": {
+    json!({"name": "S", "url": "https://x.example", "namespaces": ["wp/v2", "wc/v3", "odd"], "routes": {
         "/": {"namespace": "", "methods": ["GET"], "endpoints": []},
         "/wc/v3/products": {"namespace": "wc/v3", "methods": ["GET", "POST"], "endpoints": [
             {"methods": ["GET"], "args": {"page": {"type": "integer", "default": 1, "sanitize": "x"}}},
             {"methods": ["POST"], "args": []}]},
         "/wc/v3/products/(?P<id>[\\d)]+)/notes": {"namespace": "wc/v3", "methods": ["GET"], "endpoints": []},
+        "/wc/v3": {"namespace": "wc/v3", "methods": ["GET"], "endpoints": []},
+        "/wc/v3/orders": {"namespace": "wc/v3", "methods": ["GET"], "endpoints": []},
         "/wp/v2/posts": {"namespace": "wp/v2", "methods": ["GET"], "endpoints": []}
     }})
 }
@@ -107,10 +109,14 @@ fn the_index_is_shown_step_by_step() {
     let routes = |call: Value| shown(&asked(&reading(Fake::json(index())), "site_routes", &call));
     assert_eq!(
         routes(json!({}))["namespaces"],
-        json!([{"namespace": "wp/v2", "routes": 1}, {"namespace": "wc/v3", "routes": 2}])
+        json!([
+            {"namespace": "wp/v2", "version": "v2", "routes": 1, "components": ["posts"]},
+            {"namespace": "wc/v3", "version": "v3", "routes": 4, "components": ["orders", "products"]},
+            {"namespace": "odd", "version": null, "routes": 0, "components": []}
+        ])
     );
     let shop = routes(json!({"namespace": "wc/v3"}));
-    assert_eq!(shop["total"], 2);
+    assert_eq!(shop["total"], 4);
     assert_eq!(shop["routes"][1], json!({"route": "/wc/v3/products/{id}/notes", "methods": ["GET"]}));
     assert_eq!(routes(json!({"search": "POSTS"}))["routes"][0]["route"], "/wp/v2/posts");
     let products = json!([
