@@ -56,6 +56,7 @@ const TROUBLE: &[&str] = &[
     "tool",
     "method",
     "server",
+    "hint",
     "original",
     "originalData",
     "body",

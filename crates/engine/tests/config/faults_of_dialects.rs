@@ -117,8 +117,8 @@ dialects:
         r"8:14 dialects.mine.methods [[]] methods must be a list of at least one text, none of them empty => write a list of at least one text, none of them empty",
         r"9:18 dialects.mine.pingSeconds [0] pingSeconds must be a whole number from 1 to 604800 => write a whole number from 1 to 604800",
         r#"10:16 dialects.mine.pingEvent ["a\nb"] pingEvent must be a text of one line, or null => write a text of one line, or null"#,
-        r#"11:18 dialects.mine.unknownTool [{ message: "no {nam}" }] unknownTool has a placeholder that stands for nothing there => write one of {name}, {message}, {detail}, {tool}, {method}, {server}, {original}, {originalData}, {body}, {stack}, {url}, {code}, {status}, {seconds}"#,
-        r#"12:21 dialects.mine.forbidden.data [{ who: "{user}" }] forbidden has a placeholder that stands for nothing there => write one of {name}, {message}, {detail}, {tool}, {method}, {server}, {original}, {originalData}, {body}, {stack}, {url}, {code}, {status}, {seconds}, {text}"#,
+        r#"11:18 dialects.mine.unknownTool [{ message: "no {nam}" }] unknownTool has a placeholder that stands for nothing there => write one of {name}, {message}, {detail}, {tool}, {method}, {server}, {hint}, {original}, {originalData}, {body}, {stack}, {url}, {code}, {status}, {seconds}"#,
+        r#"12:21 dialects.mine.forbidden.data [{ who: "{user}" }] forbidden has a placeholder that stands for nothing there => write one of {name}, {message}, {detail}, {tool}, {method}, {server}, {hint}, {original}, {originalData}, {body}, {stack}, {url}, {code}, {status}, {seconds}, {text}"#,
         r"13:14 dialects.mine.variant [lenient] variant must be one of dialect kulturarv's; there are code => correct it, or remove it",
     ],
 );
