@@ -27,6 +27,8 @@ const STALE: Duration = Duration::from_hours(1);
 const BETWEEN: Duration = Duration::from_secs(10);
 /// Fetches that may follow each other at once: the first one, and a rotation of keys just then.
 const AT_ONCE: u32 = 3;
+/// The same for wrong signatures, which anybody can show: one fetch is left for the name of a new key.
+const AT_ONCE_FOR_ANYBODY: u32 = AT_ONCE - 1;
 /// One fetch, with its discovery, may take so long.
 const WITHIN: Duration = Duration::from_secs(5);
 /// Longer sets of keys are refused, in bytes.
@@ -164,7 +166,7 @@ impl Issuer {
         if let Some(kept) = self.kept.load_full().filter(|kept| serves(kept)) {
             return Ok(kept);
         }
-        if fetching.may(now) {
+        if fetching.may(now, if wanted.after.is_some() { AT_ONCE_FOR_ANYBODY } else { AT_ONCE }) {
             match self.fetch(&mut fetching, web).await {
                 Ok(keys) => {
                     fetching.failed = None;
@@ -235,8 +237,8 @@ impl Wanted<'_> {
 
 impl Fetching {
     /// Whether one more fetch may begin, which then counts.
-    fn may(&mut self, now: Duration) -> bool {
-        let may = self.paid <= now + BETWEEN * (AT_ONCE - 1);
+    fn may(&mut self, now: Duration, at_once: u32) -> bool {
+        let may = self.paid <= now + BETWEEN * (at_once - 1);
         if may {
             self.paid = self.paid.max(now) + BETWEEN;
         }

@@ -50,10 +50,23 @@ async fn another_key_under_the_same_name_is_found_at_once() {
     assert!(authenticator.identify_at(&bearer(&new("b")), at(2)).await.is_ok());
     assert_eq!(world.asked(), [] as [&str; 0], "it is known now");
     assert_eq!(
-        why(authenticator.identify_at(&bearer(&token("rsa", "b")), at(3)).await),
+        why(authenticator.identify_at(&bearer(&token("rsa", "b")), at(15)).await),
         "its signature is wrong"
     );
     assert_eq!(world.asked(), [KEYS]);
+}
+
+#[tokio::test]
+async fn forged_tokens_do_not_keep_a_new_key_from_being_found() {
+    let (world, authenticator) = place();
+    assert!(authenticator.identify_at(&bearer(&token("rsa", "a")), at(0)).await.is_ok());
+    for second in 1..40 {
+        let forged = signed_with(&OTHER_RSA, "rsa", &claims(&json!({ "sub": second.to_string() })));
+        let refused = authenticator.identify_at(&bearer(&forged), at(second)).await;
+        assert_eq!(why(refused), "its signature is wrong", "{second}");
+    }
+    world.page(KEYS, 200, key_set(&[rsa_jwk("new", &RSA)]));
+    assert!(authenticator.identify_at(&bearer(&token("new", "a")), at(40)).await.is_ok());
 }
 
 #[tokio::test]
