@@ -144,7 +144,12 @@ impl Log {
         // Asked for without a turn to write: to find that none is left takes a look at all entries.
         if let Some(before_ms) = before_ms {
             while self.has_older(before_ms)? {
-                deleted += self.delete("at_ms < ?1", before_ms)?;
+                let gone = self.delete("at_ms < ?1", before_ms)?;
+                // What is there and does not go would else be tried for ever.
+                if gone == 0 {
+                    break;
+                }
+                deleted += gone;
             }
         }
         while self.bytes()? > most {
