@@ -149,6 +149,20 @@ async fn a_new_server_that_takes_its_time_holds_up_what_asks_for_it_and_nothing_
 }
 
 #[tokio::test]
+async fn lists_have_a_new_server_however_soon_they_are_asked_for() {
+    let mut place = Changing::new(&[], "").await;
+    let (session, modern) = (Legacy::open(place.http()).await, Modern::new(place.http()));
+    for _ in 0..15 {
+        place.to(&[("more", "{ native: demo }")], "").await;
+        list_has(&session, "more__echo", true).await;
+        let names = tool_names(&modern.ask("tools/list", &json!({})).await);
+        assert!(names.iter().any(|name| name == "more__echo"), "{names:?}");
+        place.to(&[], "").await;
+        list_has(&session, "more__echo", false).await;
+    }
+}
+
+#[tokio::test]
 async fn a_faulty_file_changes_nothing() {
     let pipe = odd_stdio(&[]);
     let mut place = Changing::new(&[("pipe", &pipe)], "").await;

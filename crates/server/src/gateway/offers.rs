@@ -96,6 +96,11 @@ impl OfferCell {
         matches!(&**self.state.load(), State::Unknown)
     }
 
+    /// Whether its lists are there.
+    pub(crate) fn is_known(&self) -> bool {
+        matches!(&**self.state.load(), State::Known(..))
+    }
+
     /// Whether the upstream asked who is there when it was last asked for its lists.
     pub(crate) fn is_unauthorized(&self) -> bool {
         matches!(&**self.state.load(), State::Unauthorized(..))

@@ -200,20 +200,34 @@ impl ViewCell {
         self.publish(shard, before);
     }
 
-    /// Whether this request, which the view as it is now could answer, comes too early: it may be answered otherwise by servers
-    /// of which nothing is known yet, as after a change of the configuration.
+    /// Whether this request, which this view of now could answer, comes too early: it may be answered otherwise by servers of
+    /// which nothing is known yet, as after a change of the configuration, or whose lists came just now.
     pub(crate) fn is_early_for(&self, frame: &Frame, view: &View) -> bool {
-        let is_awaited = || {
-            let basis = self.basis.load();
-            let mut all = basis.offers.iter().zip(&basis.upstreams);
-            all.any(|(offer, upstream)| offer.is_unknown() && !upstream.hung_lately())
+        let comes = |offer: &OfferCell, upstream: &Upstream| {
+            offer.is_known() || (offer.is_unknown() && !upstream.hung_lately())
         };
-        view.upstreams().iter().any(|u| u.offer.is_err()) && may_gain(frame, view) && is_awaited()
+        view.upstreams().iter().any(|u| u.offer.is_err()) && may_gain(frame, view) && self.lacks(view, comes)
     }
 
-    /// Waits for servers of which nothing is known yet, as long as a client can be kept waiting.
+    /// Whether one of the servers that are missing in this view is such.
+    fn lacks(&self, view: &View, such: impl Fn(&OfferCell, &Upstream) -> bool) -> bool {
+        let basis = self.basis.load();
+        // They stand in the same order, unless the view is of another basis, and behind the times.
+        let mut all = basis.offers.iter().zip(&basis.upstreams);
+        view.upstreams().iter().filter(|u| u.offer.is_err()).any(|missing| {
+            all.find(|(_, upstream)| upstream.spec.id == missing.id)
+                .is_none_or(|(offer, upstream)| such(offer, upstream))
+        })
+    }
+
+    /// Waits for servers of which nothing is known yet, as long as a client can be kept waiting; what is known by then is in
+    /// the view.
     pub(crate) async fn complete(&self, shard: &Shard, link: impl Fn(&Arc<Upstream>) -> Arc<LinkCell>) {
         self.basis.load_full().wait_for(shard, &link, OfferCell::is_unknown).await;
+        // Whoever fetched the lists may be about to do this.
+        if self.lacks(&self.view(), |offer, _| offer.is_known()) {
+            self.rebuild(shard);
+        }
     }
 
     /// Tries absent upstreams again, in the background.
