@@ -1,32 +1,10 @@
-// What each of the tools for BuddyPress is tried with; the words are those of buddyboss.mjs.
+// What each of the tools for BuddyPress is tried with.
 
-import { unique } from './arguments.mjs';
+import common from './common.mjs';
 
 export default {
-  list_activities: () => ({ scope: 'just-me' }),
-  get_activity: async ({ made }) => ({ id: (await made('activity')).id }),
-  create_activity: () => ({ content: `Hello ${unique()}` }),
-  update_activity: async ({ made }) => ({ id: (await made('activity')).id, content: 'Changed.' }),
-  delete_activity: async ({ made }) => ({ id: (await made('activity')).id }),
-  favorite_activity: async ({ made }) => ({ id: (await made('activity')).id }),
-  list_members: () => ({ per_page: 5 }),
-  get_member: ({ other }) => ({ id: other }),
-  update_member: ({ me }) => ({ id: me, name: 'Renamed' }),
-  delete_member: async ({ made }) => ({ id: (await made('member')).id }),
-  list_groups: ({ me }) => ({ user_id: me }),
-  get_group: async ({ made }) => ({ id: (await made('group')).id }),
-  create_group: () => ({ name: `Group ${unique()}` }),
-  update_group: async ({ made }) => ({ id: (await made('group')).id, description: 'Changed.' }),
-  delete_group: async ({ made }) => ({ id: (await made('group')).id }),
-  list_group_members: async ({ made }) => ({ group_id: (await made('group')).id }),
-  add_group_member: async ({ made }) => ({ group_id: (await made('group')).id, user_id: (await made('member')).id, role: 'mod' }),
-  remove_group_member: async ({ made, other }) => ({ group_id: (await made('group', { other })).id, user_id: other }),
-  list_xprofile_groups: () => ({ fetch_fields: true }),
+  ...common,
   get_xprofile_group: async ({ made }) => ({ id: (await made('field')).part, fetch_fields: true }),
-  list_xprofile_fields: async ({ made }) => ({ profile_group_id: (await made('field')).part }),
-  get_xprofile_field: async ({ made }) => ({ id: (await made('field')).id }),
-  get_xprofile_data: async ({ made, me }) => ({ field_id: (await made('field')).id, user_id: me }),
-  update_xprofile_data: async ({ made, me }) => ({ field_id: (await made('field')).id, user_id: me, value: 'Oslo' }),
   list_friends: async ({ made }) => (await made('friendship', { status: '1' }), { is_confirmed: true }),
   create_friendship: async ({ made, me }) => ({ initiator_id: me, friend_id: (await made('member')).id }),
   delete_friendship: async ({ made }) => ({ id: (await made('friendship', { status: '1' })).friend }),
@@ -34,9 +12,6 @@ export default {
   get_message: async ({ made }) => ({ id: (await made('thread')).id }),
   create_message: ({ other }) => ({ recipients: [other], subject: 'Saturday', message: 'Shall we meet?' }),
   delete_message: async ({ made }) => ({ id: (await made('thread')).id }),
-  list_notifications: async ({ made }) => (await made('notification'), { is_new: true }),
-  get_notification: async ({ made }) => ({ id: (await made('notification')).id }),
   update_notification: async ({ made }) => ({ id: (await made('notification')).id, is_new: false }),
-  delete_notification: async ({ made }) => ({ id: (await made('notification')).id }),
   list_components: () => ({}),
 };

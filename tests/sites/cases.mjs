@@ -3,35 +3,10 @@
 
 import { strict as assert } from 'node:assert';
 import { readFileSync } from 'node:fs';
+export { check, finish } from '../check.mjs';
 
-const SECONDS = 60;
 export const { sites, gateways } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 export const [north, south] = sites;
-let failed = 0;
-
-/** Runs one case under a deadline and prints how it went. */
-export async function check(name, run) {
-  let timer;
-  const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no end within ${SECONDS} s`)), SECONDS * 1000);
-  });
-  try {
-    await Promise.race([run(), late]);
-    console.log(`ok ${name}`);
-    return true;
-  } catch (error) {
-    failed += 1;
-    console.log(`not ok ${name}: ${String(error?.stack ?? error).split('\n').join(' | ')}`);
-    return false;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** Ends the script: with 1 if any case failed. */
-export function finish() {
-  process.exit(failed > 0 ? 1 : 0);
-}
 
 /** The three headers of somebody at a site. */
 export const as = (site, login, password = site.people[login].password) => {

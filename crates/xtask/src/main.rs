@@ -13,6 +13,7 @@ mod peers;
 mod root;
 mod routes;
 mod run;
+mod scripts;
 mod sites;
 mod stage;
 mod tally;
@@ -41,12 +42,12 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let passed = match command.as_str() {
-        "auth" => auth::run(rest),
+        "auth" => auth::AUTH.run(rest),
         "bench" => bench::run(rest),
         "community" => community::run(rest),
         "conformance" => conformance::run(rest),
         "peers" => peers::run(rest),
-        "sites" => sites::run(rest),
+        "sites" => sites::SITES.run(rest),
         "routes" => routes::run(rest),
         "test" => test::run(rest),
         "tidy" => tidy::run(),

@@ -1,12 +1,9 @@
 //! `cargo xtask auth`: a real identity provider (npm `oidc-provider`) that gives tokens for Dragoman, clients that go
 //! through its whole flow, and tokens that must not pass.
-//!
-//! Each script of `tests/auth` runs its cases and prints `ok CASE` or `not ok CASE: why`.
 
-use crate::conformance::build;
-use crate::peers::cases;
 use crate::root::Programs;
 use crate::run::{Log, Service};
+use crate::scripts::Scripts;
 use crate::stage::scratch;
 use crate::tally::Tally;
 use crate::tools::Tools;
@@ -14,45 +11,13 @@ use serde_json::json;
 use std::fs;
 use std::net::TcpListener;
 use std::process::Command;
-use std::time::Duration;
 
-const DEADLINE: Duration = Duration::from_mins(10);
-const USAGE: &str = "\
-cargo xtask auth [--profile CARGO-PROFILE] [SCRIPT ...]
+/// The provider's keys are new after the first.
+pub(crate) const AUTH: Scripts =
+    Scripts { name: "auth", all: &["attacks", "flow-v1", "flow-v2"], run: with_provider };
 
-  --profile  which cargo profile the programs are built with (dev)
-  SCRIPT     only these: attacks, flow-v1, flow-v2
-";
-
-/// What runs, in this order: the provider's keys are new after the first.
-const SCRIPTS: [&str; 3] = ["attacks", "flow-v1", "flow-v2"];
 /// A free port may be taken by another program before the gateway listens there.
 const ATTEMPTS: usize = 3;
-
-/// Runs what the arguments ask for and prints each case; true when nothing failed.
-pub(crate) fn run(args: &[String]) -> Result<bool, String> {
-    let (mut profile, mut only) = ("dev", Vec::new());
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "--help" => {
-                print!("{USAGE}");
-                return Ok(true);
-            }
-            "--profile" => profile = args.next().ok_or(USAGE)?,
-            script if SCRIPTS.contains(&script) => only.push(script),
-            other => return Err(format!("no `{other}`\n\n{USAGE}")),
-        }
-    }
-    let log = Log::create("auth", DEADLINE)?;
-    let programs = build(profile, &log)?;
-    let tools = Tools::install(&log)?;
-    let tally = with_provider(&tools, &programs, &only, &log)?;
-    let judged = |line: &&str| ["ok ", "not ok "].iter().any(|word| line.starts_with(word));
-    log.text().lines().filter(judged).for_each(|line| println!("{line}"));
-    println!("{} passed, {} failed (log: {})", tally.passed, tally.failed, log.path().display());
-    Ok(tally.good())
-}
 
 /// Starts a provider and a gateway that takes its tokens, and runs all scripts against both, or some.
 pub(crate) fn with_provider(
@@ -64,12 +29,7 @@ pub(crate) fn with_provider(
     let said = |line: &str| line.strip_prefix("provider at ").map(str::to_owned);
     let (provider, issuer) = Service::start(&mut tools.auth.script("provider.mjs")?, log, said)?;
     let (gateway, url) = start_gateway(programs, &issuer, log)?;
-    let mut tally = Tally::default();
-    for script in SCRIPTS.into_iter().filter(|script| only.is_empty() || only.contains(script)) {
-        let mut command = tools.auth.script(&format!("{script}.mjs"))?;
-        let (good, said) = log.status(command.arg(&url).arg(&issuer))?;
-        tally += cases(&said, good);
-    }
+    let tally = AUTH.each((&tools.auth, &[&url, &issuer]), only, log)?;
     if tally.failed > 0 {
         gateway.tell(log);
         provider.tell(log);

@@ -11,10 +11,9 @@
 mod database;
 mod site;
 
-use crate::conformance::build;
-use crate::peers::cases;
 use crate::root::Programs;
 use crate::run::Log;
+use crate::scripts::Scripts;
 use crate::stage::{Gateway, Serving, configured};
 use crate::tally::Tally;
 use crate::tools::{Tools, wordpress};
@@ -24,45 +23,16 @@ pub(crate) use site::Site;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process;
-use std::time::Duration;
 
-const DEADLINE: Duration = Duration::from_mins(10);
-const USAGE: &str = "\
-cargo xtask sites [--profile CARGO-PROFILE] [SCRIPT ...]
-
-  --profile  which cargo profile the programs are built with (dev)
-  SCRIPT     only these: tools, account, answers, tenants, story, extended
-";
+/// Its scripts.
+pub(crate) const SITES: Scripts = Scripts {
+    name: "sites",
+    all: &["tools", "account", "answers", "tenants", "story", "extended"],
+    run: with_sites,
+};
 
 /// The sites, by name.
 const NAMES: [&str; 2] = ["north", "south"];
-/// What runs, in this order.
-const SCRIPTS: [&str; 6] = ["tools", "account", "answers", "tenants", "story", "extended"];
-
-/// Runs what the arguments ask for and prints each case; true when nothing failed.
-pub(crate) fn run(args: &[String]) -> Result<bool, String> {
-    let (mut profile, mut only) = ("dev", Vec::new());
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "--help" => {
-                print!("{USAGE}");
-                return Ok(true);
-            }
-            "--profile" => profile = args.next().ok_or(USAGE)?,
-            script if SCRIPTS.contains(&script) => only.push(script),
-            other => return Err(format!("no `{other}`\n\n{USAGE}")),
-        }
-    }
-    let log = Log::create("sites", DEADLINE)?;
-    let programs = build(profile, &log)?;
-    let tools = Tools::install(&log)?;
-    let tally = with_sites(&tools, &programs, &only, &log)?;
-    let judged = |line: &&str| ["ok ", "not ok "].iter().any(|word| line.starts_with(word));
-    log.text().lines().filter(judged).for_each(|line| println!("{line}"));
-    println!("{} passed, {} failed (log: {})", tally.passed, tally.failed, log.path().display());
-    Ok(tally.good())
-}
 
 /// Brings the sites up, starts the gateways in front of them, and runs all scripts, or some.
 pub(crate) fn with_sites(
@@ -83,12 +53,7 @@ pub(crate) fn with_sites(
     });
     let file = folder.0.join("world.json");
     fs::write(&file, world.to_string()).map_err(|error| format!("{}: {error}", file.display()))?;
-    let mut tally = Tally::default();
-    for script in SCRIPTS.into_iter().filter(|script| only.is_empty() || only.contains(script)) {
-        let mut command = tools.sites.script(&format!("{script}.mjs"))?;
-        let (good, said) = log.status(command.arg(&file))?;
-        tally += cases(&said, good);
-    }
+    let mut tally = SITES.each((&tools.sites, &[&file]), only, log)?;
     tally += silent(&sites, &gateways, log);
     if tally.failed > 0 {
         for (_, gateway) in &gateways {

@@ -58,18 +58,14 @@ impl Node {
         Ok(command)
     }
 
-    /// A copy of the scripts beside the packages, where Node finds them; the path of one of them.
+    /// A copy of the scripts beside the packages, where Node finds them, and of what all folders' scripts share; the path of
+    /// one of them.
     pub(crate) fn staged(&self, name: &str) -> Result<PathBuf, String> {
-        let from = root::checkout().join("tests").join(self.scripts);
+        let all = root::checkout().join("tests");
         let to = self.folder.with_file_name(self.scripts);
-        let said = |error: std::io::Error| format!("{}: {error}", to.display());
-        fs::create_dir_all(&to).map_err(said)?;
-        for entry in fs::read_dir(&from).map_err(said)? {
-            let path = entry.map_err(said)?.path();
-            if let Some(file) = path.file_name().filter(|_| path.is_file()) {
-                fs::copy(&path, to.join(file)).map_err(said)?;
-            }
-        }
+        fs::create_dir_all(&to).map_err(|error| format!("{}: {error}", to.display()))?;
+        copied(&all, &self.folder.with_file_name(""))?;
+        copied(&all.join(self.scripts), &to)?;
         Ok(to.join(name))
     }
 
@@ -82,6 +78,18 @@ impl Node {
     pub(crate) fn module(&self, path: &str) -> PathBuf {
         self.folder.join(path)
     }
+}
+
+/// Copies the files of a folder.
+fn copied(from: &Path, to: &Path) -> Result<(), String> {
+    let said = |error: std::io::Error| format!("{}: {error}", to.display());
+    for entry in fs::read_dir(from).map_err(said)? {
+        let path = entry.map_err(said)?.path();
+        if let Some(file) = path.file_name().filter(|_| path.is_file()) {
+            fs::copy(&path, to.join(file)).map_err(said)?;
+        }
+    }
+    Ok(())
 }
 
 fn system_version() -> Option<u32> {

@@ -1,0 +1,76 @@
+//! Commands that run scripts, each of which prints `ok CASE` or `not ok CASE: why`: their arguments, and what is told at the end.
+//! It must not know what the scripts are about.
+
+use crate::conformance::build;
+use crate::peers::cases;
+use crate::root::Programs;
+use crate::run::Log;
+use crate::tally::Tally;
+use crate::tools::{Node, Tools};
+use std::ffi::OsStr;
+use std::time::Duration;
+
+const DEADLINE: Duration = Duration::from_mins(10);
+
+/// A command and the scripts that it runs.
+pub(crate) struct Scripts {
+    /// The command's name, and its log's.
+    pub(crate) name: &'static str,
+    /// What runs, in this order.
+    pub(crate) all: &'static [&'static str],
+    /// Starts what the scripts need and runs those that are named; all where none is.
+    pub(crate) run: fn(&Tools, &Programs, &[&str], &Log) -> Result<Tally, String>,
+}
+
+impl Scripts {
+    /// Runs what the arguments ask for and prints each case; true when nothing failed.
+    pub(crate) fn run(&self, args: &[String]) -> Result<bool, String> {
+        let (mut profile, mut only) = ("dev", Vec::new());
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            match arg.as_str() {
+                "--help" => {
+                    print!("{}", self.usage());
+                    return Ok(true);
+                }
+                "--profile" => profile = args.next().ok_or_else(|| self.usage())?,
+                script if self.all.contains(&script) => only.push(script),
+                other => return Err(format!("no `{other}`\n\n{}", self.usage())),
+            }
+        }
+        let log = Log::create(self.name, DEADLINE)?;
+        let programs = build(profile, &log)?;
+        let tools = Tools::install(&log)?;
+        let tally = (self.run)(&tools, &programs, &only, &log)?;
+        let judged = |line: &&str| ["ok ", "not ok "].iter().any(|word| line.starts_with(word));
+        log.text().lines().filter(judged).for_each(|line| println!("{line}"));
+        println!("{} passed, {} failed (log: {})", tally.passed, tally.failed, log.path().display());
+        Ok(tally.good())
+    }
+
+    /// Runs all scripts, or some, each with these arguments.
+    pub(crate) fn each<S: AsRef<OsStr>>(
+        &self,
+        (node, args): (&Node, &[S]),
+        only: &[&str],
+        log: &Log,
+    ) -> Result<Tally, String> {
+        let mut tally = Tally::default();
+        for script in self.all.iter().filter(|script| only.is_empty() || only.contains(script)) {
+            let mut command = node.script(&format!("{script}.mjs"))?;
+            let (good, said) = log.status(command.args(args))?;
+            tally += cases(&said, good);
+        }
+        Ok(tally)
+    }
+
+    fn usage(&self) -> String {
+        let Self { name, all, .. } = self;
+        format!(
+            "cargo xtask {name} [--profile CARGO-PROFILE] [SCRIPT ...]\n\n  \
+             --profile  which cargo profile the programs are built with (dev)\n  \
+             SCRIPT     only these: {}\n",
+            all.join(", ")
+        )
+    }
+}
