@@ -68,7 +68,8 @@ fn parents() -> HashMap<u32, u32> {
         .collect()
 }
 
-/// The most memory that the process ever held, in bytes.
+/// The most memory that the process ever held, in bytes. The system counts in batches of pages, so that it may say a little less
+/// than a moment ago.
 pub(crate) fn peak_memory(pid: u32) -> u64 {
     status(pid, "VmHWM:")
 }

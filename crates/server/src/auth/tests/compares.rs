@@ -57,6 +57,20 @@ fn least(measure: impl Fn() -> f64) -> f64 {
     least
 }
 
+/// Whether two take as long, by a measurement that does see the difference of a third, which stops early; on a busy machine
+/// not each does. A few are made.
+fn alike(measure: impl Fn() -> (f64, f64)) -> Result<(), String> {
+    let mut all = Vec::new();
+    for _ in 0..12 {
+        let (alike, differs) = measure();
+        if differs > 2.0 * ALIKE && alike < ALIKE {
+            return Ok(());
+        }
+        all.push(format!("{alike:.2} times as long, and what stops early {differs:.2} times as short"));
+    }
+    Err(all.join("; "))
+}
+
 fn batch(mut compare: impl FnMut() -> bool) {
     for _ in 0..BATCH {
         black_box(compare());
@@ -93,15 +107,15 @@ fn a_token_that_is_nearly_right_takes_as_long_as_one_that_is_not() {
         let (digests, expected) = (&digests, &expected);
         move || batch(|| expected.same(&digests.of(black_box(token.as_bytes()))))
     };
-    let alike = least(|| ratio(ROUNDS, compares(&early), compares(&late)));
-    assert!(alike < ALIKE, "one takes {alike:.2} times as long");
-    // The measurement's own test.
     let stops = |token: &str| {
         let (token, right) = (token.to_owned(), right.clone());
         move || batch(|| black_box(token.bytes()).zip(black_box(right.bytes())).all(|(a, b)| a == b))
     };
-    let differs = least(|| ratio(ROUNDS, stops(&early), stops(&late)));
-    assert!(differs > 2.0 * ALIKE, "what stops early was not seen: {differs:.2}");
+    let measured = alike(|| {
+        let alike = ratio(ROUNDS, compares(&early), compares(&late));
+        (alike, ratio(ROUNDS, stops(&early), stops(&late)))
+    });
+    assert_eq!(measured, Ok(()));
 }
 
 #[test]
@@ -119,8 +133,6 @@ fn a_name_that_nobody_has_takes_as_long_as_a_wrong_password() {
             });
         }
     };
-    let alike = least(|| ratio(100, tries("ann"), tries("bob")));
-    assert!(alike < ALIKE, "one takes {alike:.2} times as long");
     // With nobody to compare with, there is nothing to check, which is seen.
     let empty = Users::new(&engine::config::Auth::default().users).unwrap();
     let checks_nothing = || {
@@ -130,6 +142,7 @@ fn a_name_that_nobody_has_takes_as_long_as_a_wrong_password() {
             assert!(empty.check(basic, turn).await.is_err());
         });
     };
-    let differs = least(|| ratio(100, tries("ann"), checks_nothing));
-    assert!(differs > 2.0 * ALIKE, "what checks nothing was not seen: {differs:.2}");
+    let measured =
+        alike(|| (ratio(100, tries("ann"), tries("bob")), ratio(100, tries("ann"), checks_nothing)));
+    assert_eq!(measured, Ok(()));
 }
