@@ -17,7 +17,7 @@ pub(crate) struct Client {
     /// What has been said and heard since it was taken.
     pub(crate) lines: Vec<Line>,
     /// Its requests' ids begin with this.
-    pub(crate) topic: &'static str,
+    topic: &'static str,
     way: Way,
     face: Face,
     next: u32,
@@ -109,6 +109,11 @@ impl Client {
 
     fn note(&mut self, to_server: bool, message: Value) {
         self.lines.push(Line { side: Side::Client, to_server, what: Ok(message) });
+    }
+
+    /// Begins a feature: ids are counted from 1, as the one before may have taken more or fewer rounds.
+    pub(crate) fn turn_to(&mut self, topic: &'static str) {
+        (self.topic, self.next) = (topic, 1);
     }
 
     /// Sends a request.

@@ -97,7 +97,7 @@ impl Stage {
 
     async fn try_one(&mut self, feature: &'static Feature, played: &mut Vec<Played>) -> Result<(), String> {
         self.feature = feature.name;
-        self.client.topic = feature.name;
+        self.client.turn_to(feature.name);
         self.began = self.record().all().await.len();
         let outcome = caught((feature.run)(self)).await;
         let from = self.began;
