@@ -7,6 +7,7 @@ use super::model::{Config, Naming, Profile};
 use super::parse::{Entry, Kind, Node};
 use super::read::{Reader, clip};
 use super::suggest;
+use crate::dialect::Dialect;
 
 /// The shortest token that is taken without a word: one that people do not guess.
 const SHORTEST_TOKEN: usize = 16;
@@ -21,6 +22,8 @@ pub(super) fn give(reader: &mut Reader<'_>, root: &Node, config: &Config) {
             "rateLimits" => each(reader, &entry.value, |reader, limit| rate(reader, limit, config)),
             "audit" => audit(reader, entry, config),
             "dialects" => dialects(reader, entry, config),
+            "dialect" => asking(reader, entry, config, ""),
+            "endpoints" => each(reader, &entry.value, |reader, one| endpoint(reader, one, config)),
             "management" => {
                 if let Some(who) = member(&entry.value, "who") {
                     reader.within("who", |reader| askers(reader, who, config));
@@ -57,13 +60,19 @@ fn each(reader: &mut Reader<'_>, node: &Node, advise: impl Fn(&mut Reader<'_>, &
 fn texts(reader: &mut Reader<'_>, entry: &Entry, advise: impl Fn(&mut Reader<'_>, &Node, &str)) {
     reader.within(&entry.key, |reader| {
         each(reader, &entry.value, |reader, node| {
-            if let Kind::Scalar { text, .. } = &node.kind
-                && !text.contains("${")
-            {
+            if let Some(text) = plain(node) {
                 advise(reader, node, text);
             }
         });
     });
+}
+
+/// A text, unless a variable fills it.
+fn plain(node: &Node) -> Option<&str> {
+    match &node.kind {
+        Kind::Scalar { text, .. } if !text.contains("${") => Some(text),
+        _ => None,
+    }
 }
 
 /// The name that was probably meant, or all that there are.
@@ -213,9 +222,32 @@ fn dialects(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
     }
 }
 
+/// A dialect whose callers show who they are, where nobody is asked. `or` is what else may be meant.
+fn asking(reader: &mut Reader<'_>, entry: &Entry, config: &Config, or: &str) {
+    let Some(name) = plain(&entry.value).filter(|_| !config.auth.asks()) else { return };
+    let row = config.dialects.get(name).cloned().or_else(|| Dialect::base(name));
+    let Some(auth) = row.and_then(|row| row.credentials) else { return };
+    let message =
+        format!("with the dialect `{}` callers show who they are, and here nobody is asked", clip(name));
+    reader.note(&entry.value.at, message, format!("add auth: {auth}{or}"));
+}
+
+fn endpoint(reader: &mut Reader<'_>, endpoint: &Node, config: &Config) {
+    let is_meant = member(endpoint, "auth").is_some_and(|auth| plain(&auth.value) != Some("inherit"));
+    if let Some(dialect) = member(endpoint, "dialect").filter(|_| !is_meant) {
+        let or = "; or auth: none to this endpoint";
+        reader.within("dialect", |reader| asking(reader, dialect, config, or));
+    }
+}
+
 /// Names in the rules of profiles: those that things have before they are renamed.
 fn profiles(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
     for one in members(&entry.value) {
+        if let Some(dialect) = member(&one.value, "dialect") {
+            reader.within(&one.key, |reader| {
+                reader.within("dialect", |reader| asking(reader, dialect, config, ""));
+            });
+        }
         let Some(profile) = config.profiles.get(&one.key).filter(|one| one.names == Naming::Prefix) else {
             continue;
         };

@@ -69,6 +69,9 @@ macro_rules! columns {
             pub about: Text,
             /// What may be set at once.
             pub variants: &'static [Variant],
+            /// What `auth` has for its callers where its system asks each who they are; a configuration that asks nobody is
+            /// told of it. None where they come as they are, or where a token is up to whoever runs it.
+            pub credentials: Option<&'static str>,
             /// Whether messages are read by this row; else the endpoint does what the protocol says.
             pub interpreted: bool,
             /// The protocol version in which the gateway itself serves the endpoint, behind the dialect.
@@ -83,6 +86,7 @@ macro_rules! columns {
                     name: text("plain"),
                     about: text(""),
                     variants: &[],
+                    credentials: None,
                     interpreted: true,
                     era: newest_handshake(),
                     $($group: $kind::default(),)*

@@ -143,6 +143,45 @@ fn keys_without_effect() {
 }
 
 #[test]
+fn dialects_whose_callers_show_who_they_are_where_nobody_is_asked() {
+    let asks = |dialect: &str, auth: &str| {
+        format!(
+            "with the dialect `{dialect}` callers show who they are, and here nobody is asked => add auth: {auth}"
+        )
+    };
+    let site = "{ site: { url: \"${WORDPRESS_URL}\" } }";
+    let community = asks("buddyboss", site);
+    noted(
+        "endpoints: [{ path: /x, dialect: buddyboss }, { path: /y, dialect: kulturarv }]",
+        &[&format!("2:34 endpoints[0].dialect [buddyboss] {community}; or auth: none to this endpoint")],
+    );
+    noted("dialect: buddyboss", &[&format!("2:10 dialect [buddyboss] {community}")]);
+    let hosted = asks("wordpress-saas", "{ keys: true }");
+    noted(
+        "profiles: { default: { dialect: wordpress-saas } }",
+        &[&format!("2:33 profiles.default.dialect [wordpress-saas] {hosted}")],
+    );
+    // What is made of one of these asks as well.
+    noted(
+        "dialects: { own: { base: buddyboss, ackStatus: 204 } }\nprofiles: { default: { dialect: own } }",
+        &[&format!("3:33 profiles.default.dialect [own] {}", asks("own", site))],
+    );
+    // An empty token asks nobody either.
+    noted(
+        "auth: { bearer: { token: '${EMPTY}', optional: true } }\ndialect: buddyboss",
+        &[&format!("3:10 dialect [buddyboss] {community}")],
+    );
+    for fine in [
+        "auth: { site: { url: 'https://h' } }\nendpoints: [{ path: /x, dialect: buddyboss }]",
+        "auth: { keys: true }\nprofiles: { default: { dialect: buddyboss } }",
+        "endpoints: [{ path: /x, dialect: buddyboss, auth: none }]",
+        "profiles: { default: { dialect: bb } }\nendpoints: [{ path: /x, dialect: wordpress }]",
+    ] {
+        noted(fine, &[]);
+    }
+}
+
+#[test]
 fn a_file_with_faults_is_not_advised() {
     let text = |token: &str| {
         format!(

@@ -17,6 +17,7 @@ pub(super) fn row() -> Dialect {
             "A community site's tools behind one POST path, without sessions; refusals as its site words them",
         ),
         variants: VARIANTS,
+        credentials: Some("{ site: { url: \"${WORDPRESS_URL}\" } }"),
         hello: Hello {
             versions: versions(&[&V2025_11_25]),
             version_policy: VersionPolicy::Own,

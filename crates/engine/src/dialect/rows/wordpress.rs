@@ -66,6 +66,7 @@ pub(super) fn hosted() -> Dialect {
             "Its hosted successor: API keys, HTTP statuses for errors, a failed tool is a plain result",
         ),
         variants: &[],
+        credentials: Some("{ keys: true }"),
         hello: Hello {
             server_name: text("wordpress-mcp-saas"),
             server_version: text("2.0.0"),
