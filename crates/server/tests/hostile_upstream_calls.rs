@@ -210,6 +210,14 @@ async fn two_gigabytes_in_one_line() {
 }
 
 #[tokio::test]
+async fn an_answer_longer_than_allowed_whatever_lines_may_be() {
+    let stage = Stage::with("limits: { result: 64KiB, line: 1MiB }\n").await;
+    for server in ["pipe", "net"] {
+        stage.fails(server, "ok", &json!({"text": "x".repeat(100_000)}), &["limits.result"]).await;
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_does_not_read() {
     let stage = Stage::new().await;
     for server in ["pipe", "net"] {

@@ -111,9 +111,9 @@ limits! {
     request_headers: usize = "requestHeaders" Bytes 64 * KIB, KIB, MIB;
     #[doc = " How long a client may take to send a request's header lines."]
     header_read_timeout: Duration = "headerReadTimeout" Time 10 * SECOND, 100, 2 * MINUTE;
-    #[doc = " The longest line of a stdio peer, and the longest event of an event stream."]
+    #[doc = " The longest line that a client writes over stdio."]
     line: usize = "line" Bytes 16 * MIB, KIB, 256 * MIB;
-    #[doc = " The longest answer of an upstream server."]
+    #[doc = " The longest message of an upstream server, whatever brings it: an answer, an event, a line."]
     result: usize = "result" Bytes 64 * MIB, KIB, 1024 * MIB;
     #[doc = " How deep the JSON of a message may nest."]
     json_depth: usize = "jsonDepth" Count 128, 8, 128;

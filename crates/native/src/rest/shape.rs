@@ -100,16 +100,18 @@ pub(crate) struct Shown {
     pub(crate) text: String,
     /// The same as an object, where the tool has an output schema.
     pub(crate) structured: Option<Value>,
+    /// How many there are in all, where the answer's head says so.
+    pub(crate) entries: Option<u64>,
 }
 
 impl Shown {
     /// A text alone.
     pub(crate) fn text(text: String) -> Self {
-        Self { text, structured: None }
+        Self { text, structured: None, entries: None }
     }
 
     fn object(value: Value) -> Self {
-        Self { text: pretty(&value), structured: Some(value) }
+        Self { text: pretty(&value), structured: Some(value), entries: None }
     }
 }
 

@@ -121,7 +121,9 @@ impl World {
                 "the site answered with one thing where several were asked for: it may be too old for this";
             return Err(Trouble::new(Condition::UpstreamError, words));
         }
-        Ok(shape.shown(last, &run.values, Manner { answers: self.answers, raw, totals: run.totals }))
+        let totals = run.totals;
+        let shown = shape.shown(last, &run.values, Manner { answers: self.answers, raw, totals });
+        Ok(Shown { entries: totals.entries, ..shown })
     }
 
     /// Whether requests go somewhere that no call has to say.

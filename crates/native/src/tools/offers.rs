@@ -138,34 +138,37 @@ impl Offers {
         world: &World,
         mapped: Option<&Mapped>,
     ) -> Result<String, Refusal> {
-        let values = match asked.kind.as_str() {
+        let (values, entries) = match asked.kind.as_str() {
             "ref/prompt" => {
                 let prompt = self.prompts.iter().find(|prompt| prompt.name == asked.target);
                 let has = |prompt: &&Prompt| prompt.arguments.iter().any(|(name, ..)| *name == asked.name);
                 prompt.filter(has).ok_or_else(|| asked.unknown())?;
-                Vec::new()
+                (Vec::new(), None)
             }
             "ref/resource" => {
                 let resource = self.resources.iter().find(|resource| resource.uri == asked.target);
                 let resource = resource.filter(|resource| resource.place() == Some(asked.name.as_str()));
                 let resource = resource.ok_or_else(|| asked.unknown())?;
                 match &resource.completes {
-                    None => Vec::new(),
+                    None => (Vec::new(), None),
                     Some((steps, shape)) => {
                         let mut values = Values::default();
                         values.set("typed", Value::from(asked.typed.clone()));
                         let shown = world.run(&[], (steps, shape), values, mapped).await;
-                        found_values(&shown.map_err(Trouble::refusal)?.structured.unwrap_or_default())
+                        let shown = shown.map_err(Trouble::refusal)?;
+                        (found_values(&shown.structured.unwrap_or_default()), shown.entries)
                     }
                 }
             }
             _ => return Err(Refusal::params("\"ref.type\" must be \"ref/prompt\" or \"ref/resource\"")),
         };
-        let (count, more) = (values.len().min(MOST_VALUES), values.len() > MOST_VALUES);
-        let shown: Value = values.iter().take(MOST_VALUES).cloned().collect();
+        // The service may have more than it has said.
+        let total = entries.unwrap_or_default().max(values.len() as u64);
+        let shown: Vec<Value> = values.into_iter().take(MOST_VALUES).collect();
+        let more = total > shown.len() as u64;
         Ok(format!(
-            "\"completion\":{{\"values\":{shown},\"total\":{},\"hasMore\":{more}}}",
-            values.len().max(count)
+            "\"completion\":{{\"values\":{},\"total\":{total},\"hasMore\":{more}}}",
+            Value::from(shown)
         ))
     }
 
@@ -198,19 +201,24 @@ impl Offers {
             };
         let mut texts: Vec<(&str, String)> = Vec::new();
         for (name, _, default) in prompt.arguments {
-            let text = match (given.get(*name), default) {
-                (Some(Value::String(text)), _) if text.len() <= LONGEST => text.trim().to_owned(),
-                (None | Some(Value::Null), Some(default)) => (*default).to_owned(),
-                (None | Some(Value::Null), None) => {
-                    return Err(Refusal::params(format!("the argument {name:?} is missing")));
-                }
-                _ => {
+            let text = match given.get(*name) {
+                None | Some(Value::Null) => "",
+                Some(Value::String(text)) if text.len() <= LONGEST => text.trim(),
+                Some(_) => {
                     return Err(Refusal::params(format!(
                         "the argument {name:?} must be a string, and not long"
                     )));
                 }
             };
-            texts.push((name, text));
+            // Clients send an empty one for what their user has not filled in.
+            let text = match default {
+                Some(default) if text.is_empty() => *default,
+                None if text.is_empty() => {
+                    return Err(Refusal::params(format!("the argument {name:?} is missing")));
+                }
+                _ => text,
+            };
+            texts.push((name, text.to_owned()));
         }
         let message =
             json!({"role": "user", "content": {"type": "text", "text": filled(prompt.text, &texts)}});

@@ -21,6 +21,12 @@ fn site(request: &HttpRequest) -> HttpResponse {
             reply(200, &json!({"post": {"slug": "post"}, "page": {"slug": "page"}, "book": {"slug": "book"}}))
         }
         "/wp/v2/posts" => reply(200, &json!([{"id": 7}, {"id": 9}])),
+        "/wp/v2/users" => {
+            let page: Vec<Value> = (1..=100).map(|id| json!({"id": id})).collect();
+            let mut page = reply(200, &Value::from(page));
+            page.headers.push(("x-wp-total".to_owned(), "250".to_owned()));
+            page
+        }
         "/wp/v2/posts/8" => reply(
             404,
             &json!({"code": "rest_post_invalid_id", "message": "Invalid post ID.", "data": {"status": 404}}),
@@ -93,6 +99,12 @@ fn places_of_templates_are_completed() {
     let posts = json!({"type": "ref/resource", "uri": "wp://posts/{id}"});
     let (answer, lines) = complete(posts.clone(), "id", "a&b");
     assert_eq!(answer["result"]["completion"], json!({"values": ["7", "9"], "total": 2, "hasMore": false}));
+    // The first page holds what one answer may, of all that the site says to have.
+    let users = json!({"type": "ref/resource", "uri": "wp://users/{id}"});
+    let (answer, _) = complete(users, "id", "a");
+    let found = &answer["result"]["completion"];
+    assert_eq!(found["values"].as_array().unwrap().len(), 100);
+    assert_eq!((&found["total"], &found["hasMore"]), (&json!(250), &json!(true)));
     assert_eq!(lines, ["GET https://x.example/wp-json/wp/v2/posts?search=a%26b&per_page=100&_fields=id"]);
     let types = json!({"type": "ref/resource", "uri": "wp://types/{type}"});
     assert_eq!(complete(types, "type", "P").0["result"]["completion"]["values"], json!(["post", "page"]));
@@ -121,7 +133,16 @@ fn prompts_are_filled_once() {
         text.ends_with("The notes:\na {tone} {notes} }") && text.contains("clear and friendly"),
         "{text}"
     );
-    for arguments in [json!({}), json!({"notes": 1}), json!([]), json!({"notes": "x".repeat(200_000)})] {
+    let empty = get(json!({"notes": "n", "tone": " "}));
+    assert!(empty.to_string().contains("clear and friendly"), "{empty}");
+    for arguments in [
+        json!({}),
+        json!({"notes": ""}),
+        json!({"notes": " \n"}),
+        json!({"notes": 1}),
+        json!([]),
+        json!({"notes": "x".repeat(200_000)}),
+    ] {
         assert_eq!(get(arguments)["error"]["code"], -32602);
     }
     assert_eq!(request(&server, "prompts/get", &json!({"name": "x"}), None)["error"]["code"], -32602);

@@ -170,7 +170,7 @@ impl Opening<'_> {
     async fn spawn(&self, spec: &Spec) -> Result<Piped, LinkError> {
         let limits = &self.shard.gateway.snapshot.limits;
         let child_limits = ChildLimits {
-            line_bytes: limits.result.max(limits.line),
+            line_bytes: limits.result,
             stderr_bytes: limits.stderr_ring,
             stdin_grace: limits.child_stop_timeout,
             term_grace: limits.child_stop_timeout,
