@@ -17,7 +17,7 @@ pub(crate) struct Argument {
     pub(crate) required: bool,
     /// What stands for it when it is left out.
     pub(crate) default: Option<Literal>,
-    /// Smaller numbers become this.
+    /// Smaller amounts become this; of a number that names something, smaller ones are refused.
     pub(crate) least: Option<i64>,
     /// Larger numbers become this.
     pub(crate) most: Option<i64>,
@@ -180,6 +180,11 @@ pub(crate) const fn any(name: &'static str, about: &'static str) -> Argument {
 }
 
 impl Argument {
+    /// Whether it is a number by which something is named rather than an amount: nothing stands for it, and it has no end.
+    pub(crate) fn names_something(&self) -> bool {
+        self.kind == Kind::Integer && self.default.is_none() && self.most.is_none()
+    }
+
     /// A call must have it.
     pub(crate) const fn required(mut self) -> Self {
         self.required = true;
@@ -213,7 +218,7 @@ impl Argument {
         self.or(Literal::Flag(default))
     }
 
-    /// Smaller numbers become this.
+    /// Smaller amounts become this; of a number that names something, smaller ones are refused.
     pub(crate) const fn least(mut self, least: i64) -> Self {
         self.least = Some(least);
         self

@@ -1,6 +1,7 @@
 //! Reading the arguments of a call, by the policy of its server.
 //!
-//! Unknown arguments are left alone by all: they are never sent on. Numbers beyond their limits become the limit.
+//! Unknown arguments are left alone by all: they are never sent on. Amounts beyond their limits become the limit; a number
+//! that names something is never made another one, which would be something else.
 
 use serde_json::{Map, Value};
 
@@ -73,8 +74,8 @@ fn checked(value: &Value, row: &Argument, policy: Policy) -> Result<Option<Value
             Err(format!("the argument {:?} must not be empty", row.name))
         }
         Policy::Exact | Policy::Filled => match fitting(value, row) {
-            Some(value) => Ok(Some(value)),
-            None => Err(wanted(row)),
+            Some(value) if !is_too_small(&value, row) => Ok(Some(value)),
+            _ => Err(wanted(row)),
         },
     }
 }
@@ -83,9 +84,15 @@ fn wanted(row: &Argument) -> String {
     if !row.words.is_empty() {
         return format!("the argument {:?} must be one of: {}", row.name, row.words.join(", "));
     }
+    let from = row.least.filter(|_| row.names_something());
     let what = match row.kind {
         Kind::Text | Kind::Raw | Kind::Html => "a string",
-        Kind::Integer => "a whole number",
+        Kind::Integer => match from {
+            Some(least) => {
+                return format!("the argument {:?} must be a whole number from {least} on", row.name);
+            }
+            None => "a whole number",
+        },
         Kind::Number => "a number",
         Kind::User => "a user's number or \"me\"",
         Kind::Flag => "true or false",
@@ -132,6 +139,11 @@ fn fitting(value: &Value, row: &Argument) -> Option<Value> {
     }
 }
 
+/// Whether it is a number that names something, and there is nothing of that number.
+fn is_too_small(value: &Value, row: &Argument) -> bool {
+    row.names_something() && value.as_i64().zip(row.least).is_some_and(|(number, least)| number < least)
+}
+
 /// The value itself, or what it says when it is a text: models often write objects as texts.
 pub(super) fn tree(value: &Value) -> Option<Value> {
     match value {
@@ -163,10 +175,10 @@ fn exact(number: f64) -> Option<i64> {
     (number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0).then_some(number as i64)
 }
 
-/// The value within the limits of its row.
+/// An amount within the limits of its row.
 fn limited(value: Value, row: &Argument) -> Value {
     match value.as_i64() {
-        Some(number) if row.kind == Kind::Integer => {
+        Some(number) if row.kind == Kind::Integer && !row.names_something() => {
             let least = row.least.unwrap_or(i64::MIN);
             Value::from(number.max(least).min(row.most.unwrap_or(i64::MAX)))
         }

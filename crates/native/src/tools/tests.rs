@@ -57,6 +57,21 @@ fn exact_and_filled_name_every_fault() {
     assert!(values(Policy::Filled, &json!({"name": " "})).unwrap_err().contains("must not be empty"));
 }
 
+/// Zero and numbers below it would else become the first post, or the first user.
+#[test]
+fn a_number_that_names_something_is_not_made_another() {
+    let row = [int("id", "Which.").least(1), int("page", "Which page.").or_int(1).least(1)];
+    for policy in [Policy::Exact, Policy::Filled] {
+        for wrong in [json!(0), json!(-1), json!("0"), json!(-3.0)] {
+            let given = Map::from_iter([("id".to_owned(), wrong.clone()), ("page".to_owned(), json!(-1))]);
+            let refused = read(&given, &row, policy).unwrap_err().message;
+            assert_eq!(refused, "the argument \"id\" must be a whole number from 1 on", "{wrong}");
+        }
+        let given = Map::from_iter([("id".to_owned(), json!(1)), ("page".to_owned(), json!(-1))]);
+        assert_eq!(Value::Object(read(&given, &row, policy).unwrap().0), json!({"id": 1, "page": 1}));
+    }
+}
+
 #[test]
 fn lenient_bends() {
     let given = json!({
@@ -129,10 +144,11 @@ fn rules_are_told_what_is_made_of_arguments() {
         let all = server.readings(tool, given.to_string().as_bytes());
         all.iter().map(|text| serde_json::from_str(text).unwrap()).collect()
     };
-    assert_eq!(read(&FILLED, "get", &json!({"id": "-1", "other": 2})), [json!({"id": 1})]);
+    assert_eq!(read(&FILLED, "get", &json!({"id": "1", "other": 2})), [json!({"id": 1})]);
+    assert_eq!(read(&FILLED, "get", &json!({"id": "-1"})), [json!({})], "it is refused");
     let given = json!({"id": "-42", "search": "ja<b></b>ne", "path": "a//b"});
     assert_eq!(read(&LENIENT, "get", &given), [json!({"id": 42, "search": "jane", "path": "a/b"})]);
-    assert_eq!(read(&LOOSE, "get", &json!({"id": -42})), [json!({"id": 1}), json!({"id": 42})]);
+    assert_eq!(read(&LOOSE, "get", &json!({"id": -42})), [json!({"id": -42}), json!({"id": 42})]);
     assert_eq!(read(&FILLED, "ask", &json!({"route": "/wp-json//a/"})), [json!({"route": "/a"})]);
     // Sites read capitals and small letters of a route alike.
     assert_eq!(read(&FILLED, "ask", &json!({"route": "/WP/V2/Users"})), [json!({"route": "/wp/v2/users"})]);
