@@ -18,8 +18,9 @@ pub struct Carried {
     /// A site with an account there; why there is none where the request names a part of it, in words that repeat nothing of
     /// it. Whoever names a part asks for that one, and for no other.
     pub account: Option<Result<Account, String>>,
-    /// A name and a password, as `Authorization` shows them.
-    pub basic: Option<Basic>,
+    /// A name and a password, as `Authorization` shows them; why they cannot be read where it means some. Whoever shows an
+    /// account asks for that one, and for no other.
+    pub basic: Option<Result<Basic, &'static str>>,
     /// A key for a host of images.
     pub image_key: Option<SecretString>,
 }
@@ -41,17 +42,25 @@ impl Carried {
     /// other than visible ASCII and spaces.
     pub fn read(headers: &HeaderMap) -> Option<Self> {
         let account = account(headers);
-        let shown = authorization::value(headers).ok().flatten();
-        let basic = shown.and_then(|value| match authorization::read(value) {
-            Ok(Shown::Basic(basic)) => Some(basic),
-            _ => None,
-        });
+        let basic = match authorization::value(headers) {
+            Ok(shown) => shown.and_then(basic),
+            Err(why) => Some(Err(why)),
+        };
         let image_key = match line(headers, IMAGE_KEY) {
             Line::Text(key) => Some(SecretString::from(key)),
             Line::Missing | Line::Unusable => None,
         };
         let carries = account.is_some() || basic.is_some() || image_key.is_some();
         carries.then_some(Self { account, basic, image_key })
+    }
+}
+
+/// The account of a value of `Authorization`, where it is to be one.
+fn basic(value: &[u8]) -> Option<Result<Basic, &'static str>> {
+    match authorization::read(value) {
+        Ok(Shown::Basic(basic)) => Some(Ok(basic)),
+        Ok(Shown::Bearer(_)) => None,
+        Err(why) => authorization::is_basic(value).then_some(Err(why)),
     }
 }
 
@@ -161,16 +170,28 @@ mod tests {
         assert!(refused(&all).contains("but x-wordpress-url cannot be used"));
         assert!(Carried::read(&headers(&all[1..])).unwrap().account.unwrap().is_ok());
         let twice = [("authorization", "Basic YW5uOmE6YiBj"), ("authorization", "Basic YW5uOmE6YiBj")];
-        assert!(Carried::read(&headers(&twice)).is_none());
+        let carried = Carried::read(&headers(&twice)).expect("an account that cannot be used");
+        assert!(carried.basic.unwrap().unwrap_err().contains("more than once"));
     }
 
     #[test]
     fn a_name_and_a_password_are_read_as_written() {
         let read = |value: &str| Carried::read(&headers(&[("authorization", value)]));
-        let basic = read("Basic YW5uOmE6YiBj").unwrap().basic.unwrap();
+        let basic = read("Basic YW5uOmE6YiBj").unwrap().basic.unwrap().unwrap();
         assert_eq!((basic.user.as_str(), basic.password.expose_secret()), ("ann", "a:b c"));
-        for odd in ["Basic", "Bearer YW5uOmE6YiBj", "Basic ???", "Basic YW5u", ""] {
-            assert!(read(odd).is_none(), "{odd}");
+        for other in ["Bearer YW5uOmE6YiBj", "Digest username=ann", "Basically", ""] {
+            assert!(read(other).is_none(), "{other}");
+        }
+    }
+
+    /// No base64; a name alone; no name; a line end; Latin-1 and not UTF-8.
+    #[test]
+    fn an_account_that_cannot_be_read_is_still_meant() {
+        for odd in ["Basic", "basic ???", "Basic YW5u", "Basic OnB3", "Basic YW5uOnAKdw==", "Basic YW5uOukg"]
+        {
+            let carried = Carried::read(&headers(&[("authorization", odd)])).expect(odd);
+            let why = carried.basic.unwrap().map(|_| ()).unwrap_err();
+            assert!(why.starts_with("the header Authorization"), "{odd}: {why}");
         }
     }
 

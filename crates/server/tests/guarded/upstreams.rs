@@ -124,6 +124,30 @@ async fn a_site_gets_what_the_configuration_maps() {
     assert!(all(&seen, &editor.basic()), "its headers, not the caller's own account: {seen:?}");
 }
 
+/// Whoever shows an account of its own, in a way that nobody can read, is not made the operator.
+#[tokio::test]
+async fn an_account_that_cannot_be_read_is_not_another_one() {
+    let site = site().await;
+    let operator = accounts::ADMIN;
+    let server = format!(
+        "blog: {{ native: wordpress, site: {{ url: '{}', username: '{}', password: '{}', basic: true }} }}",
+        site.url(),
+        operator.user,
+        operator.password,
+    );
+    let endpoints = "endpoints: [{ path: /gateway, dialect: gateway }]";
+    let config = format!("mcpServers: {{ {server} }}\n{endpoints}\n");
+    let gateway = Gateway::start_with(&Start { config: &config, ..Start::default() }).await;
+    let call = json!({"name": "blog__wp_get_posts", "arguments": {"per_page": 1}});
+    let call = request(1, "tools/call", &call).to_string();
+    // No base64, no colon, Latin-1.
+    for odd in ["Basic ???", "Basic YW5u", "Basic YW5uOukg"] {
+        let answer = gateway.http().showing(odd).post("/gateway", &[], &call).await.text().await;
+        assert!(answer.contains("no WordPress credentials: the header Authorization"), "{odd}: {answer}");
+    }
+    assert!(site.received().is_empty(), "{:?}", site.received());
+}
+
 /// A picture of the site's own.
 const PICTURE: &str = "/wp-content/uploads/picture.gif";
 

@@ -14,9 +14,11 @@ pub(crate) fn is_wanted(upstreams: &[UpstreamSpec]) -> bool {
 /// What of it goes to this server.
 pub(crate) fn mapped(carried: &Carried, upstream: &UpstreamSpec) -> Option<Mapped> {
     let site = site_of(upstream)?;
-    let own = |basic: &Basic| {
+    let own = |basic: &Result<Basic, &'static str>| {
         let url = site.url.as_ref()?.expose().to_owned();
-        Some(Ok(SiteLogin { url, username: basic.user.clone(), password: basic.password.clone() }))
+        let login =
+            |basic: &Basic| SiteLogin { url, username: basic.user.clone(), password: basic.password.clone() };
+        Some(basic.as_ref().map(login).map_err(|why| (*why).to_owned()))
     };
     let chosen = carried.account.clone().filter(|_| site.headers).map(|account| account.map(login));
     let login = chosen.or_else(|| carried.basic.as_ref().filter(|_| site.basic).and_then(own));
