@@ -3,7 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{RUN, method};
+use super::RUN;
+use super::schema::regular;
 use crate::rest::{Shape, Step, get};
 use crate::tools::{Argument, Found, int};
 
@@ -31,22 +32,17 @@ fn described(ability: &Value) -> Option<(Value, bool)> {
     }
     let input = match ability.get("input_schema") {
         Some(Value::Object(schema)) if !schema.is_empty() => {
-            // An empty object is an empty list: PHP.
-            let mut schema = schema.clone();
-            for key in ["properties", "default"] {
-                if schema.get(key).is_some_and(|value| value.as_array().is_some_and(Vec::is_empty)) {
-                    schema.insert(key.to_owned(), json!({}));
-                }
-            }
+            let schema = regular(schema.clone());
             (schema.get("type") == Some(&json!("object"))).then_some(Value::Object(schema))?
         }
         _ => json!({"type": "object", "properties": {}}),
     };
     let said = |key: &str| {
         let at = format!("/meta/annotations/{key}");
-        ability.pointer(&at).and_then(Value::as_bool).unwrap_or_default()
+        ability.pointer(&at).and_then(Value::as_bool)
     };
-    let (reads, destroys, again) = (said("readonly"), said("destructive"), said("idempotent"));
+    let (reads, again) = (said("readonly") == Some(true), said("idempotent") == Some(true));
+    let destroys = said("destructive");
     let text = |key: &str| ability.get(key).and_then(Value::as_str).unwrap_or_default();
     let tool = json!({
         "name": format!("{BEFORE}{}", name.replace('/', "_")),
@@ -55,8 +51,9 @@ fn described(ability: &Value) -> Option<(Value, bool)> {
         "inputSchema": input,
         "annotations": {
             "readOnlyHint": reads,
-            "destructiveHint": !reads && destroys,
-            "idempotentHint": again || method(reads, destroys, again) == "GET",
+            // What says nothing of it may destroy (MCP, `ToolAnnotations`).
+            "destructiveHint": !reads && destroys != Some(false),
+            "idempotentHint": again || reads,
             "openWorldHint": true,
         },
     });

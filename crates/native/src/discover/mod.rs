@@ -6,9 +6,11 @@
 //! |---|---|
 //! | `routes` | the index as an answer |
 //! | `abilities` | what newer sites say that they can do, as tools |
+//! | `schema` | schemas of PHP's as JSON Schema |
 
 mod abilities;
 mod routes;
+mod schema;
 
 #[cfg(test)]
 mod tests;

@@ -188,6 +188,56 @@ fn abilities_run_by_the_method_that_the_site_wants() {
     assert!(lines.len() == 1 && refused(&answer).1.contains("only read"), "{lines:?}");
 }
 
+/// Who writes an ability may say nothing of what it does, and writes its schema as WordPress takes it.
+#[test]
+fn abilities_are_listed_as_clients_take_tools() {
+    let inner = json!({"type": "object", "required": true, "properties": [], "additionalProperties": []});
+    let schema = json!({
+        "type": "object", "required": true, "default": [],
+        "properties": {
+            "id": {"type": "integer", "required": true},
+            "how": {"type": "string", "required": false, "enum": []},
+            "list": {"type": "array", "items": inner, "default": []},
+            "either": {"oneOf": [{"type": "object", "properties": {"a": {"type": "string", "required": true}}}]},
+        },
+    });
+    let listed = |schema: Value, annotations: Value| {
+        let ability = json!({"name": "a/b", "input_schema": schema, "meta": {"annotations": annotations}});
+        let server = writing(&[], Fake::json(json!([ability])));
+        let list = request(&server, "tools/list", &json!({}), None);
+        list["result"]["tools"].as_array().unwrap().last().unwrap().clone()
+    };
+    let nothing = json!({"readonly": null, "destructive": null, "idempotent": null});
+    let tool = listed(schema, nothing);
+    let wanted = json!({
+        "type": "object", "required": ["id"], "default": {},
+        "properties": {
+            "id": {"type": "integer"},
+            "how": {"type": "string"},
+            "list": {
+                "type": "array", "default": [],
+                "items": {"type": "object", "properties": {}, "additionalProperties": {}},
+            },
+            "either": {
+                "oneOf": [{"type": "object", "required": ["a"], "properties": {"a": {"type": "string"}}}],
+            },
+        },
+    });
+    assert_eq!(tool["inputSchema"], wanted);
+    let newer = json!({"type": "object", "required": ["a"], "properties": {"a": {"type": "object"}}});
+    assert_eq!(listed(newer.clone(), json!({}))["inputSchema"], newer);
+    for (annotations, destroys) in [
+        (json!([]), true),
+        (json!({"readonly": false}), true),
+        (json!({"destructive": false}), false),
+        (json!({"readonly": true}), false),
+    ] {
+        let tool = listed(json!([]), annotations);
+        assert_eq!(tool["annotations"]["destructiveHint"], destroys, "{tool}");
+    }
+    assert_eq!(tool["annotations"]["readOnlyHint"], false);
+}
+
 #[test]
 fn abilities_are_listed_as_tools() {
     let names = |server: &ToolServer| -> Vec<String> {
