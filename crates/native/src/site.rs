@@ -13,7 +13,9 @@ use serde_json::Value;
 
 use crate::hints;
 use crate::port::{HttpResponse, Verb};
-use crate::rest::{Answers, Doubt, Entry, Known, Limits, Offered, Place, Places, base_url, html, is_listed};
+use crate::rest::{
+    Answers, Doubt, Entry, Known, Limits, Offered, Place, Places, Unread, base_url, html, is_listed,
+};
 use crate::server::{Mapped, SiteLogin};
 use crate::tools::{Condition, Effect, Tool, Trouble, Values};
 
@@ -236,6 +238,14 @@ impl Places for Site {
             trouble = trouble.with("body", body);
         }
         trouble
+    }
+
+    fn unread(&self, kind: Unread) -> &'static str {
+        hints::unread(kind)
+    }
+
+    fn redirected(&self, from: &str, to: &str) -> Option<&'static str> {
+        hints::redirected(from, to)
     }
 
     fn offered(&self) -> Option<&Offered> {

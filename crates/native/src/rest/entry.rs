@@ -11,6 +11,7 @@ use secrecy::ExposeSecret as _;
 
 use super::place::Place;
 use super::request::AGENT;
+use super::unread::{self, Unread};
 use super::world::World;
 use crate::port::{HttpRequest, Verb};
 use crate::tools::{Condition, Trouble};
@@ -75,6 +76,13 @@ impl World {
             most: ANSWER,
         };
         let response = self.http.send(request).await.map_err(|fault| super::world::unreached(&fault))?;
+        // A page for people says nothing of whom a site knows.
+        if response.is_success()
+            && unread::json(&response.body).is_none()
+            && unread::kind(&response.body) == Unread::Page
+        {
+            return Err(unread::trouble(&*self.places, &response.body, false));
+        }
         let counts = if response.is_success() { COUNTS } else { COUNTS_IN_DOUBT };
         if response.status == 401 {
             return Err(self.places.trouble(entry.base, &response));

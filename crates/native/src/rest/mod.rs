@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `step` | what a row says of its requests |
 //! | `shape` | what of an answer is shown, and in which manner |
+//! | `unread` | answers that are no JSON |
 //! | `mend` | answers of PHP made regular |
 //! | `place` | where requests go, and what that service's errors look like |
 //! | `offered` | what sites say that they have |
@@ -37,6 +38,7 @@ mod request;
 mod settled;
 mod shape;
 mod step;
+mod unread;
 mod world;
 
 #[cfg(test)]
@@ -55,4 +57,5 @@ pub(crate) use step::{
     Bind, Encoding, Field, Missing, Open, Source, Step, When, delete, edit, fixed, get, patch, post, purge,
     put, query, value,
 };
+pub(crate) use unread::Unread;
 pub(crate) use world::{Limits, RAW, World};

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::entry::Known;
 use super::offered::Offered;
+use super::unread::Unread;
 use crate::port::{HttpResponse, Verb};
 use crate::server::Mapped;
 use crate::tools::{Condition, Trouble, Values};
@@ -57,6 +58,16 @@ pub(crate) trait Places: Send + Sync {
 
     /// What is wrong with an answer that says success, when something is.
     fn refused(&self, _base: &str, _answer: &Value) -> Option<Trouble> {
+        None
+    }
+
+    /// What an answer that is no JSON may be about.
+    fn unread(&self, _kind: Unread) -> &'static str {
+        "is this the right address?"
+    }
+
+    /// What a redirect from one URL to another is about, where that is known.
+    fn redirected(&self, _from: &str, _to: &str) -> Option<&'static str> {
         None
     }
 

@@ -13,6 +13,7 @@ use super::place::Places;
 use super::request::Making;
 use super::shape::{Answers, Manner, Shape, Shown, Totals};
 use super::step::{Ask, Bind, Missing, Open, Step, When};
+use super::unread;
 use crate::port::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Verb};
 use crate::server::Mapped;
 use crate::tools::{Argument, Condition, Trouble, Values};
@@ -209,16 +210,13 @@ impl Run<'_> {
         mut request: HttpRequest,
     ) -> Result<Value, Trouble> {
         request.most = self.world.limits.answer;
+        let writes = request.method != Verb::Get;
         let answer = self.body((base, verb, keep), request).await;
         let (body, totals) = answer.inspect_err(|trouble| self.world.troubled(trouble, digest))?;
         self.totals = totals;
-        if body.iter().all(u8::is_ascii_whitespace) {
-            return Ok(Value::Null);
-        }
-        let answer: Value = serde_json::from_slice(&body).map_err(|_| {
-            Trouble::new(Condition::UpstreamError, "the answer is no JSON: is this the right address?")
-        })?;
-        self.world.places.refused(base, &answer).map_or(Ok(answer), Err)
+        let places = &*self.world.places;
+        let answer = unread::json(&body).ok_or_else(|| unread::trouble(places, &body, writes))?;
+        places.refused(base, &answer).map_or(Ok(answer), Err)
     }
 
     /// The body of a successful answer, kept or new, and what its head says of a list.
@@ -239,10 +237,10 @@ impl Run<'_> {
         let spare = request.clone();
         let mut response = self.world.sent(request).await.map_err(|fault| unreached(&fault))?;
         if !response.is_success() {
-            let again = self.doubted(base, self.trouble(base, &response), spare).await?;
+            let again = self.doubted(base, self.trouble(base, &url, &response), spare).await?;
             response = self.world.sent(again).await.map_err(|fault| unreached(&fault))?;
             if !response.is_success() {
-                return Err(self.trouble(base, &response));
+                return Err(self.trouble(base, &url, &response));
             }
         }
         if let Some(cache) = cache {
@@ -253,8 +251,9 @@ impl Run<'_> {
         Ok((response.body, totals))
     }
 
-    fn trouble(&self, base: &str, response: &HttpResponse) -> Trouble {
-        redirect(response).unwrap_or_else(|| self.world.places.trouble(base, response))
+    fn trouble(&self, base: &str, url: &str, response: &HttpResponse) -> Trouble {
+        let places = &*self.world.places;
+        redirect(places, url, response).unwrap_or_else(|| places.trouble(base, response))
     }
 
     /// Notes what later steps need; the answer to end with when it is not there and the row says so.
@@ -286,11 +285,12 @@ fn found_at(answer: &Value, at: &str) -> Option<Value> {
 }
 
 /// Requests with credentials follow no redirects: where they lead nobody has configured.
-fn redirect(response: &HttpResponse) -> Option<Trouble> {
+fn redirect(places: &dyn Places, url: &str, response: &HttpResponse) -> Option<Trouble> {
     let to = (300..400).contains(&response.status).then(|| response.header("location")).flatten()?;
     let to: String = to.chars().filter(|c| !c.is_control()).take(200).collect();
     let to = to.split('?').next().unwrap_or_default();
-    let words = format!("the server redirects to {to}: configure the address that it really has");
+    let why = places.redirected(url, to).unwrap_or("configure the address that it really has");
+    let words = format!("the server redirects to {to}: {why}");
     Some(Trouble::new(Condition::UpstreamError, words).with("status", response.status))
 }
 

@@ -57,7 +57,8 @@ fn a_refusal_that_says_little_comes_with_a_hint() {
         (503, page, "under maintenance"),
         (503, r#"{"code":"maintenance","message":"Briefly unavailable."}"#, "under maintenance"),
         (429, "", "asked less often"),
-        (500, "", "is this the address of a WordPress site?"),
+        (500, "", "the log of its PHP"),
+        (418, "", "is this the address of a WordPress site?"),
         (
             401,
             r#"{"code":"incorrect_password","message":"<strong>Error:</strong> wrong&#8217;s it."}"#,

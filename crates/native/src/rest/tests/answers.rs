@@ -50,6 +50,38 @@ fn lists_say_how_much_there_is() {
     assert_eq!(shown(&raw), json!([post]));
 }
 
+/// What stands where a site's answer was expected, and what is said of it.
+#[test]
+fn what_is_no_json_is_told_as_what_it_is() {
+    let body = |body: &'static [u8]| {
+        Fake::replying(move |_| HttpResponse {
+            status: 200,
+            headers: Vec::new(),
+            body: Bytes::from_static(body),
+        })
+    };
+    let post = json!({"title": "T", "content": "C"});
+    for (answer, says) in [
+        (&b"<!doctype html><title>Home</title>"[..], "a web page and no JSON (is this the address"),
+        (
+            b"<br />\n<b>Warning</b>:  Undefined variable $x<br />\n{\"id\":7}",
+            "other text stands before it: \"Warning: Undefined variable $x {\\\"id\\\":7}\" (a plugin",
+        ),
+        (b"\x1F\x8B\x08\x00", "it is packed"),
+        (b"caf\xE9", "it begins with \"caf"),
+    ] {
+        let (_, read, condition) =
+            refused(&asked(&site(Answers::Compact, body(answer)), "wp_get_posts", &json!({})));
+        assert!(read.contains(says), "{read}");
+        assert_eq!(condition, "upstreamError");
+        assert!(!read.contains("may have been done"), "{read}");
+        let (_, written, _) = refused(&asked(&site(Answers::Compact, body(answer)), "wp_create_post", &post));
+        assert!(written.contains("may have been done"), "{written}");
+    }
+    let marked = body(b"\xEF\xBB\xBF[{\"id\": 7}]");
+    assert_eq!(shown(&asked(&site(Answers::Compact, marked), "wp_get_posts", &json!({})))["count"], 1);
+}
+
 #[test]
 fn what_php_makes_lists_of_are_objects() {
     let answer = json!({"id": 7, "meta": [], "_links": {}, "media_details": [], "categories": [], "sizes": {"a": {"meta": []}}});

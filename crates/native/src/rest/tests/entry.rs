@@ -104,6 +104,18 @@ fn a_site_that_answers_this_question_to_nobody_is_asked_all_the_same() {
     }
 }
 
+/// A cache may keep one page for all who ask: then nobody's password has been looked at.
+#[test]
+fn a_page_is_no_word_for_an_account() {
+    let fake = Fake::strict(|request| {
+        let page = HttpResponse { status: 200, headers: Vec::new(), body: "<!doctype html>".into() };
+        Ok(if is_entry(request) { page } else { site(request) })
+    });
+    let (_, message, _) = refused(&tags(&server(&fake), ONE, "ann", "q"));
+    assert!(message.contains("a web page"), "{message}");
+    assert!(fake.lines().is_empty(), "{:?}", fake.lines());
+}
+
 #[test]
 fn a_site_that_may_not_be_asked_ends_the_call() {
     for (kind, wanted) in [

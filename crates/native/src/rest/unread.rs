@@ -1,0 +1,103 @@
+//! Answers that say success and are no JSON: what they are, in words that lead to the reason. It must not know what a
+//! particular service does; it asks the places for that.
+
+use serde_json::Value;
+
+use super::html;
+use super::place::Places;
+use crate::tools::{Condition, Trouble};
+
+/// What stands where JSON was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unread {
+    /// A page for people.
+    Page,
+    /// JSON, and other text before it.
+    Noise,
+    /// What only a program unpacks.
+    Packed,
+    /// Something else.
+    Other,
+}
+
+/// A mark that some editors leave before a text (RFC 8259, 8.1: it may be passed over).
+const MARK: &[u8] = b"\xEF\xBB\xBF";
+/// How the formats begin in which servers pack answers (RFC 1952).
+const GZIP: &[u8] = b"\x1F\x8B";
+/// Bytes that are looked at, and characters that are shown.
+const LOOKED_AT: usize = 4096;
+const SHOWN: usize = 200;
+
+/// An answer's JSON; null for an answer with nothing in it, `None` when it is something else.
+pub(super) fn json(body: &[u8]) -> Option<Value> {
+    let mut body = body.trim_ascii();
+    while let Some(rest) = body.strip_prefix(MARK) {
+        body = rest.trim_ascii_start();
+    }
+    if body.is_empty() { Some(Value::Null) } else { serde_json::from_slice(body).ok() }
+}
+
+/// What an answer is that is no JSON.
+pub(super) fn kind(body: &[u8]) -> Unread {
+    let body = body.trim_ascii();
+    let begins =
+        |with: &str| body.get(..with.len()).is_some_and(|head| head.eq_ignore_ascii_case(with.as_bytes()));
+    if body.starts_with(GZIP) {
+        return Unread::Packed;
+    }
+    if ["<!doctype", "<html", "<head", "<?xml"].into_iter().any(begins) {
+        return Unread::Page;
+    }
+    // What notices are about comes before the answer, never behind it.
+    let ends = matches!(body.last(), Some(b'}' | b']'));
+    if ends && !body.starts_with(b"{") && !body.starts_with(b"[") { Unread::Noise } else { Unread::Other }
+}
+
+/// The trouble with it; `writes` when the request was to change something.
+pub(super) fn trouble(places: &dyn Places, body: &[u8], writes: bool) -> Trouble {
+    let kind = kind(body);
+    let hint = places.unread(kind);
+    let what = match kind {
+        Unread::Page => "the answer is a web page and no JSON".to_owned(),
+        Unread::Noise => {
+            format!("the answer is no JSON, since other text stands before it: {:?}", beginning(body))
+        }
+        Unread::Packed => "the answer is no JSON: it is packed, although nobody asked for that".to_owned(),
+        Unread::Other => format!("the answer is no JSON: it begins with {:?}", beginning(body)),
+    };
+    let done = if writes { "; what was asked may have been done all the same" } else { "" };
+    Trouble::new(Condition::UpstreamError, format!("{what} ({hint}){done}"))
+}
+
+/// The first words, without markup.
+fn beginning(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body.get(..LOOKED_AT).unwrap_or(body)).into_owned();
+    let text = html::as_text(&text);
+    let words: Vec<&str> =
+        text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()).collect();
+    words.join(" ").chars().take(SHOWN).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_json_is_told_apart() {
+        for (body, is) in [
+            (&b"<!DOCTYPE html><html></html>"[..], Unread::Page),
+            (b"\n<HTML>", Unread::Page),
+            (b"<br />\n<b>Warning</b>: x in <b>y.php</b><br />\n[{\"id\":1}]\n", Unread::Noise),
+            (b"Notice: x {\"id\":1}", Unread::Noise),
+            (b"\x1F\x8B\x08", Unread::Packed),
+            (b"[{\"id\":", Unread::Other),
+            (b"caf\xE9", Unread::Other),
+        ] {
+            assert_eq!(json(body), None);
+            assert_eq!(kind(body), is, "{}", String::from_utf8_lossy(body));
+        }
+        assert_eq!(json(b" \xEF\xBB\xBF\xEF\xBB\xBF\n[1]\n"), Some(serde_json::json!([1])));
+        assert_eq!(json(b"\xEF\xBB\xBF \n"), Some(Value::Null));
+        assert_eq!(beginning(b"<br /><b>Warning</b>:  a\n b"), "Warning: a b");
+    }
+}
