@@ -72,8 +72,8 @@ impl Database {
         }
         let mut database = Self { connection, path };
         // A file that is not ours, or too new, is left as it is.
-        database.judge(purpose)?;
-        database.configure(purpose)?;
+        let is_new = database.judge(purpose)? == 0;
+        database.configure(purpose, is_new)?;
         database.migrate(purpose)?;
         if purpose.examined {
             database.examine()?;
@@ -101,11 +101,15 @@ impl Database {
         }
     }
 
-    fn configure(&self, purpose: &Purpose) -> Result<(), Error> {
-        // Giving pages back has to be chosen before anything is in the file. What is deleted is overwritten.
+    fn configure(&self, purpose: &Purpose, is_new: bool) -> Result<(), Error> {
+        // Giving pages back has to be chosen before anything is in the file. Either choice is written down even where it is
+        // made again, for which a disk may have no room, and a file that somebody else writes to no turn.
+        let begins = "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;";
+        let begins = if is_new { begins } else { "" };
         let durable = if purpose.durable { "FULL" } else { "NORMAL" };
+        // What is deleted is overwritten.
         let pragmas = format!(
-            "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = {durable};
+            "{begins} PRAGMA synchronous = {durable};
              PRAGMA secure_delete = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;
              PRAGMA journal_size_limit = 4194304; PRAGMA cache_size = -512; PRAGMA temp_store = MEMORY;"
         );

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rusqlite::ErrorCode;
+use rusqlite::{ErrorCode, ffi};
 
 /// What went wrong with kept state; the message names the file. [`Error::mend`] says what to do.
 #[derive(Debug, thiserror::Error)]
@@ -119,6 +119,12 @@ impl Error {
             rusqlite::Error::SqliteFailure(code, said) => said.clone().unwrap_or_else(|| code.to_string()),
             other => other.to_string(),
         };
+        // Of the journal's index nothing else can fail: its file grows by whole pages before it is used.
+        if let rusqlite::Error::SqliteFailure(code, _) = error
+            && code.extended_code == ffi::SQLITE_IOERR_SHMSIZE
+        {
+            return Self::Full { path };
+        }
         match error.sqlite_error_code() {
             Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
                 Self::Unwritable { path, why }

@@ -63,6 +63,25 @@ fn files_and_folders_are_their_owners_alone() {
 }
 
 #[test]
+fn opening_a_file_that_is_up_to_date_writes_nothing() {
+    let folder = Folder::new();
+    let path = folder.path().join("notes.db");
+    drop(Database::open(&path, &OLD).unwrap());
+    let before = fs::read(&path).unwrap();
+    let mut writer = Database::open(&path, &OLD).unwrap();
+    // Whoever writes has the only turn: another that wanted to would wait for it in vain.
+    writer
+        .write(|file| {
+            file.execute("INSERT INTO notes VALUES ('more')", [])?;
+            let reader = Database::open(&path, &OLD).unwrap();
+            assert_eq!(reader.number("SELECT count(*) FROM notes").unwrap(), 1);
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(fs::read(&path).unwrap(), before, "what is written goes to the journal first");
+}
+
+#[test]
 fn an_older_file_grows_and_keeps_what_it_has() {
     let folder = Folder::new();
     let path = folder.path().join("notes.db");
