@@ -26,7 +26,7 @@ pub struct Audit {
     #[schemars(with = "Option<written::Flag>", extend("default" = false))]
     pub arguments: bool,
     /// Names of arguments whose values are never written down: a word covers every name that it is a part of, a pattern
-    /// with `*` or `?` names that match as a whole. Upper and lower case, `-` and `_` make no difference.
+    /// with `*` or `?` names that match as a whole. Only letters and digits count, in upper or lower case.
     #[schemars(with = "Option<written::OneOrMany<String>>", extend("default" = Audit::REDACT))]
     pub redact: Vec<String>,
     /// How long an entry is kept, as `30d` or `12h`.

@@ -13,7 +13,7 @@ const MAX_KEPT: usize = 8 << 10;
 /// How deep JSON in strings in JSON in strings is looked into; what is deeper is covered.
 const MAX_NESTED: u32 = 3;
 
-/// Names whose values nobody may see. Upper and lower case, and `-`, `_`, `.` and spaces, make no difference.
+/// Names whose values nobody may see. Letters and digits count, upper and lower case are one.
 #[derive(Debug)]
 pub(super) struct Redaction(Vec<Rule>);
 
@@ -106,15 +106,18 @@ impl Redaction {
 
     /// Appends a string that is itself JSON of more than a word; returns whether it is.
     fn string(&self, written: &[u8], nested: u32, out: &mut Vec<u8>) -> bool {
-        let Some(inner) = unquote(written).filter(|text| text.trim_start().starts_with(['{', '['])) else {
+        let Some(inner) = unquote(written) else { return false };
+        // A mark of the byte order in front is none of JSON's, and read over by many.
+        let inner = inner.trim_start_matches(['\u{feff}', ' ', '\t', '\n', '\r']);
+        if !inner.starts_with(['{', '[', '"']) {
             return false;
-        };
+        }
         let mut covered = Vec::new();
         if nested == MAX_NESTED {
             out.extend_from_slice(COVER);
             return true;
         }
-        let is_json = self.document(&inner, nested + 1, &mut covered);
+        let is_json = self.document(inner, nested + 1, &mut covered);
         // What holds no secret stays as it was written.
         let changed = is_json && covered != inner.trim_matches([' ', '\t', '\n', '\r']).as_bytes();
         if changed {
@@ -124,10 +127,14 @@ impl Redaction {
     }
 }
 
-/// A name as rules compare it.
+/// A name, or a rule, as they are compared: what separates words is left out, and letters as wide as Chinese ones are plain.
 fn folded(name: &str) -> String {
-    let plain: String = name.chars().filter(|c| !matches!(c, '-' | '_' | '.' | ' ')).collect();
-    // A rule of such characters alone is about them.
+    let plain = name.chars().map(|c| match u32::from(c) {
+        wide @ 0xff01..=0xff5e => char::from_u32(wide - 0xfee0).unwrap_or(c),
+        _ => c,
+    });
+    let plain: String = plain.filter(|c| c.is_alphanumeric() || matches!(c, '*' | '?')).collect();
+    // One of such characters alone is about them.
     if plain.is_empty() { name.to_lowercase() } else { plain.to_lowercase() }
 }
 
@@ -152,6 +159,12 @@ mod tests {
             (r#"{"p\u0061ssword":"x"}"#, r#"{"p\u0061ssword":"[redacted]"}"#),
             (r#"{"apiKey":"x","API KEY":"y"}"#, r#"{"apiKey":"[redacted]","API KEY":"[redacted]"}"#),
             (r#"{"X-My-Auth":"x","my-auth":"y"}"#, r#"{"X-My-Auth":"[redacted]","my-auth":"y"}"#),
+            (
+                r#"{"pass/word":"x","pass:\tword":"y"}"#,
+                r#"{"pass/word":"[redacted]","pass:\tword":"[redacted]"}"#,
+            ),
+            ("{\"pass\u{ad}word\":1,\"ｐass\":2}", "{\"pass\u{ad}word\":\"[redacted]\",\"ｐass\":2}"),
+            ("{\"ｐａssＷord\":1}", "{\"ｐａssＷord\":\"[redacted]\"}"),
             (r#"{"token":"x","tokens":"y"}"#, r#"{"token":"[redacted]","tokens":"y"}"#),
             (r#"{"password":"x","password":"y"}"#, r#"{"password":"[redacted]","password":"[redacted]"}"#),
             (r#"{"\ud800":"x"}"#, r#"{"\ud800":"[redacted]"}"#),
@@ -174,9 +187,15 @@ mod tests {
         let read: Value = serde_json::from_str(&rules.apply(&text)).unwrap();
         assert_eq!(read["body"], r#"{"password":"[redacted]","other":1}"#);
         assert_eq!((read["note"].as_str(), read["list"].as_str()), (Some("{not json"), Some("[1, 2]")));
+        let marked = json!({"body": format!("\u{feff}{inner}")}).to_string();
+        assert!(!rules.apply(&marked).contains("sesame"));
+        // In a string in a string, with an object around it and without.
+        let mut bare = inner;
         for _ in 0..6 {
             assert!(!rules.apply(&text).contains("sesame"), "{text}");
             text = json!({ "body": text }).to_string();
+            bare = Value::from(bare).to_string();
+            assert!(!rules.apply(&bare).contains("sesame"), "{bare}");
         }
     }
 

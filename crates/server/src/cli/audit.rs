@@ -169,6 +169,9 @@ fn follow(mut log: Option<Log>, file: &Path, mut query: Query, console: &Console
                 _ = look.tick() => {}
                 _ = tokio::signal::ctrl_c() => return Err(Failure::interrupted()),
             }
+            if !console.is_read() {
+                return Err(Failure::silent(0));
+            }
             if log.is_none() {
                 log = Log::open_existing(file).map_err(|e| failed(&e))?;
             }

@@ -6,6 +6,8 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write as _};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
 use super::args::{Global, When};
 use super::failure::Failure;
 
@@ -75,6 +77,15 @@ impl Console {
             io::ErrorKind::BrokenPipe => Failure::silent(0),
             _ => Failure::new(format!("cannot write the result: {e}")),
         })
+    }
+
+    /// Whether somebody may still read what is printed: the reader of a pipe may have gone.
+    #[expect(clippy::unused_self, reason = "whoever has the console may ask")]
+    pub(crate) fn is_read(&self) -> bool {
+        let out = io::stdout();
+        let mut asked = [PollFd::new(&out, PollFlags::empty())];
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        poll(&mut asked, Some(&now)).is_err() || !asked[0].revents().contains(PollFlags::ERR)
     }
 
     /// Says something on stderr, unless it is to be quiet.
