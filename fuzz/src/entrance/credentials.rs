@@ -169,8 +169,15 @@ pub fn carried(lines: &[&[u8]]) {
         }
         assert_eq!(format!("{account:?}"), "Account(..)");
     }
-    if carried.basic.is_some() {
-        value(single("authorization").as_bytes());
+    match &carried.basic {
+        None => assert!(headers.get_all("authorization").iter().count() < 2, "which of them is passed over?"),
+        Some(Ok(_)) => value(single("authorization").as_bytes()),
+        Some(Err(why)) => {
+            assert!(
+                headers.contains_key("authorization") && why.starts_with("the header Authorization"),
+                "{why}"
+            );
+        }
     }
     if let Some(key) = &carried.image_key {
         assert_eq!(single(CARRIED[4]), key.expose_secret());
