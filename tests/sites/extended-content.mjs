@@ -20,6 +20,8 @@ export default [
   ]),
 
   ['admin', 'wp_get_items', { type: 'posts', search: 'Of any type' }, { count: 1, total: 1, items: [{ id: '$item', type: 'post', title: 'Of any type', status: 'publish' }] }],
+  ['admin', 'wp_create_post', { title: 'By the clock', content: 'x', date_gmt: '2020-01-02T03:04:05' }, { date: '2020-01-02T03:04:05' }, { clock: 'id' }],
+  ['admin', 'wp_delete_post', { id: '$clock', force: true }, { deleted: true }],
   ['subscriber', 'wp_get_items', { type: 'posts', per_page: 2 }, { count: 2, total: Number, items: [{ status: 'publish' }] }],
   ['subscriber', 'wp_get_items', { type: 'posts', status: 'draft' }, '400 rest_invalid_param'],
   ['admin', 'wp_get_items', { type: 'nothing' }, '404 rest_no_route'],

@@ -6,6 +6,9 @@ const NEWER = '404 rest_no_route';
 const FAMILY = JSON.stringify({ name: 'Mine', slug: 'mine', fontFamily: 'Mine' });
 const FACE = JSON.stringify({ fontFamily: 'Mine', fontStyle: 'normal', fontWeight: '400', src: 'https://example.com/mine.woff2' });
 
+/** How a font's file begins. */
+const WOFF2 = Buffer.from('wOF2').toString('base64');
+
 export default [
   ['subscriber', 'wp_create_block', { title: 'x', content: QUIET }, '403 rest_cannot_create'],
   ['admin', 'wp_create_block', { title: 'A block', content: QUIET }, { title: 'A block', content: QUIET, status: 'publish' }, { block: 'id' }],
@@ -18,6 +21,14 @@ export default [
   ['subscriber', 'wp_update_block', { id: '$block', title: 'x' }, '403 rest_cannot_edit'],
   ['admin', 'wp_get_block_revisions', { id: '$block' }, { versions: [{ parent: '$block' }] }],
   ['subscriber', 'wp_get_block_revisions', { id: '$block' }, '403 rest_cannot_read'],
+  // Their versions are had by the tools for things of any type.
+  ['admin', 'wp_get_item_revisions', { type: 'blocks', id: '$block', orderby: 'date', order: 'asc' }, { versions: [{ parent: '$block' }] }, { blockVersion: 'versions.0.id' }],
+  ['admin', 'wp_get_item_revision', { type: 'blocks', id: '$block', version: '$blockVersion', context: 'edit' }, { id: '$blockVersion', parent: '$block', content: Object }],
+  ['admin', 'wp_create_item_autosave', { type: 'blocks', id: '$block', content: QUIET, title: 'Half a block' }, { parent: Number }, { blockSaved: 'id' }],
+  ['admin', 'wp_get_item_autosave', { type: 'blocks', id: '$block', version: '$blockSaved' }, { id: '$blockSaved' }],
+  ['admin', 'wp_update_block', { id: '$block', date: '2020-01-02T03:04:05', password: 'open' }, { id: '$block' }],
+  ['admin', 'wp_get_block', { id: '$block', context: 'edit', raw: true }, { date: '2020-01-02T03:04:05', password: 'open' }],
+  ['admin', 'wp_get_blocks', { modified_after: '2099-01-02T03:04:05' }, { count: 0, blocks: [] }],
   ['subscriber', 'wp_delete_block', { id: '$block' }, '403 rest_cannot_delete'],
   ['admin', 'wp_delete_block', { id: '$block', force: true }, { deleted: true, previous: { id: '$block' } }],
   ['admin', 'wp_get_block_types', { namespace: 'core' }, { block_types: [{ name: 'core/paragraph', title: 'Paragraph', category: 'text' }] }],
@@ -55,6 +66,10 @@ export default [
   ['subscriber', 'wp_update_global_styles', { id: '$stylesId', styles: {} }, '403 rest_cannot_edit'],
   // Newer than the WordPress of these packages, which shows the styles themselves at any path below them.
   ['admin', 'wp_get_global_styles_revisions', { id: '$stylesId' }, /too old/],
+  ['admin', 'wp_get_global_styles_revision', { id: '$stylesId', version: 1 }, /too old/],
+
+  ['admin', 'wp_get_theme_export', {}, { name: /^[a-z0-9-]+\.zip$/, mimeType: 'application/zip', size: Number, uri: '$url/wp-json/wp-block-editor/v1/export' }],
+  ['subscriber', 'wp_get_theme_export', {}, '403 rest_cannot_export_templates'],
 
   ['admin', 'wp_get_font_families', {}, NEWER],
   ['admin', 'wp_get_font_family', { id: 1 }, NEWER],
@@ -68,6 +83,8 @@ export default [
   ['admin', 'wp_get_font_face', { font_family_id: 1, id: 2 }, NEWER],
   ['admin', 'wp_create_font_face', { font_family_id: 1, font_face_settings: FACE }, NEWER],
   ['subscriber', 'wp_create_font_face', { font_family_id: 1, font_face_settings: FACE }, NEWER],
+  ['admin', 'wp_upload_font_face', { font_family_id: 1, font_face_settings: FACE, file: WOFF2 }, NEWER],
+  ['subscriber', 'wp_upload_font_face', { font_family_id: 1, font_face_settings: FACE, file: WOFF2 }, NEWER],
   ['admin', 'wp_delete_font_face', { font_family_id: 1, id: 2 }, NEWER],
   ['subscriber', 'wp_delete_font_face', { font_family_id: 1, id: 2 }, NEWER],
   ['admin', 'wp_get_font_collections', {}, NEWER],

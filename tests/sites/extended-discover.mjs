@@ -14,6 +14,8 @@ export default [
   ['admin', 'site_request', { route: '/wp-site-health/v1/directory-sizes' }, /does not list this route/],
   // Abilities came with WordPress 6.9, which is newer than these packages.
   ['admin', 'site_abilities', {}, '404 rest_no_route'],
+  ['admin', 'site_ability_categories', {}, '404 rest_no_route'],
+  ['admin', 'site_ability_category', { slug: 'site' }, '404 rest_no_route'],
   ['admin', 'site_ability', { name: 'core/get-site-info' }, '404 rest_no_route'],
   ['admin', 'site_run_ability', { name: 'core/get-site-info' }, '404 rest_no_route'],
   ['subscriber', 'site_run_ability', { name: 'core/get-site-info' }, '404 rest_no_route'],

@@ -24,6 +24,12 @@ export default [
   ['subscriber', 'wp_delete_user', { id: '$newcomer', reassign: '$subscriber' }, '403 rest_user_cannot_delete'],
   ['admin', 'wp_delete_user', { id: '$newcomer', reassign: '$newcomer' }, '400 rest_user_invalid_reassign'],
   ['admin', 'wp_delete_user', { id: '$newcomer', reassign: 0 }, { deleted: true, previous: { id: '$newcomer' } }],
+  ['subscriber', 'wp_delete_current_user', { reassign: '$admin' }, '403 rest_user_cannot_delete'],
+  ['admin', 'wp_delete_current_user', { reassign: '$admin' }, '400 rest_user_invalid_reassign'],
+  ['admin', 'wp_update_user', { id: '$writer4', roles: ['administrator'] }, { roles: ['administrator'] }],
+  ['writer4', 'wp_update_current_user', { roles: ['administrator'], nickname: 'Two' }, { id: '$writer4', nickname: 'Two', roles: ['administrator'] }],
+  ['writer4', 'wp_delete_current_user', { reassign: '$admin' }, { deleted: true, previous: { id: '$writer4' } }],
+  ['admin', 'wp_get_user', { id: '$writer4' }, '404 rest_user_invalid_id'],
 
   ['admin', 'wp_get_application_passwords', {}, { count: 1, passwords: [{ name: 'tests', last_ip: '127.0.0.1' }] }],
   ['subscriber', 'wp_get_application_passwords', { user_id: '$admin' }, '403 rest_cannot_list_application_passwords'],

@@ -98,6 +98,14 @@ async function run([who, name, args, wanted, keep = {}], tool) {
   assert.ok(result, JSON.stringify(error));
   const found = result.structuredContent;
   assert.deepEqual(JSON.parse(result.content[0].text), found);
+  const [file, ...rest] = result.content.slice(1);
+  assert.deepEqual(rest, []);
+  if (file) {
+    const { uri, mimeType, blob } = file.resource;
+    const bytes = Buffer.from(blob, 'base64');
+    assert.deepEqual([file.type, uri, mimeType, bytes.length], ['resource', found.uri, found.mimeType, found.size]);
+    if (mimeType === 'application/zip') assert.equal(bytes.subarray(0, 4).toString('latin1'), 'PK\x03\x04');
+  }
   like(found, filled(wanted), 'it');
   const declared = Object.keys(tool.outputSchema.properties ?? {});
   if (declared.length > 0 && !args.raw) {

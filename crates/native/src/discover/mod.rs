@@ -57,6 +57,8 @@ const READING: &[Tool] = &[
             int("page", "Which page of the list.").or_int(1).least(1),
             int("per_page", "How many on a page.").or_int(50).least(1).most(100),
             text("category", "Only those of this category."),
+            text("namespace", "Only those whose names begin so, such as core."),
+            object("meta", "Only those of which this is said, such as {annotations: {readonly: true}}."),
         ],
         &[get("index", "/wp-abilities/v1/abilities").step()],
         Shape::List("abilities", "name label description category meta.annotations"),
@@ -67,6 +69,25 @@ const READING: &[Tool] = &[
         "One ability, with the schemas of what it is given and of what it answers.",
         &[NAME],
         &[get("index", "/wp-abilities/v1/abilities/{*name}").step()],
+        Shape::Whole,
+    )
+    .phase(PHASE),
+    tool(
+        "site_ability_categories",
+        "Lists the categories of abilities.",
+        &[
+            int("page", "Which page of the list.").or_int(1).least(1),
+            int("per_page", "How many on a page.").or_int(50).least(1).most(100),
+        ],
+        &[get("index", "/wp-abilities/v1/categories").step()],
+        Shape::List("categories", "slug label description meta"),
+    )
+    .phase(PHASE),
+    tool(
+        "site_ability_category",
+        "One category of abilities.",
+        &[text("slug", "Its name, as the list has it.").required()],
+        &[get("index", "/wp-abilities/v1/categories/{slug}").step()],
         Shape::Whole,
     )
     .phase(PHASE),

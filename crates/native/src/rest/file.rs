@@ -182,6 +182,10 @@ fn guessed(bytes: &[u8]) -> &'static str {
         (b"\x1A\x45\xDF\xA3", 0, "video/webm"),
         (b"ID3", 0, "audio/mpeg"),
         (b"PK\x03\x04", 0, "application/zip"),
+        (b"wOF2", 0, "font/woff2"),
+        (b"wOFF", 0, "font/woff"),
+        (b"OTTO", 0, "font/otf"),
+        (b"\x00\x01\x00\x00\x00", 0, "font/ttf"),
     ];
     let begins = |sign: &[u8], at: usize| bytes.get(at..).is_some_and(|rest| rest.starts_with(sign));
     let found = signs.iter().find(|(sign, at, _)| begins(sign, *at));
@@ -202,13 +206,17 @@ const ENDINGS: &[(&str, &str)] = &[
     ("application/zip", "zip"),
     ("text/plain", "txt"),
     ("text/csv", "csv"),
+    ("font/woff2", "woff2"),
+    ("font/woff", "woff"),
+    ("font/otf", "otf"),
+    ("font/ttf", "ttf"),
 ];
 
 /// Characters of a file's name that are kept.
 const LONGEST_NAME: usize = 120;
 
 /// A file's name without a path and signs that are awkward in one; with an ending when it has none.
-fn file_name(text: &str, mime: &str) -> String {
+pub(super) fn file_name(text: &str, mime: &str) -> String {
     let last = text.rsplit(['/', '\\']).next().unwrap_or_default();
     let awkward = |c: char| c.is_control() || matches!(c, '"' | '*' | ':' | '<' | '>' | '?' | '|');
     let name: String = last.chars().filter(|c| !awkward(*c)).take(LONGEST_NAME).collect();

@@ -18,11 +18,13 @@
 //! | `world` | running steps: deadlines, attempts, what is kept |
 //! | `cache` | answers that are kept for a while |
 //! | `file` | files that calls bring or name |
+//! | `brought` | files that services answer with |
 //! | `fetch` | files that calls name by URL |
 //! | `multipart` | bodies with files (RFC 7578) |
 //! | `encode` | values in URLs (RFC 3986) |
 //! | `html` | markup made harmless, or taken off |
 
+mod brought;
 mod cache;
 mod encode;
 mod entry;

@@ -46,7 +46,7 @@ impl Making<'_> {
         self.route(&mut url, ask.route)?;
         let members = self.members(ask)?;
         let mut headers: Vec<(&'static str, Cow<'static, str>)> =
-            vec![("accept", "application/json".into()), AGENT];
+            vec![("accept", if ask.brings_file { "*/*" } else { "application/json" }.into()), AGENT];
         let mut body = Bytes::new();
         if matches!(ask.verb, Verb::Get | Verb::Delete) {
             for (name, member) in &members {
@@ -182,7 +182,12 @@ impl Making<'_> {
             parts.file(name, self.file.ok_or_else(nothing)?);
         }
         for (name, member) in &members {
-            parts.field(name, &member_text(member));
+            match member {
+                Member::Plain(value @ Value::Object(_)) => {
+                    branches(name, value, &mut |name, text| parts.field(name, text));
+                }
+                _ => parts.field(name, &member_text(member)),
+            }
         }
         let (kind, bytes) = parts.written();
         Ok(Some((kind.into(), bytes)))
@@ -203,18 +208,23 @@ fn in_route(route: &str, name: &str) -> bool {
 
 /// A tree in a query, as PHP reads it: `name[key]=value`.
 pub(super) fn branches_into(url: &mut String, name: &str, value: &Value) {
+    branches(name, value, &mut |name, text| query_into(url, name, text));
+}
+
+/// Each end of a tree, with its name as PHP reads it.
+fn branches(name: &str, value: &Value, each: &mut dyn FnMut(&str, &str)) {
     match value {
         Value::Object(members) => {
             for (key, value) in members {
-                branches_into(url, &format!("{name}[{key}]"), value);
+                branches(&format!("{name}[{key}]"), value, each);
             }
         }
         Value::Array(items) => {
             for (at, value) in items.iter().enumerate() {
-                branches_into(url, &format!("{name}[{at}]"), value);
+                branches(&format!("{name}[{at}]"), value, each);
             }
         }
-        other => query_into(url, name, &scalar(other)),
+        other => each(name, &scalar(other)),
     }
 }
 

@@ -38,6 +38,8 @@ pub(crate) enum Shape {
     Told(fn(&Value, &Values) -> String),
     /// As JSON of its own making.
     Made(fn(&Value, &Values) -> Value),
+    /// What a file is in words, and the file itself beside them.
+    File,
 }
 
 /// A member of what is shown.
@@ -102,16 +104,25 @@ pub(crate) struct Shown {
     pub(crate) structured: Option<Value>,
     /// How many there are in all, where the answer's head says so.
     pub(crate) entries: Option<u64>,
+    /// A file beside it (MCP, `BlobResourceContents`).
+    pub(crate) file: Option<Value>,
 }
 
 impl Shown {
     /// A text alone.
     pub(crate) fn text(text: String) -> Self {
-        Self { text, structured: None, entries: None }
+        Self { text, structured: None, entries: None, file: None }
     }
 
     fn object(value: Value) -> Self {
-        Self { text: pretty(&value), structured: Some(value), entries: None }
+        Self { text: pretty(&value), structured: Some(value), entries: None, file: None }
+    }
+
+    /// A file: what is said of it, and itself.
+    fn file(mut found: Value) -> Self {
+        let blob = found.as_object_mut().and_then(|members| members.remove("blob")).unwrap_or_default();
+        let file = json!({"uri": found["uri"], "mimeType": found["mimeType"], "blob": blob});
+        Self { file: Some(file), ..Self::object(found) }
     }
 }
 
@@ -132,6 +143,7 @@ impl Shape {
         match self {
             Self::Told(tell) => return Shown::text(tell(&answer, values)),
             Self::Made(make) => return Shown::object(make(&answer, values)),
+            Self::File => return Shown::file(answer),
             _ => {}
         }
         match manner.answers {
@@ -168,7 +180,7 @@ impl Shape {
                 let rows = rows(answer).iter().map(|row| chosen(row, fields)).collect();
                 listed(rows, name, totals)
             }
-            Self::Whole | Self::Told(_) | Self::Made(_) => answer,
+            Self::Whole | Self::Told(_) | Self::Made(_) | Self::File => answer,
         }
     }
 
@@ -202,7 +214,7 @@ impl Shape {
                 names.extend(fields.split_ascii_whitespace().map(|path| head(path).to_owned()));
             }
             // `_fields` empties an object of things by name.
-            Self::Map(..) | Self::Whole | Self::Told(_) | Self::Made(_) => return None,
+            Self::Map(..) | Self::Whole | Self::Told(_) | Self::Made(_) | Self::File => return None,
         }
         let mut once: Vec<&str> = Vec::new();
         for name in names.iter().map(|path| head(path)) {
@@ -232,6 +244,7 @@ impl Shape {
         match self {
             Self::Told(_) => None,
             Self::Whole | Self::Made(_) => Some(json!({"type": "object"})),
+            Self::File => Some(one(vec!["uri", "name", "mimeType", "size"])),
             Self::Picked(picks) => Some(one(picks.iter().map(|pick| pick.name).collect())),
             Self::One(fields) => Some(one(fields.split_ascii_whitespace().map(head).collect())),
             Self::Listed(name, _) | Self::List(name, _) | Self::Map(name, _) => Some(list(name)),

@@ -62,6 +62,8 @@ pub(crate) struct Ask {
     pub(crate) keep: Duration,
     /// What it does, where its method says something else.
     pub(crate) acts_as: Verb,
+    /// Whether its answer is a file rather than JSON.
+    pub(crate) brings_file: bool,
 }
 
 /// Whether a step is taken.
@@ -151,6 +153,7 @@ const fn ask(verb: Verb, base: &'static str, route: &'static str) -> Ask {
         binds: &[],
         keep: Duration::ZERO,
         acts_as: verb,
+        brings_file: false,
     }
 }
 
@@ -234,6 +237,12 @@ impl Ask {
     /// Later steps need this.
     pub(crate) const fn binds(mut self, binds: &'static [Bind]) -> Self {
         self.binds = binds;
+        self
+    }
+
+    /// Its answer is a file.
+    pub(crate) const fn bringing_file(mut self) -> Self {
+        self.brings_file = true;
         self
     }
 

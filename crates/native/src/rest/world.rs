@@ -200,6 +200,9 @@ impl Run<'_> {
             fields: self.fields.as_deref(),
         };
         let request = making.request(ask, place)?;
+        if ask.brings_file {
+            return self.brought(ask.base, digest, request).await;
+        }
         self.answered((ask.base, ask.verb, ask.keep), digest, request).await
     }
 
@@ -234,7 +237,22 @@ impl Run<'_> {
         if let Some(body) = cache.and_then(|cache| cache.get(&url, self.world.http.now())) {
             return Ok((body, Totals::default()));
         }
-        let spare = request.clone();
+        let response = self.response(base, request).await?;
+        if let Some(cache) = cache {
+            let now = self.world.http.now();
+            cache.put(&url, &response.body, now, now + keep);
+        }
+        let totals = Totals::of(&response);
+        Ok((response.body, totals))
+    }
+
+    /// A successful answer; asked for once more where the first one may come from doubted credentials.
+    pub(super) async fn response(
+        &self,
+        base: &'static str,
+        request: HttpRequest,
+    ) -> Result<HttpResponse, Trouble> {
+        let (spare, url) = (request.clone(), request.url.clone());
         let mut response = self.world.sent(request).await.map_err(|fault| unreached(&fault))?;
         if !response.is_success() {
             let again = self.doubted(base, self.trouble(base, &url, &response), spare).await?;
@@ -243,12 +261,7 @@ impl Run<'_> {
                 return Err(self.trouble(base, &url, &response));
             }
         }
-        if let Some(cache) = cache {
-            let now = self.world.http.now();
-            cache.put(&url, &response.body, now, now + keep);
-        }
-        let totals = Totals::of(&response);
-        Ok((response.body, totals))
+        Ok(response)
     }
 
     fn trouble(&self, base: &str, url: &str, response: &HttpResponse) -> Trouble {

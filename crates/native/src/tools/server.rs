@@ -82,7 +82,7 @@ const WHOLE: &[Argument] =
 /// What a tool takes beside its own arguments.
 pub(super) fn more_of(tool: &Tool, compact: bool) -> &'static [Argument] {
     match tool.act {
-        Act::Rest(_, Shape::Told(_) | Shape::Made(_)) | Act::Local(_) => &[],
+        Act::Rest(_, Shape::Told(_) | Shape::Made(_) | Shape::File) | Act::Local(_) => &[],
         Act::Rest(..) if compact => WHOLE,
         Act::Rest(..) => &[],
     }
@@ -345,9 +345,13 @@ impl Inner {
                 (Shown::text(format!("{before}{}", trouble.message)), true)
             }
         };
+        // An era that knows no such content is told of the file alone.
+        let file = shown.file.filter(|_| era.shapes.tool_content.contains(&"resource"));
+        let file = file.map(|file| format!(",{{\"type\":\"resource\",\"resource\":{file}}}"));
         let mut content = format!(
-            "\"content\":[{{\"type\":\"text\",\"text\":{}}}],\"isError\":{is_error}",
-            quote(&shown.text)
+            "\"content\":[{{\"type\":\"text\",\"text\":{}}}{}],\"isError\":{is_error}",
+            quote(&shown.text),
+            file.unwrap_or_default()
         );
         // What eras without it would be given is in the text.
         if let Some(value) =

@@ -41,6 +41,15 @@ pub(super) const PAGES_BY: Argument = text("orderby", "What the list is ordered 
     "title",
     "menu_order",
 ]);
+pub(super) const VERSIONS_BY: Argument = text("orderby", "What the list is ordered by.").among(&[
+    "date",
+    "id",
+    "include",
+    "relevance",
+    "slug",
+    "include_slugs",
+    "title",
+]);
 pub(super) const TERMS_BY: Argument = text("orderby", "What the list is ordered by.").among(&[
     "id",
     "include",
@@ -61,6 +70,15 @@ pub(super) const AUTHORS: Argument = integers("author", "Only those by the users
 pub(super) const NOT_AUTHORS: Argument =
     integers("author_exclude", "Those by the users with these numbers are left out.");
 pub(super) const SLUGS: Argument = list("slug", "Only those with these names in their addresses.");
+pub(super) const SEARCH_IN: Argument = list(
+    "search_columns",
+    "Where the text is looked for: post_title, post_content, post_excerpt; all when left out.",
+);
+pub(super) const SEMANTICS: Argument =
+    text("search_semantics", "The text is looked for as it stands rather than word by word.")
+        .among(&["exact"]);
+pub(super) const TAX_RELATION: Argument =
+    text("tax_relation", "Whether all of the filters by terms must fit, or one.").among(&["AND", "OR"]);
 pub(super) const IN_CATEGORIES: Argument =
     integers("categories", "Only those in the categories with these numbers.");
 pub(super) const NOT_CATEGORIES: Argument =
@@ -69,6 +87,9 @@ pub(super) const WITH_TAGS: Argument = integers("tags", "Only those with the tag
 pub(super) const NOT_TAGS: Argument =
     integers("tags_exclude", "Those with the tags of these numbers are left out.");
 pub(super) const STICKY: Argument = flag("sticky", "Only those that stay on top, or only the others.");
+pub(super) const IGNORES_STICKY: Argument =
+    flag("ignore_sticky", "Whether those that stay on top are listed like all others.");
+pub(super) const PLACED: Argument = int("menu_order", "Only those in this place among their neighbours.");
 pub(super) const PARENTS: Argument = integers("parent", "Only those below the ones with these numbers.");
 pub(super) const NOT_PARENTS: Argument =
     integers("parent_exclude", "Those below the ones with these numbers are left out.");
@@ -81,6 +102,7 @@ pub(super) const DATE: Argument = text(
     "date",
     "When it is published, in the site's time, such as 2026-05-31T09:00:00; a time to come waits.",
 );
+pub(super) const DATE_GMT: Argument = text("date_gmt", "The same in UTC, in place of `date`.");
 pub(super) const AUTHOR: Argument = int("author", "The number of the user who is its author.").least(1);
 pub(super) const IMAGE: Argument = int("featured_media", "The number of the featured image.").least(0);
 pub(super) const CATEGORIES: Argument = integers("categories", "The numbers of its categories.");
@@ -98,6 +120,8 @@ const FORMATS: &[&str] =
 pub(super) const FORMAT: Argument = text("format", "The format.").among(FORMATS);
 pub(super) const OF_FORMATS: Argument = list("format", "Only those of these formats, such as aside.");
 pub(super) const OF_PASSWORD: Argument = text("password", "The password, where it has one.");
+pub(super) const EXCERPT_LENGTH: Argument =
+    int("excerpt_length", "How many words an excerpt has that the site makes itself.").least(0);
 pub(super) const HIDE_EMPTY: Argument = flag("hide_empty", "Whether those that nothing has are left out.");
 pub(super) const OF_POST: Argument = int("post", "Only those of the post with this number.").least(1);
 pub(super) const COMMENTS: Argument =

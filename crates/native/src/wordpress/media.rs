@@ -3,11 +3,12 @@
 use serde_json::Value;
 
 use super::arguments::{
-    AFTER, AUTHORS, BEFORE, EXCLUDE, INCLUDE, OFFSET, ORDER, PAGE, PARENTS, PER_PAGE, POSTS_BY, SEARCH,
-    SLUGS, id,
+    AFTER, AUTHOR, AUTHORS, BEFORE, COMMENTS, DATE, DATE_GMT, EXCLUDE, IMAGE, INCLUDE, META, MODIFIED_AFTER,
+    MODIFIED_BEFORE, NOT_AUTHORS, NOT_PARENTS, OFFSET, ORDER, PAGE, PARENTS, PER_PAGE, PINGS, POSTS_BY,
+    SEARCH, SEARCH_IN, SEMANTICS, SLUG, SLUGS, TEMPLATE, id,
 };
 use crate::rest::{Encoding, Field, FileFrom, Pick, Shape, Source, Step, get, pick, post, value};
-use crate::tools::{Argument, Form, Tool, Trouble, Values, int, raw, text, tool};
+use crate::tools::{Argument, Form, Tool, Trouble, Values, flag, int, raw, text, tool};
 
 const TITLE: Argument = text("title", "The title.");
 const ALTERNATIVE: Argument = text("alt_text", "What the image shows, for those who do not see it.");
@@ -15,6 +16,25 @@ const CAPTION: Argument = text("caption", "The caption.");
 
 const ABOUT: Argument = text("description", "The description.");
 const POST: Argument = int("post", "The number of the post that it belongs to.").least(1);
+
+const STATUS: Argument =
+    text("status", "Who sees it: as far as its post is seen, or those alone who see what is private.")
+        .among(&["publish", "private"]);
+const SUB_SIZES: Argument =
+    flag("generate_sub_sizes", "Whether the site makes smaller sizes of an image (WordPress 7.1 and newer).");
+const CONVERTS: Argument =
+    flag("convert_format", "Whether the site may keep an image in another format (WordPress 7.1 and newer).");
+
+/// What can be said of a file when it is put up.
+macro_rules! uploaded {
+    ($($first:expr),*) => {
+        &[
+            $($first,)*
+            TITLE, ALTERNATIVE, CAPTION, ABOUT, POST, DATE, DATE_GMT, SLUG, STATUS, AUTHOR, IMAGE, COMMENTS, PINGS,
+            TEMPLATE, META, SUB_SIZES, CONVERTS,
+        ]
+    };
+}
 
 const LINE: &[Pick] = &[
     pick("id", "/id"),
@@ -56,7 +76,13 @@ pub(super) const TOOLS: &[Tool] = &[
         &[
             PER_PAGE,
             PAGE,
-            text("media_type", "Only those of this kind.").among(&["image", "video", "audio", "application"]),
+            text("media_type", "Only those of this kind.").among(&[
+                "image",
+                "video",
+                "audio",
+                "application",
+                "text",
+            ]),
             SEARCH,
             PARENTS,
             text("mime_type", "Only those of this media type, such as image/png."),
@@ -69,6 +95,13 @@ pub(super) const TOOLS: &[Tool] = &[
             ORDER,
             POSTS_BY,
             SLUGS,
+            NOT_PARENTS,
+            NOT_AUTHORS,
+            MODIFIED_AFTER,
+            MODIFIED_BEFORE,
+            SEARCH_IN,
+            SEMANTICS,
+            text("status", "Only those of this status.").among(&["inherit", "private", "trash"]),
         ],
         &[get("wp", "/media").step()],
         Shape::Listed("media", LINE),
@@ -83,23 +116,18 @@ pub(super) const TOOLS: &[Tool] = &[
     tool(
         "wp_upload_media_from_url",
         "Fetches a file from a public URL and puts it into the media.",
-        &[text("url", "The file's URL.").required().kept(), TITLE, ALTERNATIVE, CAPTION, ABOUT, POST],
+        uploaded!(text("url", "The file's URL.").required().kept()),
         &[Step::File(FileFrom::Url("url")), UPLOAD],
         Shape::Picked(UPLOADED),
     ),
     tool(
         "wp_upload_media_from_base64",
         "Puts a file into the media.",
-        &[
+        uploaded!(
             raw("base64", "The content in base64, or as a data URL.").required().kept(),
             text("fileName", "The file's name.").required().kept(),
-            text("mimeType", "Its media type, such as image/png.").required().kept(),
-            TITLE,
-            ALTERNATIVE,
-            CAPTION,
-            ABOUT,
-            POST,
-        ],
+            text("mimeType", "Its media type, such as image/png.").required().kept()
+        ),
         &[Step::File(FileFrom::Base64 { data: "base64", name: "fileName", mime: "mimeType" }), UPLOAD],
         Shape::Picked(UPLOADED),
     ),

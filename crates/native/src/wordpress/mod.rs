@@ -20,6 +20,8 @@ mod terms;
 #[cfg(test)]
 mod answers;
 #[cfg(test)]
+mod files_tests;
+#[cfg(test)]
 mod offers_tests;
 #[cfg(test)]
 mod tests;

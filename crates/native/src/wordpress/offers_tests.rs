@@ -27,6 +27,9 @@ fn site(request: &HttpRequest) -> HttpResponse {
             page.headers.push(("x-wp-total".to_owned(), "250".to_owned()));
             page
         }
+        "/wp/v2/themes" | "/wp/v2/plugins" => {
+            reply(200, &json!([{"name": {"rendered": "N"}, "status": "active"}]))
+        }
         "/wp/v2/posts/8" => reply(
             404,
             &json!({"code": "rest_post_invalid_id", "message": "Invalid post ID.", "data": {"status": 404}}),
@@ -54,6 +57,11 @@ fn resources_are_read_at_the_site() {
         assert_eq!((content["uri"].as_str(), lines.len()), (Some(uri), 1), "{answer}");
         assert!(serde_json::from_str::<Value>(content["text"].as_str().unwrap()).is_ok());
     }
+    let names = list["result"]["resources"].as_array().unwrap().iter().map(|resource| &resource["uri"]);
+    assert_eq!(
+        names.collect::<Vec<_>>(),
+        ["wp://site", "wp://types", "wp://taxonomies", "wp://themes", "wp://plugins"]
+    );
     let templates = request(&over(Fake::replying(site)), "resources/templates/list", &json!({}), None);
     let templates: Vec<&str> = templates["result"]["resourceTemplates"]
         .as_array()

@@ -1,10 +1,11 @@
 //! Posts and pages.
 
 use super::arguments::{
-    AFTER, AUTHOR, AUTHORS, BEFORE, CATEGORIES, COMMENTS, DATE, EXCLUDE, FORCE, FORMAT, IMAGE, IN_CATEGORIES,
-    INCLUDE, MENU_ORDER, META, MODIFIED_AFTER, MODIFIED_BEFORE, NOT_AUTHORS, NOT_CATEGORIES, NOT_PARENTS,
-    NOT_TAGS, OF_FORMATS, OF_PASSWORD, OFFSET, ORDER, PAGE, PAGES_BY, PARENT, PARENTS, PASSWORD, PER_PAGE,
-    PINGS, POSTS_BY, SEARCH, SLUG, SLUGS, STICKS, STICKY, TAGS, TEMPLATE, WITH_TAGS, id,
+    AFTER, AUTHOR, AUTHORS, BEFORE, CATEGORIES, COMMENTS, DATE, DATE_GMT, EXCERPT_LENGTH, EXCLUDE, FORCE,
+    FORMAT, IGNORES_STICKY, IMAGE, IN_CATEGORIES, INCLUDE, MENU_ORDER, META, MODIFIED_AFTER, MODIFIED_BEFORE,
+    NOT_AUTHORS, NOT_CATEGORIES, NOT_PARENTS, NOT_TAGS, OF_FORMATS, OF_PASSWORD, OFFSET, ORDER, PAGE,
+    PAGES_BY, PARENT, PARENTS, PASSWORD, PER_PAGE, PINGS, PLACED, POSTS_BY, SEARCH, SEARCH_IN, SEMANTICS,
+    SLUG, SLUGS, STICKS, STICKY, TAGS, TAX_RELATION, TEMPLATE, WITH_TAGS, id,
 };
 use crate::rest::{From, Pick, Shape, delete, get, pick, post};
 use crate::tools::{Argument, Effect, Literal, Tool, html, text, tool};
@@ -94,6 +95,10 @@ pub(super) const TOOLS: &[Tool] = &[
             EXCLUDE,
             OFFSET,
             OF_FORMATS,
+            SEARCH_IN,
+            SEMANTICS,
+            TAX_RELATION,
+            IGNORES_STICKY,
         ],
         &[get("wp", "/posts").step()],
         Shape::Listed("posts", LINE_WITH_EXCERPT),
@@ -101,7 +106,7 @@ pub(super) const TOOLS: &[Tool] = &[
     tool(
         "wp_get_post",
         "A post with its content.",
-        &[id("The post's number."), OF_PASSWORD],
+        &[id("The post's number."), OF_PASSWORD, EXCERPT_LENGTH],
         &[get("wp", "/posts/{id}").step()],
         Shape::Picked(WHOLE),
     ),
@@ -126,6 +131,7 @@ pub(super) const TOOLS: &[Tool] = &[
             STICKS,
             FORMAT,
             TEMPLATE,
+            DATE_GMT,
         ],
         &[post("wp", "/posts").step()],
         Shape::Picked(LINE),
@@ -152,6 +158,7 @@ pub(super) const TOOLS: &[Tool] = &[
             STICKS,
             FORMAT,
             TEMPLATE,
+            DATE_GMT,
         ],
         &[post("wp", "/posts/{id}").step()],
         Shape::Picked(UPDATED),
@@ -187,6 +194,9 @@ pub(super) const TOOLS: &[Tool] = &[
             INCLUDE,
             EXCLUDE,
             OFFSET,
+            SEARCH_IN,
+            SEMANTICS,
+            PLACED,
         ],
         &[get("wp", "/pages").step()],
         Shape::Listed("pages", LINE),
@@ -210,6 +220,7 @@ pub(super) const TOOLS: &[Tool] = &[
             PASSWORD,
             META,
             PINGS,
+            DATE_GMT,
         ],
         &[post("wp", "/pages").step()],
         Shape::Picked(LINE),
@@ -234,6 +245,7 @@ pub(super) const TOOLS: &[Tool] = &[
             PASSWORD,
             META,
             PINGS,
+            DATE_GMT,
         ],
         &[post("wp", "/pages/{id}").step()],
         Shape::Picked(UPDATED),

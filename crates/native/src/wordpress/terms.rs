@@ -1,7 +1,8 @@
 //! Categories, tags and comments.
 
 use super::arguments::{
-    EXCLUDE, FORCE, HIDE_EMPTY, INCLUDE, OF_POST, OFFSET, ORDER, PAGE, PER_PAGE, SEARCH, SLUGS, TERMS_BY, id,
+    EXCLUDE, FORCE, HIDE_EMPTY, INCLUDE, META, OF_POST, OFFSET, ORDER, PAGE, PER_PAGE, SEARCH, SLUGS,
+    TERMS_BY, id,
 };
 use crate::rest::{From, Pick, Shape, delete, fixed, get, pick, post};
 use crate::tools::{Argument, Effect, Form, Literal, Tool, flag, int, text, tool};
@@ -82,7 +83,7 @@ pub(super) const TOOLS: &[Tool] = &[
     tool(
         "wp_create_category",
         "Makes a category.",
-        &[NAME, ABOUT, SLUG, int("parent", "The number of the category above it.").least(0)],
+        &[NAME, ABOUT, SLUG, int("parent", "The number of the category above it.").least(0), META],
         &[post("wp", "/categories").step()],
         Shape::Picked(CATEGORY),
     ),
@@ -112,7 +113,7 @@ pub(super) const TOOLS: &[Tool] = &[
     tool(
         "wp_create_tag",
         "Makes a tag.",
-        &[NAME, ABOUT, SLUG],
+        &[NAME, ABOUT, SLUG, META],
         &[post("wp", "/tags").step()],
         Shape::Picked(TAG),
     ),
@@ -149,7 +150,7 @@ pub(super) const TOOLS: &[Tool] = &[
     tool(
         "wp_delete_comment",
         "Puts a comment into the bin, or removes it.",
-        &[id("The comment's number."), FORCE],
+        &[id("The comment's number."), FORCE, text("password", "The post's password, where it has one.")],
         &[delete("wp", "/comments/{id}").step()],
         Shape::Picked(&[
             SUCCESS,

@@ -13,6 +13,7 @@ const RUNS_ON: &[apt::Package] = &[
     ("php-cli", &["php", "--version"]),
     ("php-mysql", &["php", "-r", "exit((int) !extension_loaded('mysqli'));"]),
     ("php-gd", &["php", "-r", "exit((int) !extension_loaded('gd'));"]),
+    ("php-zip", &["php", "-r", "exit((int) !extension_loaded('zip'));"]),
     ("mariadb-server-core", &["mariadbd", "--version"]),
 ];
 /// What plugins for communities want besides.

@@ -175,7 +175,7 @@ pub(crate) fn request(
 }
 
 /// What a future gives that waits for nothing.
-fn ready<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn ready<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
         Poll::Pending => panic!("the fake client waits for nothing"),

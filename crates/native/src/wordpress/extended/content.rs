@@ -4,9 +4,10 @@ use super::{PHASE, rows, versions};
 use crate::rest::{Shape, edit, get};
 use crate::tools::{Argument, Form, Tool, html, int, object, text, tool};
 use crate::wordpress::arguments::{
-    AFTER, BEFORE, CONTEXT, DATE, EXCLUDE, FORCE, INCLUDE, META, MODIFIED_AFTER, MODIFIED_BEFORE,
-    OF_PASSWORD, OF_STATUS, OFFSET, ORDER, PAGE, PASSWORD, PER_PAGE, POSTS_BY, SEARCH, SLUG, SLUGS, TEMPLATE,
-    id,
+    AFTER, AUTHOR, BEFORE, COMMENTS, CONTEXT, DATE, DATE_GMT, EXCERPT_LENGTH, EXCLUDE, FORCE, INCLUDE,
+    MENU_ORDER, META, MODIFIED_AFTER, MODIFIED_BEFORE, OF_PASSWORD, OF_STATUS, OFFSET, ORDER, PAGE, PARENT,
+    PASSWORD, PER_PAGE, PINGS, POSTS_BY, SEARCH, SEARCH_IN, SEMANTICS, SLUG, SLUGS, TAX_RELATION, TEMPLATE,
+    VERSIONS_BY, id,
 };
 
 pub(super) const VERSION: Argument = int("version", "The number of the version.").required().least(1);
@@ -45,7 +46,7 @@ pub(super) const POSTS: &[Tool] = &[
     tool(
         "wp_get_page",
         "A page with its content.",
-        &[ID, CONTEXT, OF_PASSWORD],
+        &[ID, CONTEXT, OF_PASSWORD, EXCERPT_LENGTH],
         &[get("index", "/wp/v2/pages/{id}").step()],
         ONE,
     )
@@ -60,15 +61,21 @@ pub(super) const POSTS: &[Tool] = &[
     .phase(PHASE),
 ];
 
-pub(super) const POST_VERSIONS: &[Tool] =
-    versions! { "post", "/wp/v2/posts", ID, "{id}", [ID, TITLE, CONTENT, EXCERPT, STATUS] };
+pub(super) const POST_VERSIONS: &[Tool] = versions! {
+    "post", "/wp/v2/posts", ID, "{id}",
+    [ID, TITLE, CONTENT, EXCERPT, STATUS, SLUG, DATE, DATE_GMT, PASSWORD, AUTHOR, COMMENTS, PINGS, META]
+};
 
-pub(super) const PAGE_VERSIONS: &[Tool] =
-    versions! { "page", "/wp/v2/pages", ID, "{id}", [ID, TITLE, CONTENT, EXCERPT, STATUS] };
+pub(super) const PAGE_VERSIONS: &[Tool] = versions! {
+    "page", "/wp/v2/pages", ID, "{id}",
+    [ID, TITLE, CONTENT, EXCERPT, STATUS, SLUG, DATE, DATE_GMT, PASSWORD, AUTHOR, COMMENTS, PINGS, META, PARENT,
+     MENU_ORDER]
+};
 
 const TYPE: Argument = text(
     "type",
-    "The type's name in routes (`rest_base` in wp_get_post_types), such as posts, pages or products.",
+    "The type's name in routes (`rest_base` in wp_get_post_types), such as posts, blocks, navigation, menu-items or \
+     products.",
 )
 .required();
 
@@ -89,20 +96,21 @@ const FIELDS: Argument = object(
 pub(super) const ANY: &[Tool] = rows! {
     "wp_get_items", "Lists things of any type.",
         [TYPE, PER_PAGE, PAGE, SEARCH, AFTER, BEFORE, MODIFIED_AFTER, MODIFIED_BEFORE, INCLUDE, EXCLUDE, OFFSET, ORDER,
-         POSTS_BY, SLUGS, OF_STATUS, CONTEXT, FILTERS];
+         POSTS_BY, SLUGS, OF_STATUS, CONTEXT, SEARCH_IN, SEMANTICS, TAX_RELATION, FILTERS];
         get "/wp/v2/{type}" => LINES;
-    "wp_get_item", "One thing of any type, with its content.", [TYPE, ID, CONTEXT, OF_PASSWORD];
+    "wp_get_item", "One thing of any type, with its content.", [TYPE, ID, CONTEXT, OF_PASSWORD, EXCERPT_LENGTH];
         get "/wp/v2/{type}/{id}" => ONE;
     "wp_create_item", "Makes something of any type.",
-        [TYPE, TITLE, CONTENT, EXCERPT, STATUS.or_text("draft"), SLUG, DATE, PASSWORD, TEMPLATE, META, FIELDS];
+        [TYPE, TITLE, CONTENT, EXCERPT, STATUS.or_text("draft"), SLUG, DATE, DATE_GMT, PASSWORD, TEMPLATE, META,
+         FIELDS];
         post "/wp/v2/{type}" => SAVED;
     "wp_update_item", "Changes something of any type; what is left out stays.",
-        [TYPE, ID, TITLE, CONTENT, EXCERPT, STATUS, SLUG, DATE, PASSWORD, TEMPLATE, META, FIELDS];
+        [TYPE, ID, TITLE, CONTENT, EXCERPT, STATUS, SLUG, DATE, DATE_GMT, PASSWORD, TEMPLATE, META, FIELDS];
         edit "/wp/v2/{type}/{id}" => SAVED;
     "wp_delete_item", "Puts something of any type into the bin, or removes it.", [TYPE, ID, FORCE];
         delete "/wp/v2/{type}/{id}" => Shape::Whole;
     "wp_get_item_revisions", "Lists earlier versions of something of any type.",
-        [TYPE, ID, PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER];
+        [TYPE, ID, PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER, VERSIONS_BY, CONTEXT];
         get "/wp/v2/{type}/{id}/revisions" => VERSIONS;
     "wp_get_item_revision", "An earlier version of something of any type.", [TYPE, ID, VERSION, CONTEXT];
         get "/wp/v2/{type}/{id}/revisions/{version}" => VERSION_SHOWN;
@@ -113,6 +121,6 @@ pub(super) const ANY: &[Tool] = rows! {
     "wp_get_item_autosave", "What was saved while something of any type was written.", [TYPE, ID, VERSION, CONTEXT];
         get "/wp/v2/{type}/{id}/autosaves/{version}" => VERSION_SHOWN;
     "wp_create_item_autosave", "Saves a version of something of any type without putting it in force.",
-        [TYPE, ID, TITLE, CONTENT, EXCERPT, STATUS];
+        [TYPE, ID, TITLE, CONTENT, EXCERPT, STATUS, SLUG, DATE, DATE_GMT, PASSWORD, META, FIELDS];
         post "/wp/v2/{type}/{id}/autosaves" => VERSION_SHOWN;
 };

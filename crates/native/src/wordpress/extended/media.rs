@@ -1,9 +1,10 @@
 //! Changing media.
 
-use super::rows;
+use super::{PHASE, rows};
 use crate::rest::Shape;
-use crate::tools::{Argument, Tool, html, number, objects, text};
-use crate::wordpress::arguments::{AUTHOR, COMMENTS, DATE, META, SLUG, id};
+use crate::rest::{Encoding, FileFrom, Step, post};
+use crate::tools::{Argument, Tool, flag, html, number, objects, raw, text, tool};
+use crate::wordpress::arguments::{AUTHOR, COMMENTS, DATE, DATE_GMT, IMAGE, META, PINGS, SLUG, TEMPLATE, id};
 
 const ID: Argument = id("The item's number.");
 const TITLE: Argument = text("title", "The title.");
@@ -17,7 +18,10 @@ const SAVED: Shape = Shape::One(
 
 pub(super) const TOOLS: &[Tool] = rows! {
     "wp_update_media_item", "Changes what is said of an item of the media; what is left out stays.",
-        [ID, TITLE, ALTERNATIVE, CAPTION, ABOUT, POST, SLUG, AUTHOR, DATE, COMMENTS, META];
+        [ID, TITLE, ALTERNATIVE, CAPTION, ABOUT, POST, SLUG, AUTHOR, DATE, DATE_GMT, COMMENTS, PINGS, IMAGE, TEMPLATE,
+         META,
+         text("status", "Who sees it: as far as its post is seen, or those alone who see what is private.")
+             .among(&["publish", "private"])];
         edit "/wp/v2/media/{id}" => SAVED;
     "wp_delete_media_item", "Removes an item of the media and its files for good: there is no bin for them.", [ID];
         purge "/wp/v2/media/{id}" => Shape::Whole;
@@ -33,4 +37,29 @@ pub(super) const TOOLS: &[Tool] = rows! {
     "wp_update_image_sizes", "Makes the smaller sizes of an image that are missing.",
         [ID, text("action", "What is done.").or_text("create-image-subsizes").among(&["create-image-subsizes"])];
         edit "/wp/v2/media/{id}/post-process" => SAVED;
+    "wp_finalize_media_item",
+        "Ends the putting up of an image whose smaller sizes came one by one (WordPress 7.1 and newer, where it is on).",
+        [ID, objects("sub_sizes", "What wp_upload_image_size answered for each: image_size, width, height, file, \
+                                   mime_type, filesize.")];
+        edit "/wp/v2/media/{id}/finalize" => SAVED;
 };
+
+/// Smaller sizes of images that are made elsewhere than at the site.
+pub(super) const SIZES: &[Tool] = &[tool(
+    "wp_upload_image_size",
+    "Puts up a smaller size of an image (WordPress 7.1 and newer, where it is on); wp_finalize_media_item ends it.",
+    &[
+        ID,
+        text("image_size", "The size's name, such as thumbnail or medium.").required(),
+        raw("base64", "The content in base64, or as a data URL.").required().kept(),
+        text("fileName", "The file's name, such as fish-300x200.jpg.").required().kept(),
+        text("mimeType", "Its media type, such as image/jpeg.").required().kept(),
+        flag("convert_format", "Whether the site may keep it in another format."),
+    ],
+    &[
+        Step::File(FileFrom::Base64 { data: "base64", name: "fileName", mime: "mimeType" }),
+        post("index", "/wp/v2/media/{id}/sideload").encoded(Encoding::File("file")).step(),
+    ],
+    Shape::Whole,
+)
+.phase(PHASE)];

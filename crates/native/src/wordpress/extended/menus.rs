@@ -4,8 +4,10 @@ use super::rows;
 use crate::rest::Shape;
 use crate::tools::{Argument, Tool, flag, html, int, integers, list, object, text};
 use crate::wordpress::arguments::{
-    AFTER, BEFORE, CONTEXT, EXCLUDE, FORCE, INCLUDE, META, OF_STATUS, OFFSET, ORDER, PAGE, PAGES_BY,
-    PER_PAGE, POSTS_BY, SEARCH, SLUG, SLUGS, TERMS_BY, id,
+    AFTER, BEFORE, CONTEXT, DATE, DATE_GMT, EXCLUDE, FORCE, HIDE_EMPTY, INCLUDE, META, MODIFIED_AFTER,
+    MODIFIED_BEFORE, OF_PASSWORD, OF_POST, OF_STATUS, OFFSET, ORDER, PAGE, PAGES_BY, PASSWORD, PER_PAGE,
+    PLACED, POSTS_BY, SEARCH, SEARCH_IN, SEMANTICS, SLUG, SLUGS, TAX_RELATION, TEMPLATE, TERMS_BY,
+    VERSIONS_BY, id,
 };
 
 const ID: Argument = id("Its number.");
@@ -20,19 +22,20 @@ const BLOCKS: Argument = html("content", "The menu, in blocks such as navigation
 pub(super) const NAVIGATION: &[Tool] = rows! {
     "wp_get_navigations", "Lists menus of a block theme.",
         [PER_PAGE, PAGE, SEARCH, AFTER, BEFORE, INCLUDE, EXCLUDE, OFFSET, ORDER, POSTS_BY, SLUGS,
-         OF_STATUS];
+         OF_STATUS, MODIFIED_AFTER, MODIFIED_BEFORE, SEARCH_IN, SEMANTICS, CONTEXT];
         get "/wp/v2/navigation" => Shape::List("navigations", "id slug status title.rendered modified");
-    "wp_get_navigation", "One menu of a block theme.", [ID, CONTEXT];
+    "wp_get_navigation", "One menu of a block theme.", [ID, CONTEXT, OF_PASSWORD];
         get "/wp/v2/navigation/{id}" => MENU;
     "wp_create_navigation", "Makes a menu of a block theme.",
-        [TITLE.required(), BLOCKS, STATUS.or_text("publish"), SLUG];
+        [TITLE.required(), BLOCKS, STATUS.or_text("publish"), SLUG, DATE, DATE_GMT, PASSWORD, TEMPLATE];
         post "/wp/v2/navigation" => MENU;
-    "wp_update_navigation", "Changes a menu of a block theme; what is left out stays.", [ID, TITLE, BLOCKS, STATUS, SLUG];
+    "wp_update_navigation", "Changes a menu of a block theme; what is left out stays.",
+        [ID, TITLE, BLOCKS, STATUS, SLUG, DATE, DATE_GMT, PASSWORD, TEMPLATE];
         edit "/wp/v2/navigation/{id}" => MENU;
     "wp_delete_navigation", "Puts a menu of a block theme into the bin, or removes it.", [ID, FORCE];
         delete "/wp/v2/navigation/{id}" => Shape::Whole;
     "wp_get_navigation_revisions", "Lists earlier versions of a menu of a block theme.",
-        [ID, PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER];
+        [ID, PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER, VERSIONS_BY, CONTEXT];
         get "/wp/v2/navigation/{id}/revisions" => super::content::VERSIONS;
     "wp_get_navigation_fallback", "The menu that is shown when none is chosen.", [];
         get "/wp-block-editor/v1/navigation-fallback" => Shape::Whole;
@@ -60,10 +63,14 @@ const CLASSES: Argument = list("classes", "Classes for its style.");
 const HINT: Argument = text("attr_title", "What is shown when one points at it.");
 const WITH: Argument = list("xfn", "How the one it leads to is related.");
 
+const TARGET: Argument =
+    text("target", "Whether it opens in a window of its own (_blank) or where one is (empty).")
+        .among(&["_blank", ""]);
+
 /// Menus of classic themes.
 pub(super) const MENUS: &[Tool] = rows! {
     "wp_get_menus", "Lists menus of a classic theme.",
-        [PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER, TERMS_BY, SLUGS, CONTEXT];
+        [PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER, TERMS_BY, SLUGS, HIDE_EMPTY, OF_POST, CONTEXT];
         get "/wp/v2/menus" => Shape::List("menus", "id name slug description locations auto_add");
     "wp_get_menu", "One menu of a classic theme.", [ID, CONTEXT];
         get "/wp/v2/menus/{id}" => CLASSIC;
@@ -75,17 +82,21 @@ pub(super) const MENUS: &[Tool] = rows! {
     "wp_delete_menu", "Removes a menu of a classic theme for good.", [ID];
         purge "/wp/v2/menus/{id}" => Shape::Whole;
     "wp_get_menu_items", "Lists the entries of menus.",
-        [PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER, PAGES_BY, MENUS_OF, CONTEXT];
+        [PER_PAGE, PAGE, SEARCH, AFTER, BEFORE, MODIFIED_AFTER, MODIFIED_BEFORE, INCLUDE, EXCLUDE, OFFSET, ORDER,
+         PAGES_BY, SLUGS, OF_STATUS, MENUS_OF,
+         integers("menus_exclude", "Those of the menus with these numbers are left out."), PLACED, SEARCH_IN, SEMANTICS,
+         TAX_RELATION, CONTEXT];
         get "/wp/v2/menu-items" => Shape::List(
             "menu_items", "id title.rendered status url type object object_id parent menu_order menus");
     "wp_get_menu_item", "One entry of a menu.", [ID, CONTEXT];
         get "/wp/v2/menu-items/{id}" => ENTRY;
     "wp_create_menu_item", "Adds an entry to a menu.",
         [MENU_ID.required(), TITLE, KIND.or_text("custom"), OBJECT, OBJECT_ID, URL, UP, PLACE, STATUS.or_text("publish"),
-         CLASSES, HINT, ABOUT, WITH, META];
+         CLASSES, HINT, ABOUT, WITH, TARGET, META];
         post "/wp/v2/menu-items" => ENTRY;
     "wp_update_menu_item", "Changes an entry of a menu; what is left out stays.",
-        [ID, MENU_ID, TITLE, KIND, OBJECT, OBJECT_ID, URL, UP, PLACE, STATUS, CLASSES, HINT, ABOUT, WITH, META];
+        [ID, MENU_ID, TITLE, KIND, OBJECT, OBJECT_ID, URL, UP, PLACE, STATUS, CLASSES, HINT, ABOUT, WITH,
+         TARGET, META];
         edit "/wp/v2/menu-items/{id}" => ENTRY;
     "wp_delete_menu_item", "Removes an entry of a menu for good.", [ID];
         purge "/wp/v2/menu-items/{id}" => Shape::Whole;

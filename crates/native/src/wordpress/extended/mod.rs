@@ -30,6 +30,7 @@ pub(super) const TABLES: &[&[Tool]] = &[
     content::PAGE_VERSIONS,
     content::ANY,
     media::TOOLS,
+    media::SIZES,
     terms::TERMS,
     terms::KINDS,
     terms::COMMENTS,
@@ -42,6 +43,8 @@ pub(super) const TABLES: &[&[Tool]] = &[
     design::TEMPLATES,
     design::PARTS,
     design::STYLES,
+    design::FONTS,
+    design::MORE,
     menus::NAVIGATION,
     menus::MENUS,
     menus::WIDGETS,
@@ -67,7 +70,7 @@ macro_rules! versions {
     ($one:literal, $route:literal, $id:expr, $place:literal, $post:expr) => {
         $crate::wordpress::extended::rows! {
             concat!("wp_get_", $one, "_revisions"), "Lists earlier versions.",
-                [$id, PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER];
+                [$id, PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER, VERSIONS_BY, CONTEXT];
                 get concat!($route, "/", $place, "/revisions") => VERSIONS;
             concat!("wp_get_", $one, "_revision"), "An earlier version with its content.", [$id, VERSION, CONTEXT];
                 get concat!($route, "/", $place, "/revisions/{version}") => VERSION_SHOWN;

@@ -27,6 +27,12 @@ const ROLES: Argument = list("roles", "The roles, such as editor.");
 const SECRET: Argument = raw("password", "The password to log in with.");
 const HANDLE: Argument = text("slug", "The name in addresses.");
 
+const HEIR: Argument =
+    int("reassign", "The number of the user who gets what this one has written; 0 removes that, too.")
+        .required()
+        .least(0)
+        .form(Form::NumberOrFalse);
+
 pub(super) const USERS: &[Tool] = rows! {
     "wp_get_users", "Lists users.",
         [PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER,
@@ -35,7 +41,9 @@ pub(super) const USERS: &[Tool] = rows! {
          SLUGS, list("roles", "Only those with one of these roles."),
          list("capabilities", "Only those who may do one of these things."),
          text("who", "Only those who may write.").among(&["authors"]),
-         flag("has_published_posts", "Only those who have published something."), CONTEXT];
+         flag("has_published_posts", "Only those who have published something."),
+         list("search_columns", "Where the text is looked for: email, name, id, username, slug; all when left out."),
+         CONTEXT];
         get "/wp/v2/users" => LINES;
     "wp_get_user", "One user.", [ID, CONTEXT];
         get "/wp/v2/users/{id}" => ONE;
@@ -49,12 +57,13 @@ pub(super) const USERS: &[Tool] = rows! {
         [ID, NAME, FIRST, LAST, NICK, MAIL, WEB, ABOUT, LOCALE, ROLES, HANDLE, SECRET, META];
         edit "/wp/v2/users/{id}" => ONE;
     "wp_update_current_user", "Changes the user whose account is used here; what is left out stays.",
-        [NAME, FIRST, LAST, NICK, MAIL, WEB, ABOUT, LOCALE, HANDLE, SECRET, META];
+        [NAME, FIRST, LAST, NICK, MAIL, WEB, ABOUT, LOCALE, ROLES, HANDLE, SECRET, META];
         edit "/wp/v2/users/me" => ONE;
     "wp_delete_user", "Removes an account for good.",
-        [ID, int("reassign", "The number of the user who gets what this one has written; 0 removes that, too.")
-            .required().least(0).form(Form::NumberOrFalse)];
+        [ID, HEIR];
         purge "/wp/v2/users/{id}" => Shape::Whole;
+    "wp_delete_current_user", "Removes the account that is used here for good.", [HEIR];
+        purge "/wp/v2/users/me" => Shape::Whole;
 };
 
 const WHOSE: Argument = user("user_id", "The user's number, or me.").or_text("me");
@@ -65,12 +74,12 @@ const PASSWORD: Shape = Shape::One("uuid app_id name created last_used last_ip p
 
 /// The password itself is in the answer that made it, and nowhere else.
 pub(super) const PASSWORDS: &[Tool] = rows! {
-    "wp_get_application_passwords", "Lists a user's application passwords, without the passwords.", [WHOSE];
+    "wp_get_application_passwords", "Lists a user's application passwords, without the passwords.", [WHOSE, CONTEXT];
         get "/wp/v2/users/{user_id}/application-passwords" => Shape::List(
             "passwords", "uuid app_id name created last_used last_ip");
-    "wp_get_application_password", "One application password, without the password.", [WHOSE, UUID];
+    "wp_get_application_password", "One application password, without the password.", [WHOSE, UUID, CONTEXT];
         get "/wp/v2/users/{user_id}/application-passwords/{uuid}" => PASSWORD;
-    "wp_get_current_application_password", "The application password that is used here.", [WHOSE];
+    "wp_get_current_application_password", "The application password that is used here.", [WHOSE, CONTEXT];
         get "/wp/v2/users/{user_id}/application-passwords/introspect" => PASSWORD;
     "wp_create_application_password", "Makes an application password. It is shown once.",
         [WHOSE, WHAT_FOR.required(), APP];

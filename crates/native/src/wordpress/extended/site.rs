@@ -39,12 +39,13 @@ pub(super) const SETTINGS: &[Tool] = &[
         "wp_search", "Finds posts, pages and terms by words.",
             [SEARCH.required(), PER_PAGE, PAGE, text("type", "What is looked for.")
                 .among(&["post", "term", "post-format"]),
-             list("subtype", "Only these types or taxonomies, such as page or category."), INCLUDE, EXCLUDE];
+             list("subtype", "Only these types or taxonomies, such as page or category."), INCLUDE, EXCLUDE,
+             text("context", "How much is shown.").among(&["view", "embed"])];
             get "/wp/v2/search" => Shape::List("results", "id title url type subtype");
     }[0],
     rows! {
         "wp_batch", "Does up to 25 changes in one request.",
-            [objects("requests", "Each {method: POST, PUT, PATCH or DELETE, path: such as /wp/v2/posts/7, body}.").required(),
+            [objects("requests", "Each {method: POST, PUT, PATCH or DELETE, path: such as /wp/v2/posts/7, body, headers}.").required(),
              text("validation", "Whether all are checked before the first is done.")
                  .or_text("normal").among(&["require-all-validate", "normal"])];
             post "/batch/v1" => Shape::Whole;
@@ -91,9 +92,9 @@ pub(super) const CODE: &[Tool] = rows! {
          text("status", "Whether it is switched on.").or_text("inactive").among(&["inactive", "active"])];
         post "/wp/v2/plugins" => Shape::One(PLUGIN);
     "wp_update_plugin", "Switches a plugin on or off.",
-        [PLUGIN_FILE, text("status", "On or off.").required().among(&["inactive", "active"])];
+        [PLUGIN_FILE, text("status", "On or off.").required().among(&["inactive", "active"]), CONTEXT];
         edit "/wp/v2/plugins/{*plugin}" => Shape::One(PLUGIN);
-    "wp_delete_plugin", "Removes a plugin that is switched off, with its files.", [PLUGIN_FILE];
+    "wp_delete_plugin", "Removes a plugin that is switched off, with its files.", [PLUGIN_FILE, CONTEXT];
         delete "/wp/v2/plugins/{*plugin}" => Shape::Whole;
 };
 

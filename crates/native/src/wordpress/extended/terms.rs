@@ -4,8 +4,8 @@ use super::rows;
 use crate::rest::{Shape, edit};
 use crate::tools::{Argument, Literal, Tool, html, int, integers, text};
 use crate::wordpress::arguments::{
-    AFTER, AUTHOR, AUTHORS, BEFORE, CONTEXT, EXCLUDE, HIDE_EMPTY, INCLUDE, META, NOT_AUTHORS, NOT_PARENTS,
-    OF_POST, OFFSET, ORDER, PAGE, PARENTS, PER_PAGE, SEARCH, SLUG, SLUGS, TERMS_BY, id,
+    AFTER, AUTHOR, AUTHORS, BEFORE, CONTEXT, DATE_GMT, EXCLUDE, HIDE_EMPTY, INCLUDE, META, NOT_AUTHORS,
+    NOT_PARENTS, OF_POST, OFFSET, ORDER, PAGE, PARENTS, PER_PAGE, SEARCH, SLUG, SLUGS, TERMS_BY, id,
 };
 
 const TERM: Shape = Shape::One("id name slug description count parent taxonomy link meta");
@@ -15,7 +15,7 @@ const NAME: Argument = text("name", "The name.");
 const ABOUT: Argument = text("description", "What it is about.");
 const TAXONOMY: Argument = text(
     "taxonomy",
-    "The taxonomy's name in routes (`rest_base` in wp_get_taxonomies), such as categories or tags.",
+    "The taxonomy's name in routes (`rest_base` in wp_get_taxonomies), such as categories, tags or wp_pattern_category.",
 )
 .required();
 const ABOVE: Argument =
@@ -78,6 +78,9 @@ const WHO: Argument = text("author_name", "The name of the one who writes, where
 const WHO_MAIL: Argument = text("author_email", "That one's e-mail address.");
 const WHO_URL: Argument = text("author_url", "That one's own address on the web.");
 
+const WHERE: Argument = text("author_ip", "The address (IP) from which it was written.");
+const WITH: Argument = text("author_user_agent", "The program with which it was written.");
+
 macro_rules! moderation {
     ($status:literal) => {
         &[edit("index", "/wp/v2/comments/{id}")
@@ -95,15 +98,16 @@ pub(super) const COMMENTS: &[Tool] = &[
         "wp_create_comment", "Writes a comment.",
             [int("post", "The number of the post.").required().least(1), SAYS.required(),
              int("parent", "The number of the comment that it answers.").least(0),
-             AUTHOR, WHO, WHO_MAIL, WHO_URL, text("date", "When it was written, in the site's time."),
-             text("status", "Its status, for those who may say it.").among(&["approved", "hold", "spam"])];
+             AUTHOR, WHO, WHO_MAIL, WHO_URL, WHERE, WITH, text("date", "When it was written, in the site's time."),
+             DATE_GMT, text("status", "Its status, for those who may say it.").among(&["approved", "hold", "spam"]),
+             META];
             post "/wp/v2/comments" => COMMENT;
     }[0],
     rows! {
         "wp_update_comment", "Changes a comment; what is left out stays.",
             [ID, SAYS, int("post", "The number of the post.").least(1), int("parent", "The comment that it answers."),
-             AUTHOR, WHO, WHO_MAIL, WHO_URL, text("date", "When it was written, in the site's time."),
-             text("status", "Its status.").among(&["approved", "hold", "spam", "unspam", "trash", "untrash"]), META];
+             AUTHOR, WHO, WHO_MAIL, WHO_URL, WHERE, WITH, text("date", "When it was written, in the site's time."),
+             DATE_GMT, text("status", "Its status.").among(&["approved", "hold", "spam", "unspam", "trash", "untrash"]), META];
             edit "/wp/v2/comments/{id}" => COMMENT;
     }[0],
     crate::tools::tool(
@@ -146,7 +150,8 @@ pub(super) const COMMENTS: &[Tool] = &[
                  .among(&["date", "date_gmt", "id", "include", "post", "parent", "type"]),
              PARENTS, NOT_PARENTS, integers("post", "Only those on the posts with these numbers."),
              text("status", "Only those of this status.").among(&["approve", "hold", "spam", "trash", "all"]),
-             text("type", "Only those of this type, such as comment or pingback.")];
+             text("type", "Only those of this type, such as comment or pingback."),
+             text("password", "The post's password, where it has one."), CONTEXT];
             get "/wp/v2/comments" => Shape::List(
                 "comments", "id post parent author author_name date content.rendered status type link");
     }[0],

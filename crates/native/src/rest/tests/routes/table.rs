@@ -1,5 +1,7 @@
 //! Route tables as `cargo xtask routes` writes them, and requests compared with them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::{Map, Value};
 
 use crate::port::HttpRequest;
@@ -60,6 +62,10 @@ fn fits(route: &[&str], path: &[&str]) -> Option<usize> {
 }
 
 impl Endpoint<'_> {
+    fn title(&self) -> String {
+        format!("{} /{}", self.methods.join(","), self.segments.join("/"))
+    }
+
     fn has_place(&self, name: &str) -> bool {
         self.segments.iter().any(|segment| segment.trim_matches(['{', '*', '}']) == name)
     }
@@ -128,18 +134,13 @@ impl Parameter<'_> {
     }
 }
 
-/// What is wrong with a request, by the table.
-pub(super) fn faults(
-    table: &[Endpoint<'_>],
-    request: &HttpRequest,
-    known: &dyn Fn(&str) -> bool,
-) -> Vec<String> {
+/// What a request says: its path behind the index, and its parameters; `None` for a value that is no plain text, and how many
+/// of them stand in the query.
+type Said<'r> = (&'r str, Vec<(String, Option<Value>)>, usize);
+
+fn said(request: &HttpRequest) -> Said<'_> {
     let (path, query) = request.url.split_once('?').unwrap_or((&request.url, ""));
     let path = path.split_once("/wp-json").unwrap().1;
-    let endpoint = match found(table, request.method.name(), path) {
-        Ok(endpoint) => endpoint,
-        Err(why) => return vec![format!("{} {path}: {why}", request.method.name())],
-    };
     let mut sent: Vec<(String, Option<Value>)> = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap();
@@ -153,12 +154,42 @@ pub(super) fn faults(
     let kind = request.headers.iter().find(|(name, _)| *name == "content-type").map(|(_, kind)| kind);
     if kind.is_some_and(|kind| kind.starts_with("multipart/")) {
         let text = String::from_utf8_lossy(&request.body);
-        let names = text.split("form-data; name=\"").skip(1).filter_map(|part| part.split('"').next());
+        let names = text.split("form-data; name=\"").skip(1).filter_map(|part| part.split(['"', '[']).next());
         sent.extend(names.filter(|name| *name != "file").map(|name| (name.to_owned(), None)));
     } else if !request.body.is_empty() {
         let body: Map<String, Value> = serde_json::from_slice(&request.body).unwrap();
         sent.extend(body.into_iter().map(|(name, value)| (name, Some(value))));
     }
+    (path, sent, in_query)
+}
+
+/// What there is, as `METHODS ROUTE`, each with the names of its parameters that do not stand in the route itself.
+pub(super) fn all(table: &[Endpoint<'_>]) -> BTreeMap<String, BTreeSet<String>> {
+    let names = |endpoint: &Endpoint<'_>| {
+        let own = endpoint.parameters.iter().filter(|parameter| !endpoint.has_place(parameter.name));
+        own.map(|parameter| parameter.name.to_owned()).collect()
+    };
+    table.iter().map(|endpoint| (endpoint.title(), names(endpoint))).collect()
+}
+
+/// What of it a request reaches: the endpoint's title, and the names of the parameters.
+pub(super) fn reached(table: &[Endpoint<'_>], request: &HttpRequest) -> Option<(String, Vec<String>)> {
+    let (path, sent, _) = said(request);
+    let endpoint = found(table, request.method.name(), path).ok()?;
+    Some((endpoint.title(), sent.into_iter().map(|(name, _)| name).collect()))
+}
+
+/// What is wrong with a request, by the table.
+pub(super) fn faults(
+    table: &[Endpoint<'_>],
+    request: &HttpRequest,
+    known: &dyn Fn(&str) -> bool,
+) -> Vec<String> {
+    let (path, sent, in_query) = said(request);
+    let endpoint = match found(table, request.method.name(), path) {
+        Ok(endpoint) => endpoint,
+        Err(why) => return vec![format!("{} {path}: {why}", request.method.name())],
+    };
     let mut faults = Vec::new();
     for (at, (name, value)) in sent.iter().enumerate() {
         let Some(parameter) = endpoint.parameters.iter().find(|parameter| parameter.name == name) else {

@@ -1,0 +1,47 @@
+//! Files that a service answers with, as what a call can pass on. It must not know what a file is for.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::file;
+use super::world::Run;
+use crate::port::{HttpRequest, HttpResponse};
+use crate::tools::{Condition, Trouble};
+
+impl Run<'_> {
+    /// The file that the answer to a request is: its `uri`, `name`, `mimeType` and `size` in bytes, and in `blob` its content in
+    /// base64.
+    ///
+    /// # Errors
+    /// When the request fails, or its answer is empty, larger than answers may be, or no file: a page, or data.
+    pub(super) async fn brought(
+        &mut self,
+        base: &'static str,
+        digest: Option<[u8; 32]>,
+        mut request: HttpRequest,
+    ) -> Result<Value, Trouble> {
+        request.most = self.world.limits.answer;
+        let uri = request.url.split('?').next().unwrap_or_default().to_owned();
+        let response = self.response(base, request).await;
+        let response = response.inspect_err(|trouble| self.world.troubled(trouble, digest))?;
+        let no =
+            || Trouble::new(Condition::UpstreamError, "the site answered with something else than a file");
+        if response.body.is_empty() {
+            return Err(no());
+        }
+        let name = said_name(&response);
+        let kind = response.header("content-type").map(str::to_owned);
+        let found = file::fetched(&uri, kind.as_deref(), response.body).map_err(|_| no())?;
+        let name = name.map_or(found.name, |name| file::file_name(&name, &found.mime));
+        let (size, blob) = (found.bytes.len(), STANDARD.encode(&found.bytes));
+        Ok(json!({"uri": uri, "name": name, "mimeType": found.mime, "size": size, "blob": blob}))
+    }
+}
+
+/// The name that an answer gives its content (RFC 6266, `filename`).
+fn said_name(response: &HttpResponse) -> Option<String> {
+    let said = response.header("content-disposition")?;
+    let name = said.split(';').skip(1).find_map(|part| part.trim().strip_prefix("filename="))?;
+    Some(name.trim().trim_matches('"').to_owned())
+}
