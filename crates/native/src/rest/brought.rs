@@ -5,9 +5,12 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::file;
+use super::unread::{self, Unread};
 use super::world::Run;
 use crate::port::{HttpRequest, HttpResponse};
 use crate::tools::{Condition, Trouble};
+
+const ZIP: &str = "application/zip";
 
 impl Run<'_> {
     /// The file that the answer to a request is: its `uri`, `name`, `mimeType` and `size` in bytes, and in `blob` its content in
@@ -25,14 +28,22 @@ impl Run<'_> {
         let uri = request.url.split('?').next().unwrap_or_default().to_owned();
         let response = self.response(base, request).await;
         let response = response.inspect_err(|trouble| self.world.troubled(trouble, digest))?;
-        let no =
-            || Trouble::new(Condition::UpstreamError, "the site answered with something else than a file");
-        if response.body.is_empty() {
+        let body = response.body.clone();
+        let no = || {
+            let hint = self.world.places.unread(unread::kind(&body));
+            let words = format!("the site answered with something else than a file ({hint})");
+            Trouble::new(Condition::UpstreamError, words)
+        };
+        if body.is_empty() || unread::kind(&body) == Unread::Page {
             return Err(no());
         }
         let name = said_name(&response);
         let kind = response.header("content-type").map(str::to_owned);
         let found = file::fetched(&uri, kind.as_deref(), response.body).map_err(|_| no())?;
+        // What a site says before a file, such as a notice, makes it none.
+        if found.mime == ZIP && !found.bytes.starts_with(b"PK") {
+            return Err(no());
+        }
         let name = name.map_or(found.name, |name| file::file_name(&name, &found.mime));
         let (size, blob) = (found.bytes.len(), STANDARD.encode(&found.bytes));
         Ok(json!({"uri": uri, "name": name, "mimeType": found.mime, "size": size, "blob": blob}))
