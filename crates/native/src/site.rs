@@ -225,19 +225,16 @@ impl Places for Site {
             let words = format!("the host of images refuses this: {}", clipped(&words));
             return Trouble::new(Condition::UpstreamError, words).with("status", status);
         }
-        let code = body.get("code").and_then(Value::as_str).unwrap_or_default();
-        // What these say is that the account may not, whatever their status.
-        let may_not = code.starts_with("bp_rest_");
-        let unknown = status == 401 && !may_not;
-        let condition = if unknown { Condition::BadCredentials } else { Condition::UpstreamError };
-        let mut trouble = Trouble::new(condition, words(status, &body)).with("status", status);
-        if !code.is_empty() {
-            trouble = trouble.with("code", code);
-        }
-        if body.is_object() && response.body.len() <= LONGEST_BODY {
-            trouble = trouble.with("body", body);
-        }
-        trouble
+        troubled(status, body, response.body.len())
+    }
+
+    fn refused(&self, base: &str, answer: &Value) -> Option<Trouble> {
+        // What is in front of a site, or a plugin, may make a success of every answer's status; its body is an error still.
+        let status = answer.pointer("/data/status").and_then(Value::as_u64)?;
+        let status = u16::try_from(status).ok().filter(|status| (400..600).contains(status))?;
+        let is_error = base != IMAGES
+            && ["code", "message"].iter().all(|name| answer.get(name).is_some_and(Value::is_string));
+        is_error.then(|| troubled(status, answer.clone(), answer.to_string().len()))
     }
 
     fn unread(&self, kind: Unread) -> &'static str {
@@ -266,6 +263,23 @@ impl Places for Site {
         let no_route = trouble.detail.iter().any(|(name, value)| *name == "code" && value == "rest_no_route");
         self.apis.iter().find(|api| api.base == base && no_route)?.doubt
     }
+}
+
+/// What a site says by an error of this status, whose body is so long.
+fn troubled(status: u16, body: Value, length: usize) -> Trouble {
+    let code = body.get("code").and_then(Value::as_str).unwrap_or_default();
+    // What these say is that the account may not, whatever their status.
+    let may_not = code.starts_with("bp_rest_");
+    let unknown = status == 401 && !may_not;
+    let condition = if unknown { Condition::BadCredentials } else { Condition::UpstreamError };
+    let mut trouble = Trouble::new(condition, words(status, &body)).with("status", status);
+    if !code.is_empty() {
+        trouble = trouble.with("code", code);
+    }
+    if body.is_object() && length <= LONGEST_BODY {
+        trouble = trouble.with("body", body);
+    }
+    trouble
 }
 
 /// Bytes of an error's body that are passed on.

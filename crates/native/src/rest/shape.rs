@@ -196,6 +196,17 @@ impl Shape {
         }
     }
 
+    /// Whether an answer has nothing of the thing that this shape shows. Who changes something may be answered with nothing;
+    /// who reads is not.
+    pub(super) fn is_missing(&self, answer: &Value) -> bool {
+        let something = answer.is_object() || answer.is_array();
+        match self {
+            Self::Picked(_) | Self::One(_) => !something,
+            Self::Map(..) => !something && !answer.is_null(),
+            _ => false,
+        }
+    }
+
     /// What a list's entries are called.
     fn plural(&self) -> &'static str {
         match self {

@@ -117,6 +117,10 @@ impl World {
                 }
             }
         }
+        let reads = steps.iter().rev().find_map(Step::verb) == Some(Verb::Get);
+        if reads && shape.is_missing(&last) {
+            return Err(swallowed());
+        }
         if !shape.is_of(&last) {
             let words =
                 "the site answered with one thing where several were asked for: it may be too old for this";
@@ -238,6 +242,9 @@ impl Run<'_> {
             return Ok((body, Totals::default()));
         }
         let response = self.response(base, request).await?;
+        if verb == Verb::Get && response.status == 200 && response.body.iter().all(u8::is_ascii_whitespace) {
+            return Err(swallowed());
+        }
         if let Some(cache) = cache {
             let now = self.world.http.now();
             cache.put(&url, &response.body, now, now + keep);
@@ -295,6 +302,13 @@ fn found_at(answer: &Value, at: &str) -> Option<Value> {
     let rows = answer.pointer(before)?.as_array()?;
     let values: Vec<Value> = rows.iter().filter_map(|row| row.pointer(behind).cloned()).collect();
     (!values.is_empty()).then_some(Value::Array(values))
+}
+
+/// An answer that says success, and nothing else.
+fn swallowed() -> Trouble {
+    let words = "the answer says success and has nothing of what was asked for in it: something swallows answers there, such as \
+                 an error that nobody is shown, a cache or a firewall";
+    Trouble::new(Condition::UpstreamError, words)
 }
 
 /// Requests with credentials follow no redirects: where they lead nobody has configured.

@@ -83,6 +83,41 @@ fn what_is_no_json_is_told_as_what_it_is() {
 }
 
 #[test]
+fn nothing_is_no_answer_to_who_reads() {
+    let empty = || Fake::replying(|_| HttpResponse { status: 200, headers: Vec::new(), body: " \n".into() });
+    let said = |fake: Arc<Fake>, tool: &str, arguments: &Value| -> Vec<String> {
+        let all = [Answers::Compact, Answers::Plain];
+        all.map(|answers| refused(&asked(&site(answers, fake.clone()), tool, arguments)).1).to_vec()
+    };
+    let mut all = said(empty(), "wp_get_posts", &json!({}));
+    for nothing in [empty(), Fake::json(json!(null)), Fake::json(json!(false)), Fake::json(json!("words"))] {
+        all.extend(said(nothing, "wp_get_post", &json!({"id": 7})));
+    }
+    all.extend(said(Fake::json(json!(false)), "wp_get_post_types", &json!({})));
+    assert_eq!(all.len(), 12);
+    for message in all {
+        assert!(message.contains("nothing of what was asked for"), "{message}");
+    }
+    // An object of PHP's with nothing in it; a change that is done.
+    shown(&asked(&site(Answers::Compact, Fake::json(json!([]))), "wp_get_post", &json!({"id": 7})));
+    shown(&asked(&site(Answers::Compact, empty()), "wp_delete_post", &json!({"id": 7})));
+}
+
+#[test]
+fn an_error_is_one_whatever_its_status() {
+    let body = json!({"code": "rest_forbidden", "message": "Sorry.", "data": {"status": 403}});
+    let answer = asked(&site(Answers::Compact, Fake::json(body.clone())), "wp_get_post", &json!({"id": 7}));
+    assert_eq!(refused(&answer).1, "Sorry.");
+    assert_eq!(answer["error"]["data"]["status"], 403);
+    assert_eq!(answer["error"]["data"]["body"], body);
+    for other in
+        [json!({"code": "a", "message": "b"}), json!({"code": 1, "message": "b", "data": {"status": 404}})]
+    {
+        shown(&asked(&site(Answers::Compact, Fake::json(other)), "wp_get_post", &json!({"id": 7})));
+    }
+}
+
+#[test]
 fn what_php_makes_lists_of_are_objects() {
     let answer = json!({"id": 7, "meta": [], "_links": {}, "media_details": [], "categories": [], "sizes": {"a": {"meta": []}}});
     let shown_by = |tool: &str, arguments: Value, body: &Value| {
