@@ -116,7 +116,7 @@ impl Site {
     /// When a URL of the settings is none, in words.
     pub(crate) fn new(settings: &SiteSettings, apis: &'static [Api]) -> Result<Self, String> {
         if let Some(login) = &settings.login {
-            base_url(&login.url).map_err(|why| format!("site: {why}"))?;
+            site_url(&login.url).map_err(|why| format!("site: {why}"))?;
         }
         let images = settings.image_host.as_deref().unwrap_or("https://api.imgbb.com/1");
         let images = base_url(images).map_err(|why| format!("image host: {why}"))?;
@@ -142,8 +142,8 @@ impl Site {
         let (login, chosen) = match mapped.and_then(|mapped| mapped.site.as_ref()) {
             Some(Err(why)) => return Err(none(why)),
             Some(Ok(login)) => {
-                let own = own.and_then(|own| base_url(&own.url).ok());
-                (Some(login), own.is_none() || own != base_url(&login.url).ok())
+                let own = own.and_then(|own| site_url(&own.url).ok());
+                (Some(login), own.is_none() || own != site_url(&login.url).ok())
             }
             None => (own, false),
         };
@@ -154,6 +154,16 @@ impl Site {
         })?;
         Ok((login, chosen))
     }
+}
+
+/// A site's URL. People also bring the one of its API, which the site itself names.
+///
+/// # Errors
+/// What is wrong with it, in words that do not repeat it.
+fn site_url(text: &str) -> Result<String, &'static str> {
+    let url = base_url(text)?;
+    let site = ["/wp-json", "/wp-json/wp/v2"].into_iter().find_map(|end| url.strip_suffix(end));
+    Ok(site.map_or_else(|| url.clone(), |site| site.trim_end_matches('/').to_owned()))
 }
 
 /// The value of `Authorization` (RFC 7617). Application Passwords are shown with spaces and checked without.
@@ -179,7 +189,7 @@ impl Places for Site {
             });
         }
         let (login, chosen) = self.login(mapped)?;
-        let url = base_url(&login.url).map_err(|why| {
+        let url = site_url(&login.url).map_err(|why| {
             Trouble::new(Condition::BadCredentials, format!("invalid WordPress credentials: {why}"))
         })?;
         let path = self.apis.iter().find(|api| api.base == base).map_or("", |api| api.path);
@@ -203,6 +213,15 @@ impl Places for Site {
 
     fn known(&self) -> Option<&Known> {
         Some(&self.known)
+    }
+
+    /// Servers that hand over a path decoded (`PATH_INFO`) would make another route of these, and a query of one.
+    fn takes(&self, base: &str, segment: &str) -> bool {
+        base == IMAGES || !segment.contains(['/', '\\', '?', '#'])
+    }
+
+    fn embeds(&self) -> bool {
+        self.settings.requests.allow.is_empty()
     }
 
     fn may(&self, _base: &str, verb: Verb, route: &str) -> Result<(), Trouble> {

@@ -83,6 +83,11 @@ fn nothing_gets_past_what_is_allowed() {
     for route in ["/wc/v3/products", "/wp/v2/posts", "/wc/v3//products/7/", "/x/y/end"] {
         shown(&asked(&listed(Fake::json(json!({}))), "site_request", &json!({"route": route})));
     }
+    for name in ["_embed", " .embed", "_embed[]"] {
+        let call = json!({"route": "/wp/v2/posts", "parameters": {name: "author"}});
+        assert!(refuses(&listed, &call).contains("one by one"), "{name}");
+        shown(&asked(&writing(&[], Fake::json(json!({}))), "site_request", &call));
+    }
     for method in ["POST", "PUT", "PATCH", "DELETE"] {
         let call = json!({"route": "/wp/v2/posts", "method": method});
         assert!(refuses(&reading, &call).contains("one of: GET"), "{method}");

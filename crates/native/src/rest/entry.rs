@@ -75,7 +75,8 @@ impl World {
             patience: PATIENCE.min(self.limits.patience),
             most: ANSWER,
         };
-        let response = self.http.send(request).await.map_err(|fault| super::world::unreached(&fault))?;
+        let response =
+            self.http.send(request).await.map_err(|fault| super::world::unreached(&fault, false))?;
         // A page for people says nothing of whom a site knows.
         if response.is_success()
             && unread::json(&response.body).is_none()

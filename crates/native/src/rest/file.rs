@@ -8,7 +8,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;
 
 use super::encode::{decoded, encode_into};
-use super::place::canonical;
+use super::place::{canonical, has_port};
 use crate::tools::{Trouble, Values};
 
 /// Where a file comes from: names of arguments.
@@ -241,7 +241,7 @@ pub(super) fn fetchable(text: &str) -> Result<String, &'static str> {
     let behind = behind.split('#').next().unwrap_or_default();
     let (authority, path) = behind.find(['/', '?']).map_or((behind, ""), |at| behind.split_at(at));
     let host = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
-    if authority.is_empty() || !authority.chars().all(host) {
+    if authority.is_empty() || !authority.chars().all(host) || !has_port(authority) {
         return Err("the URL names no host, or more than a host and a port");
     }
     if text.len() > 8000 {

@@ -16,6 +16,8 @@ use crate::tools::{Trouble, Values};
 
 /// Names of a query that would be the route or the method (WordPress, `WP::parse_request`, `WP_REST_Server::serve_request`).
 const POWERS: &[&str] = &["_method", "rest_route"];
+/// The name that has what an answer links to shown with it: other routes' answers (`WP_REST_Server::embed_links`).
+const EMBED: &[&str] = &["_embed"];
 /// The longest route, in bytes.
 const LONGEST: usize = 1000;
 
@@ -60,7 +62,7 @@ pub(super) fn request(
     open: &Open,
     values: &Values,
     (verb, route): (Verb, &str),
-    place: Place,
+    (place, embeds): (Place, bool),
 ) -> Result<HttpRequest, Trouble> {
     let mut url = place.url;
     for segment in route.split('/').skip(1) {
@@ -68,8 +70,13 @@ pub(super) fn request(
         encode_into(&mut url, segment);
     }
     for (name, value) in members(values, open.query)? {
-        if is_power(name) {
+        if is_one(name, POWERS) {
             return Err(Trouble::arguments(format!("the parameter {name:?} is not for calls to say")));
+        }
+        if !embeds && is_one(name, EMBED) {
+            let words = "_embed shows what is at other routes, and the configuration lists those that may be asked: ask them one by \
+                         one";
+            return Err(Trouble::arguments(words));
         }
         branches_into(&mut url, name, value);
     }
@@ -102,12 +109,12 @@ fn members<'v>(values: &'v Values, name: &str) -> Result<Vec<(&'v String, &'v Va
     }
 }
 
-/// Whether PHP may read a name as one of the powers: it drops blanks in front, makes `_` of blanks, dots and a lone bracket,
+/// Whether PHP may read a name as one of these: it drops blanks in front, makes `_` of blanks, dots and a lone bracket,
 /// and ends a name where a bracket or a zero byte begins.
-fn is_power(name: &str) -> bool {
+fn is_one(name: &str, powers: &[&str]) -> bool {
     let bare = name.trim_start();
     let head = bare.split('\0').next().unwrap_or_default();
-    POWERS.iter().any(|power| {
+    powers.iter().any(|power| {
         let same = head.bytes().zip(power.bytes()).take_while(|(found, wanted)| {
             let found =
                 if matches!(found, b' ' | b'.' | b'[' | b'+') { b'_' } else { found.to_ascii_lowercase() };

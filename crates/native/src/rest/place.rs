@@ -45,6 +45,17 @@ pub(crate) trait Places: Send + Sync {
         None
     }
 
+    /// Whether a value may be a segment of a path there. It is encoded in any case; but some read a path only when it is
+    /// decoded.
+    fn takes(&self, _base: &str, _segment: &str) -> bool {
+        true
+    }
+
+    /// Whether a call that says its request itself may have what is linked in the answer shown with it.
+    fn embeds(&self) -> bool {
+        true
+    }
+
     /// Whether a call may say this request itself.
     ///
     /// # Errors
@@ -156,10 +167,26 @@ pub(crate) fn base_url(text: &str) -> Result<String, &'static str> {
     if host.is_empty() || !authority.chars().all(in_authority) {
         return Err("the URL names no host");
     }
+    if !has_port(authority) {
+        return Err("the URL's port is none: there are those from 1 to 65535");
+    }
     if path.split('/').any(|part| matches!(part, "." | "..")) {
         return Err("the URL's path must not go up");
     }
     Ok(format!("{scheme}://{}{path}", canonical(scheme, authority)))
+}
+
+/// Whether an authority names a port that there is, or none. Another one would be passed over, and the usual one asked.
+pub(super) fn has_port(authority: &str) -> bool {
+    let port_at = authority.rfind(']').map_or(0, |end| end + 1);
+    match authority.get(port_at..).and_then(|rest| rest.split_once(':')) {
+        Some((_, port)) => {
+            port.is_empty()
+                || (port.bytes().all(|byte| byte.is_ascii_digit())
+                    && port.parse::<u16>().is_ok_and(|port| port > 0))
+        }
+        None => true,
+    }
 }
 
 /// A host and its port in the one way in which they are written here, so that what is counted by them is counted together:

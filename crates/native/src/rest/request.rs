@@ -43,7 +43,7 @@ impl Making<'_> {
     /// When a value does not fit where it goes, or a secret is missing.
     pub(super) fn request(&self, ask: &Ask, place: Place) -> Result<HttpRequest, Trouble> {
         let mut url = place.url;
-        self.route(&mut url, ask.route)?;
+        self.route(&mut url, ask)?;
         let members = self.members(ask)?;
         let mut headers: Vec<(&'static str, Cow<'static, str>)> =
             vec![("accept", if ask.brings_file { "*/*" } else { "application/json" }.into()), AGENT];
@@ -72,8 +72,8 @@ impl Making<'_> {
     }
 
     /// Appends the route, each `{NAME}` as a segment or a part of one.
-    fn route(&self, url: &mut String, route: &str) -> Result<(), Trouble> {
-        let mut rest = route;
+    fn route(&self, url: &mut String, ask: &Ask) -> Result<(), Trouble> {
+        let mut rest = ask.route;
         while let Some((before, behind)) = rest.split_once('{') {
             url.push_str(before);
             let (name, behind) = behind.split_once('}').unwrap_or((behind, ""));
@@ -87,7 +87,7 @@ impl Making<'_> {
             // A segment of dots would go up the path, whatever its escaping.
             let stands = |segment: &&str| {
                 let dots = segment.bytes().all(|byte| byte == b'.');
-                !dots && !segment.chars().any(char::is_control)
+                !dots && !segment.chars().any(char::is_control) && self.places.takes(ask.base, segment)
             };
             if segments.is_empty() || !segments.iter().all(stands) {
                 return Err(Trouble::arguments(format!("the argument {name:?} cannot stand in a path")));

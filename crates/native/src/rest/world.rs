@@ -183,7 +183,7 @@ impl Run<'_> {
         let place = places.place(open.base, &self.values, self.mapped)?;
         self.world.let_in(&place).await?;
         let digest = self.world.digest(&place);
-        let request = open::request(open, &self.values, (verb, &route), place)?;
+        let request = open::request(open, &self.values, (verb, &route), (place, places.embeds()))?;
         self.answered((open.base, Verb::Post, Duration::ZERO), digest, request).await
     }
 
@@ -260,10 +260,11 @@ impl Run<'_> {
         request: HttpRequest,
     ) -> Result<HttpResponse, Trouble> {
         let (spare, url) = (request.clone(), request.url.clone());
-        let mut response = self.world.sent(request).await.map_err(|fault| unreached(&fault))?;
+        let writes = request.method != Verb::Get;
+        let mut response = self.world.sent(request).await.map_err(|fault| unreached(&fault, writes))?;
         if !response.is_success() {
             let again = self.doubted(base, self.trouble(base, &url, &response), spare).await?;
-            response = self.world.sent(again).await.map_err(|fault| unreached(&fault))?;
+            response = self.world.sent(again).await.map_err(|fault| unreached(&fault, writes))?;
             if !response.is_success() {
                 return Err(self.trouble(base, &url, &response));
             }
@@ -321,17 +322,22 @@ fn redirect(places: &dyn Places, url: &str, response: &HttpResponse) -> Option<T
     Some(Trouble::new(Condition::UpstreamError, words).with("status", response.status))
 }
 
-pub(super) fn unreached(fault: &HttpFault) -> Trouble {
-    match fault.kind {
-        HttpFaultKind::Refused => {
-            Trouble::new(Condition::BadCredentials, format!("this site may not be asked: {}", fault.message))
-        }
-        HttpFaultKind::TooOften => Trouble::new(Condition::RateLimited, fault.message.clone()),
+/// What a request came to that has no answer; one that `writes` may have been done.
+pub(super) fn unreached(fault: &HttpFault, writes: bool) -> Trouble {
+    let done = if writes { "; what was asked may have been done all the same" } else { "" };
+    let said = &fault.message;
+    let (condition, words) = match fault.kind {
+        HttpFaultKind::Refused => (Condition::BadCredentials, format!("this site may not be asked: {said}")),
+        HttpFaultKind::TooOften => (Condition::RateLimited, said.clone()),
         HttpFaultKind::TooLarge => {
-            Trouble::new(Condition::UpstreamError, format!("the answer is too large: {}", fault.message))
+            (Condition::UpstreamError, format!("the answer is too large: {said}{done}"))
         }
-        _ => {
-            Trouble::new(Condition::UpstreamDown, format!("the server cannot be reached: {}", fault.message))
+        HttpFaultKind::Unconnected => {
+            (Condition::UpstreamDown, format!("the server cannot be reached: {said}"))
         }
-    }
+        HttpFaultKind::Broken | HttpFaultKind::Late => {
+            (Condition::UpstreamDown, format!("the server gave no whole answer: {said}{done}"))
+        }
+    };
+    Trouble::new(condition, words)
 }

@@ -103,6 +103,55 @@ fn nothing_is_no_answer_to_who_reads() {
     shown(&asked(&site(Answers::Compact, empty()), "wp_delete_post", &json!({"id": 7})));
 }
 
+/// Some servers hand a path over decoded.
+#[test]
+fn a_segment_is_one_also_when_it_is_decoded() {
+    for odd in ["posts/1", "posts?x", "posts#x", "..\\posts"] {
+        let fake = Fake::json(json!([]));
+        let answer = asked(&site(Answers::Compact, fake.clone()), "wp_get_items", &json!({"type": odd}));
+        assert!(refused(&answer).1.contains("cannot stand in a path"), "{answer}");
+        assert!(fake.lines().is_empty());
+    }
+}
+
+#[test]
+fn what_may_have_been_done_is_said() {
+    for (kind, reading, writing) in [
+        (HttpFaultKind::Broken, "no whole answer", true),
+        (HttpFaultKind::Late, "no whole answer", true),
+        (HttpFaultKind::TooLarge, "too large", true),
+        (HttpFaultKind::Unconnected, "cannot be reached", false),
+    ] {
+        let fails = || {
+            Fake::strict(move |request| {
+                let is_entry = request.url.contains("/users/me");
+                if is_entry { Ok(reply(200, &json!({"id": 1}))) } else { Err(fault(kind)) }
+            })
+        };
+        let read = refused(&asked(&site(Answers::Compact, fails()), "wp_get_posts", &json!({}))).1;
+        assert!(read.contains(reading) && !read.contains("may have been done"), "{read}");
+        let post = json!({"title": "T", "content": "C"});
+        let written = refused(&asked(&site(Answers::Compact, fails()), "wp_create_post", &post)).1;
+        assert_eq!(written.contains("may have been done"), writing, "{written}");
+    }
+}
+
+/// What a site says itself of where its API is.
+#[test]
+fn the_address_of_the_api_is_taken_for_the_sites() {
+    for url in ["https://x.example/wp-json/", "https://x.example/wp-json/wp/v2", "https://x.example"] {
+        let login = Some(login(url, "a", "b"));
+        let fake = Fake::json(json!([]));
+        let settings = SiteSettings { login, ..SiteSettings::default() };
+        shown(&asked(
+            &wordpress::server(&settings, wordpress::Sets::default(), fake.clone()).unwrap(),
+            "wp_get_posts",
+            &json!({}),
+        ));
+        assert!(fake.lines()[0].starts_with("GET https://x.example/wp-json/wp/v2/posts?"), "{url}");
+    }
+}
+
 #[test]
 fn an_error_is_one_whatever_its_status() {
     let body = json!({"code": "rest_forbidden", "message": "Sorry.", "data": {"status": 403}});

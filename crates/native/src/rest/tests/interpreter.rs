@@ -40,6 +40,10 @@ fn base_urls_are_checked() {
         "https://x;y",
         "https://x%2f",
         "https://x\\y",
+        "https://x:99999",
+        "https://x:0/a",
+        "https://x:8a",
+        "https://[::1]:65536",
     ] {
         assert!(base_url(text).is_err(), "{text}");
     }
@@ -137,7 +141,7 @@ fn redirects_lead_to_urls() {
     ] {
         assert_eq!(redirected(url, to).as_deref(), Ok(leads), "{url} {to}");
     }
-    for to in ["javascript://x", "ftp://x/", "https://u:p@x/", "https://x y/"] {
+    for to in ["javascript://x", "ftp://x/", "https://u:p@x/", "https://x y/", "https://x:70000/"] {
         assert!(redirected("https://a/b", to).is_err(), "{to}");
     }
 }
