@@ -1,9 +1,10 @@
 //! What a configuration may say although it cannot be meant: rules about askers that nobody can be, names that nothing has,
-//! keys without effect. It looks at a file that has no faults, and changes nothing.
+//! keys without effect. It looks at a file that has no faults, and changes nothing. Names of tools are `names`'s matter.
 
 use std::rc::Rc;
 
-use super::model::{Config, Naming, Profile};
+use super::model::Config;
+use super::names::{Names, Offers, What};
 use super::parse::{Entry, Kind, Node};
 use super::read::{Reader, clip};
 use super::suggest;
@@ -13,13 +14,14 @@ use crate::dialect::Dialect;
 const SHORTEST_TOKEN: usize = 16;
 
 /// Notes all of it; `root` is the file, `config` what it comes to together with what it extends.
-pub(super) fn give(reader: &mut Reader<'_>, root: &Node, config: &Config) {
+pub(super) fn give(reader: &mut Reader<'_>, root: &Node, config: &Config, offers: &Offers<'_>) {
+    let names = Names::new(config, offers);
     for entry in members(root) {
         reader.within(&entry.key, |reader| match entry.key.as_str() {
             "auth" => auth(reader, entry, config),
-            "profiles" => profiles(reader, entry, config),
-            "access" => each(reader, &entry.value, |reader, rule| access(reader, rule, config)),
-            "rateLimits" => each(reader, &entry.value, |reader, limit| rate(reader, limit, config)),
+            "profiles" => profiles(reader, entry, config, &names),
+            "access" => each(reader, &entry.value, |reader, rule| access(reader, rule, config, &names)),
+            "rateLimits" => each(reader, &entry.value, |reader, limit| rate(reader, limit, config, &names)),
             "audit" => audit(reader, entry, config),
             "dialects" => dialects(reader, entry, config),
             "dialect" => asking(reader, entry, config, ""),
@@ -34,14 +36,14 @@ pub(super) fn give(reader: &mut Reader<'_>, root: &Node, config: &Config) {
     }
 }
 
-fn members(node: &Node) -> &[Entry] {
+pub(super) fn members(node: &Node) -> &[Entry] {
     match &node.kind {
         Kind::Map(entries) => entries,
         _ => &[],
     }
 }
 
-fn member<'n>(node: &'n Node, key: &str) -> Option<&'n Entry> {
+pub(super) fn member<'n>(node: &'n Node, key: &str) -> Option<&'n Entry> {
     members(node).iter().find(|entry| entry.key == key)
 }
 
@@ -57,7 +59,7 @@ fn each(reader: &mut Reader<'_>, node: &Node, advise: impl Fn(&mut Reader<'_>, &
 }
 
 /// Each text of one or more, unless a variable fills it.
-fn texts(reader: &mut Reader<'_>, entry: &Entry, advise: impl Fn(&mut Reader<'_>, &Node, &str)) {
+pub(super) fn texts(reader: &mut Reader<'_>, entry: &Entry, advise: impl Fn(&mut Reader<'_>, &Node, &str)) {
     reader.within(&entry.key, |reader| {
         each(reader, &entry.value, |reader, node| {
             if let Some(text) = plain(node) {
@@ -76,7 +78,7 @@ fn plain(node: &Node) -> Option<&str> {
 }
 
 /// The name that was probably meant, or all that there are.
-fn there_are<'k>(name: &str, known: impl Iterator<Item = &'k str> + Clone) -> String {
+pub(super) fn there_are<'k>(name: &str, known: impl Iterator<Item = &'k str> + Clone) -> String {
     match suggest::nearest(name, known.clone()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there are: {}", known.take(12).map(clip).collect::<Vec<_>>().join(", ")),
@@ -105,10 +107,10 @@ fn auth(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
     }
 }
 
-fn access(reader: &mut Reader<'_>, rule: &Node, config: &Config) {
+fn access(reader: &mut Reader<'_>, rule: &Node, config: &Config, names: &Names<'_>) {
     for entry in members(rule) {
         match entry.key.as_str() {
-            "allow" | "deny" => public_names(reader, entry, config),
+            "allow" | "deny" => names.public(reader, entry, What::Either),
             "who" | "unless" => reader.within(&entry.key, |reader| askers(reader, entry, config)),
             _ => {}
         }
@@ -176,9 +178,9 @@ fn schemes(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
     });
 }
 
-fn rate(reader: &mut Reader<'_>, limit: &Node, config: &Config) {
+fn rate(reader: &mut Reader<'_>, limit: &Node, config: &Config, names: &Names<'_>) {
     if let Some(tools) = member(limit, "tools") {
-        public_names(reader, tools, config);
+        names.public(reader, tools, What::Tool);
     }
     if let Some(per) = member(limit, "per")
         && !config.auth.asks()
@@ -240,65 +242,15 @@ fn endpoint(reader: &mut Reader<'_>, endpoint: &Node, config: &Config) {
     }
 }
 
-/// Names in the rules of profiles: those that things have before they are renamed.
-fn profiles(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
+fn profiles(reader: &mut Reader<'_>, entry: &Entry, config: &Config, names: &Names<'_>) {
     for one in members(&entry.value) {
-        if let Some(dialect) = member(&one.value, "dialect") {
-            reader.within(&one.key, |reader| {
-                reader.within("dialect", |reader| asking(reader, dialect, config, ""));
-            });
-        }
-        let Some(profile) = config.profiles.get(&one.key).filter(|one| one.names == Naming::Prefix) else {
-            continue;
-        };
         reader.within(&one.key, |reader| {
-            for kind in ["tools", "prompts"] {
-                let Some(rules) = member(&one.value, kind) else { continue };
-                reader.within(kind, |reader| {
-                    for key in ["allow", "deny"] {
-                        if let Some(entry) = member(&rules.value, key) {
-                            texts(reader, entry, |reader, node, name| {
-                                unnamed(reader, node, name, &profile.servers);
-                            });
-                        }
-                    }
-                });
+            if let Some(dialect) = member(&one.value, "dialect") {
+                reader.within("dialect", |reader| asking(reader, dialect, config, ""));
+            }
+            if let Some(profile) = config.profiles.get(&one.key) {
+                names.of_profile(reader, &one.value, profile);
             }
         });
-    }
-}
-
-/// Names as clients see them, where all begin with their server.
-fn public_names(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
-    if config.profiles.values().any(|profile| profile.names != Naming::Prefix) {
-        return;
-    }
-    let is_new = |profile: &Profile, name: &str| {
-        [&profile.tools, &profile.prompts].iter().any(|rules| rules.rename.values().any(|new| new == name))
-    };
-    let servers: Vec<String> = config.mcp_servers.keys().cloned().collect();
-    texts(reader, entry, |reader, node, name| {
-        if !config.profiles.values().any(|profile| is_new(profile, name)) {
-            unnamed(reader, node, name, &servers);
-        }
-    });
-}
-
-/// Notes a name that nothing can have. Patterns may fit anything, and what has a colon is a URI.
-fn unnamed(reader: &mut Reader<'_>, node: &Node, name: &str, servers: &[String]) {
-    if name.contains(['*', '?', ':']) || servers.is_empty() {
-        return;
-    }
-    match name.split_once("__") {
-        None => {
-            let server = if let [one] = servers { one.as_str() } else { "*" };
-            let mend = format!("write {server}__{}", clip(name));
-            reader.note(&node.at, "names begin with their server here, so nothing has this one", mend);
-        }
-        Some((server, _)) if !servers.iter().any(|known| known == server) => {
-            let message = format!("there is no server `{}` here, so nothing has this name", clip(server));
-            reader.note(&node.at, message, there_are(server, servers.iter().map(String::as_str)));
-        }
-        Some(_) => {}
     }
 }

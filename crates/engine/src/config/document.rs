@@ -16,6 +16,7 @@ use super::endpoints;
 use super::limits::{LimitRow, Limits, Unit};
 use super::management;
 use super::model::{Config, DEFAULT_LISTEN, DEFAULT_PROFILE};
+use super::names::Offers;
 use super::parse::{Entry, Kind, Node};
 use super::pieces::{self, Known};
 use super::profiles;
@@ -54,7 +55,7 @@ const FOREIGN_KEYS: &[&str] =
     &["globalShortcut", "inputs", "isUsingBuiltInNodeForMcp", "preferences", "sandbox", "version"];
 
 /// The configuration on top of `base`: what the file does not say stays as it is there.
-pub(super) fn read(reader: &mut Reader<'_>, root: &Node, base: Config) -> Config {
+pub(super) fn read(reader: &mut Reader<'_>, root: &Node, base: Config, offers: &Offers<'_>) -> Config {
     let mut config = base;
     let what = "a mapping with `mcpServers`, `listen`, …";
     let Some(mut fields) = reader.fields(root, what) else { return config };
@@ -91,7 +92,7 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Node, base: Config) -> Config
     }
     refuse_rest(reader, fields);
     if reader.faults_so_far() == 0 {
-        advice::give(reader, root, &config);
+        advice::give(reader, root, &config, offers);
     }
     config
 }

@@ -6,6 +6,7 @@ use super::document;
 use super::fault::{Fault, Faults};
 use super::mask;
 use super::model::Config;
+use super::names::Offers;
 use super::parse::{self, Broken, MAX_FILE_BYTES};
 use super::read::{Findings, Reader};
 use super::source::Source;
@@ -27,9 +28,7 @@ pub struct Loaded {
 /// # Errors
 /// All faults at once, in file order; only a syntax error stands alone.
 pub fn load(text: &str, file: &str, lookup: &Lookup<'_>) -> Result<Loaded, Faults> {
-    // The default profile has its place in the file, or comes last.
-    let base = Config { profiles: IndexMap::new(), ..Config::default() };
-    load_over(base, text, file, lookup)
+    load_knowing(None, text, file, lookup, &|_| None)
 }
 
 /// Reads a configuration that extends another one, such as a preset: what it does not say stays as it is in `base`.
@@ -41,6 +40,23 @@ pub fn load(text: &str, file: &str, lookup: &Lookup<'_>) -> Result<Loaded, Fault
 /// # Errors
 /// As [`load`]; places are those of the text.
 pub fn load_over(base: Config, text: &str, file: &str, lookup: &Lookup<'_>) -> Result<Loaded, Faults> {
+    load_knowing(Some(base), text, file, lookup, &|_| None)
+}
+
+/// Reads a configuration, one that extends `base` if there is such, with notes on names of tools and prompts that embedded
+/// servers do not have: `offers` says what they do.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_knowing(
+    base: Option<Config>,
+    text: &str,
+    file: &str,
+    lookup: &Lookup<'_>,
+    offers: &Offers<'_>,
+) -> Result<Loaded, Faults> {
+    // The default profile has its place in the file, or comes last.
+    let base = base.unwrap_or_else(|| Config { profiles: IndexMap::new(), ..Config::default() });
     if text.len() > MAX_FILE_BYTES {
         let mend = "split the servers over several Dragomans, or move long texts to files: ${file:path}";
         let broken =
@@ -61,7 +77,7 @@ pub fn load_over(base: Config, text: &str, file: &str, lookup: &Lookup<'_>) -> R
     }
     let mut reader = Reader::new(&source, file, lookup);
     let config = match &root {
-        Some(root) => document::read(&mut reader, root, base),
+        Some(root) => document::read(&mut reader, root, base, offers),
         None => document::nothing(&mut reader, base),
     };
     let findings = reader.finish();

@@ -27,6 +27,7 @@ mod load;
 mod management;
 mod mask;
 mod model;
+mod names;
 mod native;
 mod parse;
 mod pieces;
@@ -51,12 +52,13 @@ pub use fault::{Fault, Faults, MAX_REPORTED, Severity};
 pub use glob::{Glob, MAX_GLOB_BYTES};
 pub use ip::{IpRange, address_block};
 pub use limits::{LimitRow, Limits, Unit};
-pub use load::{Loaded, load, load_over};
+pub use load::{Loaded, load, load_knowing, load_over};
 pub use management::Management;
 pub use model::{
     Affinity, Config, DEFAULT_LISTEN, DEFAULT_PROFILE, Endpoint, EndpointAuth, EndpointTransport, HttpLink,
     HttpTransport, Link, NameRules, Naming, Profile, Server, StdioLink, UriRules,
 };
+pub use names::{Offered, Offers};
 pub use native::{Answers, Native, NativeLink, Requests, Site, SiteRate, Source};
 pub use parse::MAX_FILE_BYTES;
 pub use rates::{RateLimit, RateMethods, RatePer};

@@ -123,6 +123,62 @@ fn names_that_nothing_has() {
 }
 
 #[test]
+fn names_that_an_embedded_server_does_not_have() {
+    let noted = |text: &str, wanted: &[&str]| {
+        let text =
+            format!("mcpServers: {{ old: {{ native: heritage }}, docs: {{ native: demo }} }}\n{text}\n");
+        same(&text, &notes_in_short(&text), wanted);
+    };
+    noted(
+        "access: [{ deny: [old__fnid, old__find, old__tell, old__other, docs__wat, 'old__f*'] }]",
+        &[
+            "2:19 access[0].deny[0] [old__fnid] the server `old` has no tool or prompt `fnid` => did you mean `old__find`?",
+            "2:52 access[0].deny[3] [old__other] the server `old` has no tool or prompt `other` => `dragoman list old` shows what it has",
+        ],
+    );
+    noted(
+        "rateLimits: [{ rate: 1/s, tools: [old__tell, old__describe] }]",
+        &[
+            "2:35 rateLimits[0].tools[0] [old__tell] the server `old` has no tool `tell` => `dragoman list old` shows what it has",
+        ],
+    );
+    noted(
+        "profiles: { one: { tools: { deny: old__descrbe, rename: { old__fin: f, old__find: g } }, prompts: { allow: [old__tel, old__tell] } } }",
+        &[
+            "2:35 profiles.one.tools.deny[0] [old__descrbe] the server `old` has no tool `descrbe` => did you mean `old__describe`?",
+            "2:59 profiles.one.tools.rename [old__fin] the server `old` has no tool `fin` => did you mean `old__find`?",
+            "2:109 profiles.one.prompts.allow[0] [old__tel] the server `old` has no prompt `tel` => did you mean `old__tell`?",
+        ],
+    );
+    // Without the server in front something is said only where all is known.
+    noted("profiles: { default: { names: plain, tools: { deny: fnid } } }\naccess: [{ deny: fnid }]", &[]);
+    noted(
+        "profiles: { one: { servers: old, names: plain, tools: { allow: [fnid, find, old__find, old__fin] } } }",
+        &[
+            "2:65 profiles.one.tools.allow[0] [fnid] no server has a tool `fnid` here => did you mean `find`?",
+            "2:88 profiles.one.tools.allow[3] [old__fin] no server has a tool `old__fin` here => `dragoman list old` shows what is there",
+        ],
+    );
+}
+
+#[test]
+fn rules_for_all_where_names_are_plain_and_known() {
+    let text = "mcpServers: { old: { native: heritage } }\nprofiles: { default: { names: plain } }\n\
+                access: [{ deny: [fnid, find, tell, old__find] }]\n";
+    same(
+        text,
+        &notes_in_short(text),
+        &["3:19 access[0].deny[0] [fnid] no server has a tool or prompt `fnid` here => did you mean `find`?"],
+    );
+    // Of a server with a name that is shown shortened nothing is said.
+    for (server, wanted) in [("s".repeat(32), 0), ("s".repeat(22), 1)] {
+        let text =
+            format!("mcpServers: {{ {server}: {{ native: plain }} }}\naccess: {{ deny: {server}__fnid }}\n");
+        assert_eq!(notes_in_short(&text).len(), wanted, "{text}");
+    }
+}
+
+#[test]
 fn keys_without_effect() {
     let shared =
         "nobody is asked who they are, so all callers share this count => write per: ip, or add `auth`";

@@ -18,9 +18,9 @@ mod pasted;
 mod rendered;
 mod schema;
 
-use dragoman_engine::config::{Fault, Faults, Loaded, Lookup, load};
+use dragoman_engine::config::{Fault, Faults, Loaded, Lookup, Native, NativeLink, Offered, load_knowing};
 
-/// What stands for `hush` must never be shown.
+/// What stands for `hush` must never be shown. Of the embedded servers only what `heritage` and `plain` have is known.
 fn try_load(text: &str) -> Result<Loaded, Faults> {
     let env = |name: &str| match name {
         "SECRET" => Some("hush".to_owned()),
@@ -35,7 +35,18 @@ fn try_load(text: &str) -> Result<Loaded, Faults> {
         "/run/secrets/token" => Ok("from a file\n".to_owned()),
         _ => Err("no such file".to_owned()),
     };
-    load(text, "dragoman.yaml", &Lookup { env: &env, file: &file })
+    let offers = |link: &NativeLink| match link.native {
+        Native::Heritage => {
+            Some(Offered { tools: strings(["find", "describe"]), prompts: strings(["tell"]) })
+        }
+        Native::Plain => Some(Offered { tools: vec!["l".repeat(40)], prompts: Vec::new() }),
+        _ => None,
+    };
+    load_knowing(None, text, "dragoman.yaml", &Lookup { env: &env, file: &file }, &offers)
+}
+
+fn strings<const N: usize>(names: [&str; N]) -> Vec<String> {
+    names.map(str::to_owned).into()
 }
 
 fn loaded(text: &str) -> Loaded {

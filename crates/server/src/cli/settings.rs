@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::config::{
-    Config, Fault, Link, Loaded, Lookup, MAX_FILE_BYTES, MAX_FILLED_BYTES, NativeLink, load, load_over,
+    Config, Fault, Link, Loaded, Lookup, MAX_FILE_BYTES, MAX_FILLED_BYTES, NativeLink, load_knowing,
 };
 use serde_json::json;
 
 use super::console::Console;
 use super::failure::Failure;
+use crate::gateway::offered;
 use crate::gateway::reload::Origin;
 use crate::preset::Preset;
 
@@ -120,10 +121,7 @@ impl Settings {
     ) -> Result<Self, Failure> {
         let of_file = |path: &str| filled(folder, path);
         let lookup = Lookup { env: &|name| std::env::var(name).ok(), file: &of_file };
-        let loaded = match base {
-            None => load(text, name, &lookup),
-            Some(base) => load_over(base, text, name, &lookup),
-        };
+        let loaded = load_knowing(base, text, name, &lookup, &offered);
         let Loaded { config, notes } = loaded.map_err(|faults| Failure::Config(Box::new(faults)))?;
         Ok(Self { config, file, notes })
     }

@@ -123,6 +123,7 @@ use proto::rpc::FrameLimits;
 
 use crate::auth::Authenticator;
 use crate::manage::Standing;
+pub(crate) use embedded::offered;
 use lasting::{Lasting, Outside};
 use rates::{ManageRates, Rates};
 pub(crate) use threads::Shard;

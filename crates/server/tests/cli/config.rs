@@ -47,6 +47,20 @@ async fn every_fault_is_named_at_once() {
 }
 
 #[tokio::test]
+async fn what_an_embedded_server_does_not_have_is_noted() {
+    let text = "mcpServers:\n  tools: { native: plain }\naccess:\n  - { deny: tools__calculat }\n";
+    let folder = Folder::new().with("dragoman.yaml", text);
+    let run = in_folder(&folder, &["check"], "").await;
+    assert_eq!(run.code, Some(0), "{}", run.err);
+    assert!(run.err.contains("the server `tools` has no tool or prompt `calculat`"), "{}", run.err);
+    assert!(
+        run.err.contains("dragoman.yaml:4") && run.err.contains("did you mean `tools__calculate`?"),
+        "{}",
+        run.err
+    );
+}
+
+#[tokio::test]
 async fn the_place_of_the_configuration() {
     let named = |name: &str| format!("mcpServers: {{ {name}: {{ command: cat }} }}");
     let folder = Folder::new()

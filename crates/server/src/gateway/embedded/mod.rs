@@ -2,6 +2,7 @@
 //! told what a client's request carries for the site behind them. It must not know their tools.
 
 mod carried;
+mod offered;
 mod reading;
 mod world;
 
@@ -10,6 +11,7 @@ mod tests;
 
 pub(super) use carried::{is_wanted, mapped};
 pub(super) use engine::credential::Carried;
+pub(crate) use offered::offered;
 pub(super) use reading::Reading;
 
 use std::sync::Arc;
@@ -30,9 +32,14 @@ use secrecy::SecretString;
 /// Which setting it cannot work with, in words.
 pub(super) fn server(link: &NativeLink, snapshot: &Snapshot) -> Result<Arc<dyn NativeServer>, String> {
     let rules = site_rules(link.site.as_ref());
-    let http = || -> Result<Arc<dyn HttpClient>, String> {
-        Ok(Arc::new(world::World::new(&snapshot.limits, rules)?))
-    };
+    made(link, || Ok(Arc::new(world::World::new(&snapshot.limits, rules)?)))
+}
+
+/// The same, with another way to ask others.
+fn made(
+    link: &NativeLink,
+    http: impl Fn() -> Result<Arc<dyn HttpClient>, String>,
+) -> Result<Arc<dyn NativeServer>, String> {
     let site = || site_settings(link.site.as_ref());
     Ok(match link.native {
         Native::Demo => Arc::new(Demo),

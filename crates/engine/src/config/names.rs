@@ -1,0 +1,179 @@
+//! Names of tools and prompts that nothing has, in the rules of profiles, of access and of rates: those without the server
+//! that they should begin with, those of servers that are not there, and those that an embedded server does not have. What
+//! other servers offer nobody knows before they are asked.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::advice::{member, members, texts, there_are};
+use super::check::MAX_PUBLIC_NAME;
+use super::model::{Config, Link, Naming, Profile};
+use super::native::NativeLink;
+use super::parse::{Entry, Node};
+use super::read::{Reader, clip};
+use super::source::Span;
+use super::suggest;
+
+/// What an embedded server offers, by the names that it has for it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Offered {
+    /// Its tools.
+    pub tools: Vec<String>,
+    /// Its prompts.
+    pub prompts: Vec<String>,
+}
+
+/// Says what an embedded server offers; nothing where that cannot be known without asking somebody.
+pub type Offers<'a> = dyn Fn(&NativeLink) -> Option<Offered> + 'a;
+
+/// What a name is meant for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum What {
+    Tool,
+    Prompt,
+    Either,
+}
+
+impl What {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Prompt => "prompt",
+            Self::Either => "tool or prompt",
+        }
+    }
+
+    fn of(self, offered: &Offered) -> impl Iterator<Item = &str> + Clone {
+        let tools = offered.tools.iter().filter(move |_| self != Self::Prompt);
+        let prompts = offered.prompts.iter().filter(move |_| self != Self::Tool);
+        tools.chain(prompts).map(String::as_str)
+    }
+}
+
+/// The names that there are.
+pub(super) struct Names<'a> {
+    config: &'a Config,
+    offers: &'a Offers<'a>,
+    /// What embedded servers offer, as far as somebody wanted to know.
+    known: RefCell<HashMap<String, Option<Rc<Offered>>>>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn new(config: &'a Config, offers: &'a Offers<'a>) -> Self {
+        Self { config, offers, known: RefCell::default() }
+    }
+
+    /// Names in the rules of a profile: those that things have before they are renamed.
+    pub(super) fn of_profile(&self, reader: &mut Reader<'_>, node: &Node, profile: &Profile) {
+        let servers: Vec<&str> = profile.servers.iter().map(String::as_str).collect();
+        for (kind, what) in [("tools", What::Tool), ("prompts", What::Prompt)] {
+            let Some(rules) = member(node, kind) else { continue };
+            let judge = |reader: &mut Reader<'_>, at: &Span, name: &str| match profile.names {
+                Naming::Prefix => self.prefixed(reader, at, name, &servers, what),
+                _ => self.plain(reader, at, name, &servers, what),
+            };
+            reader.within(kind, |reader| {
+                for key in ["allow", "deny"] {
+                    if let Some(entry) = member(&rules.value, key) {
+                        texts(reader, entry, |reader, node, name| judge(reader, &node.at, name));
+                    }
+                }
+                for old in member(&rules.value, "rename").map_or(&[][..], |entry| members(&entry.value)) {
+                    reader.within("rename", |reader| judge(reader, &old.key_at, &old.key));
+                }
+            });
+        }
+    }
+
+    /// Names as clients see them.
+    pub(super) fn public(&self, reader: &mut Reader<'_>, entry: &Entry, what: What) {
+        let profiles = &self.config.profiles;
+        let is_new = |profile: &Profile, name: &str| {
+            let rules = [&profile.tools, &profile.prompts];
+            rules.iter().any(|rules| rules.rename.values().any(|new| new == name))
+        };
+        let servers: Vec<&str> = self.config.mcp_servers.keys().map(String::as_str).collect();
+        let all_begin_alike = profiles.values().all(|profile| profile.names == Naming::Prefix);
+        texts(reader, entry, |reader, node, name| {
+            if profiles.values().any(|profile| is_new(profile, name)) {
+                return;
+            }
+            if all_begin_alike {
+                self.prefixed(reader, &node.at, name, &servers, what);
+            } else {
+                self.plain(reader, &node.at, name, &servers, what);
+            }
+        });
+    }
+
+    /// Notes a name that nothing of these servers can have, where each begins with its server.
+    fn prefixed(&self, reader: &mut Reader<'_>, at: &Span, name: &str, servers: &[&str], what: What) {
+        if is_open(name) || servers.is_empty() {
+            return;
+        }
+        let Some((server, own)) = name.split_once("__") else {
+            let server = if let [one] = servers { one } else { "*" };
+            let mend = format!("write {server}__{}", clip(name));
+            reader.note(at, "names begin with their server here, so nothing has this one", mend);
+            return;
+        };
+        if !servers.contains(&server) {
+            let message = format!("there is no server `{}` here, so nothing has this name", clip(server));
+            reader.note(at, message, there_are(server, servers.iter().copied()));
+            return;
+        }
+        let Some(offered) = self.offered(server).filter(|all| !what.of(all).any(|one| one == own)) else {
+            return;
+        };
+        let message = format!("the server `{server}` has no {} `{}`", what.word(), clip(own));
+        let mend = match suggest::nearest(own, what.of(&offered)) {
+            Some(near) => format!("did you mean `{server}__{near}`?"),
+            None => format!("`dragoman list {server}` shows what it has"),
+        };
+        reader.note(at, message, mend);
+    }
+
+    /// The same where names may do without their server. Only where it is known what every one of them offers.
+    fn plain(&self, reader: &mut Reader<'_>, at: &Span, name: &str, servers: &[&str], what: What) {
+        if is_open(name) || servers.is_empty() {
+            return;
+        }
+        let all: Option<Vec<Rc<Offered>>> = servers.iter().map(|server| self.offered(server)).collect();
+        let Some(all) = all else { return };
+        let has = |server: &str, offered: &Offered| {
+            let own = name.strip_prefix(server).and_then(|rest| rest.strip_prefix("__"));
+            what.of(offered).any(|one| one == name || own == Some(one))
+        };
+        if servers.iter().zip(&all).any(|(server, offered)| has(server, offered)) {
+            return;
+        }
+        let message = format!("no server has a {} `{}` here", what.word(), clip(name));
+        let mend = match suggest::nearest(name, all.iter().flat_map(|offered| what.of(offered))) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("`dragoman list {}` shows what is there", servers[0]),
+        };
+        reader.note(at, message, mend);
+    }
+
+    /// What a server offers, if it is an embedded one; nothing where a name would be too long to stand for itself.
+    fn offered(&self, server: &str) -> Option<Rc<Offered>> {
+        if let Some(known) = self.known.borrow().get(server) {
+            return known.clone();
+        }
+        let link = self.config.mcp_servers.get(server).map(|server| &server.link);
+        let offered = match link {
+            Some(Link::Native(link)) => (self.offers)(link),
+            _ => None,
+        };
+        let fits = |name: &str| server.len() + 2 + name.len() <= MAX_PUBLIC_NAME;
+        let offered = offered.filter(|all| What::Either.of(all).all(fits)).map(Rc::new);
+        self.known.borrow_mut().insert(server.to_owned(), offered.clone());
+        offered
+    }
+}
+
+/// Whether it may stand for anything: patterns do, and what has a colon is a URI.
+fn is_open(name: &str) -> bool {
+    name.contains(['*', '?', ':'])
+}
