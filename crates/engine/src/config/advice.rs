@@ -3,6 +3,8 @@
 
 use std::rc::Rc;
 
+use proto::mcp::{Method, Notice};
+
 use super::model::Config;
 use super::names::{Names, Offers, What};
 use super::parse::{Entry, Kind, Node};
@@ -221,6 +223,32 @@ fn dialects(reader: &mut Reader<'_>, entry: &Entry, config: &Config) {
                 reader.note(&own.key_at, "nothing behaves by this dialect", mend);
             });
         }
+        reader.within(&own.key, |reader| methods(reader, &own.value));
+    }
+}
+
+/// Methods that neither the protocol nor a built-in dialect has. Extensions have such.
+fn methods(reader: &mut Reader<'_>, dialect: &Node) {
+    for key in ["methods", "emptyMethods"] {
+        let Some(entry) = member(dialect, key) else { continue };
+        let rows: Vec<Dialect> = Dialect::all().collect();
+        let of_rows = || rows.iter().flat_map(|row| row.lists.methods.iter().chain(&row.lists.empty_methods));
+        let of_protocol = Method::ALL.iter().map(|method| method.name());
+        let known: Vec<&str> = of_protocol
+            .chain(Notice::ALL.iter().map(|notice| notice.name()))
+            .chain(of_rows().map(AsRef::as_ref))
+            .collect();
+        texts(reader, entry, |reader, node, name| {
+            if known.contains(&name) {
+                return;
+            }
+            let message = format!("no version of the protocol has the method `{}`", clip(name));
+            let mend = match suggest::nearest(name, known.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "nothing to do, if a server has it as an extension".to_owned(),
+            };
+            reader.note(&node.at, message, mend);
+        });
     }
 }
 

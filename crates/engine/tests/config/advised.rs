@@ -199,6 +199,37 @@ fn keys_without_effect() {
 }
 
 #[test]
+fn methods_of_a_dialect_that_no_version_has() {
+    let own = |columns: &str| format!("dialects: {{ own: {{ base: bb, {columns} }} }}\ndialect: own");
+    let unknown =
+        |name: &str, mend: &str| format!("no version of the protocol has the method `{name}` => {mend}");
+    noted(
+        &own("methods: [initialize, tools/lst, notifications/initialized, acme/turn, '${SECRET}']"),
+        &[
+            &format!(
+                "2:52 dialects.own.methods[1] [tools/lst] {}",
+                unknown("tools/lst", "did you mean `tools/list`?")
+            ),
+            &format!(
+                "2:90 dialects.own.methods[3] [acme/turn] {}",
+                unknown("acme/turn", "nothing to do, if a server has it as an extension")
+            ),
+        ],
+    );
+    noted(
+        &own("emptyMethods: [pnig]"),
+        &[&format!("2:45 dialects.own.emptyMethods[0] [pnig] {}", unknown("pnig", "did you mean `ping`?"))],
+    );
+    // Whatever a built-in dialect has is known.
+    for dialect in dragoman_engine::dialect::Dialect::all() {
+        for column in ["methods", "emptyMethods"] {
+            let names = dialect.get(column).expect("a column");
+            noted(&own(&format!("{column}: {names}")), &[]);
+        }
+    }
+}
+
+#[test]
 fn dialects_whose_callers_show_who_they_are_where_nobody_is_asked() {
     let asks = |dialect: &str, auth: &str| {
         format!(
