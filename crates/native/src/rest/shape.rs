@@ -121,7 +121,8 @@ impl Shown {
     /// A file: what is said of it, and itself.
     fn file(mut found: Value) -> Self {
         let blob = found.as_object_mut().and_then(|members| members.remove("blob")).unwrap_or_default();
-        let file = json!({"uri": found["uri"], "mimeType": found["mimeType"], "blob": blob});
+        let mut file = json!({"uri": found["uri"], "mimeType": found["mimeType"]});
+        file["blob"] = blob;
         Self { file: Some(file), ..Self::object(found) }
     }
 }

@@ -1,4 +1,4 @@
-//! Files beyond the media: a theme that a site gives out, fonts and sizes of images that are put up.
+//! Files beyond the media: a theme that a site gives out, fonts and sizes of images that are put up; versions of templates.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ fn a_theme_comes_as_a_file_beside_what_is_said_of_it() {
         assert_eq!(fake.lines(), ["GET https://x.example/wp-json/wp-block-editor/v1/export"]);
         let asked = fake.asked.lock().unwrap();
         assert!(asked[0].headers.contains(&("accept", "*/*".into())));
-        assert_eq!(asked[0].most, 8 << 20, "as large as any answer may be");
+        assert_eq!(asked[0].most, 16 << 20, "twice as large as another answer");
     }
 }
 
@@ -160,4 +160,27 @@ fn sizes_of_an_image_go_up_one_by_one() {
              {\"sub_sizes\":[{\"image_size\":\"medium\",\"file\":\"a-300x200.jpg\"}]}",
         ]
     );
+}
+
+#[test]
+fn a_version_of_a_template_shows_the_number_by_which_it_is_asked_for() {
+    let version = json!({"id": "ours//single", "wp_id": 53, "parent": 52, "content": {"raw": "C"}});
+    for (kind, list, one) in [
+        ("template", "revisions", "revision"),
+        ("template", "autosaves", "autosave"),
+        ("template_part", "revisions", "revision"),
+        ("template_part", "autosaves", "autosave"),
+    ] {
+        let of = |answer: Value, name: String, call: Value| {
+            let fake = Fake::json(answer);
+            (shown(&asked(&over(Answers::Compact, fake.clone()), &name, &call)), fake.lines())
+        };
+        let (all, lines) =
+            of(json!([version]), format!("wp_get_{kind}_{list}"), json!({"id": "ours//single"}));
+        assert_eq!(all["versions"][0]["wp_id"], 53, "{kind}");
+        assert!(lines[0].contains("wp_id"), "{lines:?}");
+        let call = json!({"id": "ours//single", "version": 53});
+        let (shown, _) = of(version.clone(), format!("wp_get_{kind}_{one}"), call);
+        assert_eq!((&shown["wp_id"], &shown["content"]), (&json!(53), &json!("C")), "{kind}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::content::{VERSION, VERSION_SHOWN, VERSIONS};
+use super::content::{VERSION, VERSIONS};
 use super::{PHASE, rows};
 use crate::rest::{Bind, Encoding, FileFrom, Missing, Shape, Step, get, post, value};
 use crate::tools::{
@@ -77,11 +77,18 @@ pub(super) const BLOCKS: &[Tool] = rows! {
 
 const KEY: Argument =
     text("id", "Its identifier: the theme's folder, a slash and its name, such as mine/single.").required();
+const NUMBER: Argument = VERSION.saying("The number of the version (`wp_id`).");
 const THEME: Argument = text("theme", "The theme's folder.");
 const ABOUT: Argument = text("description", "What it is for.");
 const SHAPE: &str = "id slug theme type source origin title.raw description status content.raw wp_id has_theme_file is_custom area";
 const LINE: &str =
     "id slug theme type source title.raw description status wp_id has_theme_file is_custom area";
+
+/// Versions of templates have the template's identifier; the number of the version itself is `wp_id`.
+const DRAFTS: Shape =
+    Shape::List("versions", "wp_id id parent author date modified slug title.rendered description");
+const DRAFT: Shape =
+    Shape::One("wp_id id parent author date modified title.rendered content.raw description");
 
 /// The templates or the template parts of a theme.
 macro_rules! templates {
@@ -106,18 +113,18 @@ macro_rules! templates {
                 delete concat!("/wp/v2/", $many, "/{*id}") => Shape::Whole;
             concat!("wp_get_", $one, "_revisions"), "Lists earlier versions of one.",
                 [KEY, PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER, VERSIONS_BY, CONTEXT];
-                get concat!("/wp/v2/", $many, "/{*id}/revisions") => VERSIONS;
-            concat!("wp_get_", $one, "_revision"), "An earlier version of one.", [KEY, VERSION, CONTEXT];
-                get concat!("/wp/v2/", $many, "/{*id}/revisions/{version}") => VERSION_SHOWN;
-            concat!("wp_delete_", $one, "_revision"), "Removes an earlier version of one for good.", [KEY, VERSION];
+                get concat!("/wp/v2/", $many, "/{*id}/revisions") => DRAFTS;
+            concat!("wp_get_", $one, "_revision"), "An earlier version of one.", [KEY, NUMBER, CONTEXT];
+                get concat!("/wp/v2/", $many, "/{*id}/revisions/{version}") => DRAFT;
+            concat!("wp_delete_", $one, "_revision"), "Removes an earlier version of one for good.", [KEY, NUMBER];
                 purge concat!("/wp/v2/", $many, "/{*id}/revisions/{version}") => Shape::Whole;
             concat!("wp_get_", $one, "_autosaves"), "Lists what was saved while one was written.", [KEY, CONTEXT];
-                get concat!("/wp/v2/", $many, "/{*id}/autosaves") => VERSIONS;
-            concat!("wp_get_", $one, "_autosave"), "What was saved while one was written.", [KEY, VERSION, CONTEXT];
-                get concat!("/wp/v2/", $many, "/{*id}/autosaves/{version}") => VERSION_SHOWN;
+                get concat!("/wp/v2/", $many, "/{*id}/autosaves") => DRAFTS;
+            concat!("wp_get_", $one, "_autosave"), "What was saved while one was written.", [KEY, NUMBER, CONTEXT];
+                get concat!("/wp/v2/", $many, "/{*id}/autosaves/{version}") => DRAFT;
             concat!("wp_create_", $one, "_autosave"), "Saves a version of one without putting it in force.",
                 [KEY, TITLE, CONTENT, ABOUT, STATUS, AUTHOR];
-                post concat!("/wp/v2/", $many, "/{*id}/autosaves") => VERSION_SHOWN;
+                post concat!("/wp/v2/", $many, "/{*id}/autosaves") => DRAFT;
         }
     };
 }
