@@ -16,7 +16,7 @@ pub(super) fn shown(index: &Value, values: &Values) -> Value {
     let empty = Map::new();
     let routes = index.get("routes").and_then(Value::as_object).unwrap_or(&empty);
     if let Some(wanted) = values.get("route").and_then(Value::as_str) {
-        return match routes.iter().find(|(route, _)| *route == wanted || plain(route) == wanted) {
+        return match found(routes, wanted) {
             Some((route, about)) => json!({"route": plain(route), "endpoints": endpoints(about)}),
             None => json!({"route": wanted, "endpoints": [], "note": "the site has no such route"}),
         };
@@ -35,6 +35,22 @@ pub(super) fn shown(index: &Value, values: &Values) -> Value {
         .map(|(route, about)| json!({"route": plain(route), "methods": about.get("methods")}))
         .collect();
     json!({"count": found.len().min(MOST), "total": found.len(), "routes": found.get(..MOST).unwrap_or(&found)})
+}
+
+/// The route of the index that is meant: by its pattern, as answers show it, or as requests have it.
+fn found<'i>(routes: &'i Map<String, Value>, wanted: &str) -> Option<(&'i String, &'i Value)> {
+    let bare = wanted.trim().trim_matches('/');
+    let bare = bare.strip_prefix("wp-json/").unwrap_or(bare);
+    let segments: Vec<&str> = bare.split('/').collect();
+    let fits = |route: &str| {
+        let route = route.trim_matches('/');
+        route.split('/').count() == segments.len()
+            && route.split('/').zip(&segments).all(|(own, segment)| {
+                (own.contains('{') && !segment.is_empty()) || own.eq_ignore_ascii_case(segment)
+            })
+    };
+    let exact = routes.iter().find(|(route, _)| *route == wanted || plain(route).trim_matches('/') == bare);
+    exact.or_else(|| routes.iter().find(|(route, _)| fits(&plain(route))))
 }
 
 /// What the site has: its namespaces, the version of each, and the components that are switched on, since one that is off has

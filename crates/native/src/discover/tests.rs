@@ -129,7 +129,18 @@ fn the_index_is_shown_step_by_step() {
         {"methods": ["POST"], "parameters": {}}
     ]);
     assert_eq!(routes(json!({"route": "/wc/v3/products"}))["endpoints"], products);
-    assert!(routes(json!({"route": "/none"}))["note"].as_str().unwrap().contains("no such route"));
+    for as_asked in ["wc/v3/products/", "/wp-json/wc/v3/products", "/WC/v3/Products"] {
+        assert_eq!(routes(json!({"route": as_asked}))["endpoints"], products, "{as_asked}");
+    }
+    for one in
+        ["/wc/v3/products/7/notes", "/wc/v3/products/{id}/notes", "/wc/v3/products/(?P<id>[\\d)]+)/notes"]
+    {
+        assert_eq!(routes(json!({"route": one}))["route"], "/wc/v3/products/{id}/notes", "{one}");
+    }
+    for none in ["/none", "/wc/v3/products//notes", "/wc/v3/products/7"] {
+        let answer = routes(json!({"route": none}));
+        assert!(answer["note"].as_str().unwrap().contains("no such route"), "{answer}");
+    }
 }
 
 fn ability(name: &str, reads: bool, destroys: bool, schema: &Value) -> Value {
