@@ -244,7 +244,13 @@ impl Places for Site {
             let words = format!("the host of images refuses this: {}", clipped(&words));
             return Trouble::new(Condition::UpstreamError, words).with("status", status);
         }
-        troubled(status, body, response.body.len())
+        let mut trouble = troubled(status, body, response.body.len());
+        // In seconds; a date (RFC 9110, 10.2.3) says no more than the hint.
+        let wait = response.header("retry-after").and_then(|text| text.trim().parse::<u32>().ok());
+        if let Some(seconds) = wait.filter(|_| matches!(status, 429 | 503)) {
+            trouble.message = format!("{}; the site says: in {seconds} seconds", trouble.message);
+        }
+        trouble
     }
 
     fn refused(&self, base: &str, answer: &Value) -> Option<Trouble> {

@@ -136,6 +136,21 @@ fn what_may_have_been_done_is_said() {
     }
 }
 
+#[test]
+fn who_wants_to_be_asked_later_says_when() {
+    let late = |status, after: &'static str| {
+        let headers = vec![("Retry-After".to_owned(), after.to_owned())];
+        let fake =
+            Fake::replying(move |_| HttpResponse { status, headers: headers.clone(), body: Bytes::new() });
+        refused(&asked(&site(Answers::Compact, fake), "wp_get_posts", &json!({}))).1
+    };
+    assert!(late(429, "120").ends_with("; the site says: in 120 seconds"));
+    assert!(late(503, " 3600 ").ends_with("; the site says: in 3600 seconds"));
+    for (status, after) in [(429, "soon"), (503, "Fri, 31 Dec 1999 23:59:59 GMT"), (500, "5"), (429, "-5")] {
+        assert!(!late(status, after).contains("the site says"), "{after}");
+    }
+}
+
 /// What a site says itself of where its API is.
 #[test]
 fn the_address_of_the_api_is_taken_for_the_sites() {
