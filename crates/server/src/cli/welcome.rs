@@ -3,10 +3,11 @@
 //! Pure, so that its text can be tested as a whole. Secrets never stand in it: of values that may hide one only the
 //! form for people is used.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 
-use engine::config::{Config, DEFAULT_PROFILE, HttpTransport, Link, Native, Server};
+use engine::config::{Config, DEFAULT_PROFILE, HttpTransport, Link, Native, NativeLink, Server};
 use serde_json::json;
 
 use super::console::Paint;
@@ -90,18 +91,35 @@ fn described(server: &Server) -> String {
         Link::Native(native) => {
             let name =
                 Native::ALL.iter().find(|(_, kind)| *kind == native.native).map_or("?", |(name, _)| name);
-            (format!("embedded: {name}"), "ready")
+            (format!("embedded: {name}"), state(native))
         }
-        Link::Http(http) if http.transport == HttpTransport::Sse => (http.url.shown().to_owned(), "HTTP+SSE"),
-        Link::Http(http) => (http.url.shown().to_owned(), "connects when needed"),
+        Link::Http(http) if http.transport == HttpTransport::Sse => {
+            (http.url.shown().to_owned(), "HTTP+SSE".into())
+        }
+        Link::Http(http) => (http.url.shown().to_owned(), "connects when needed".into()),
         Link::Stdio(child) => {
             let words = std::iter::once(child.command.shown())
                 .chain(child.args.iter().map(engine::config::Text::shown));
-            (words.collect::<Vec<_>>().join(" "), "starts when needed")
+            (words.collect::<Vec<_>>().join(" "), "starts when needed".into())
         }
     };
-    let state = if server.disabled { "disabled" } else { state };
+    let state = if server.disabled { "disabled".into() } else { state };
     format!("{} ({state})", clipped(&how))
+}
+
+/// Whether an embedded server is ready; one that works on a site is as soon as it is known on which.
+fn state(native: &NativeLink) -> Cow<'static, str> {
+    if !matches!(native.native, Native::WordPress | Native::BuddyBoss | Native::BuddyPress) {
+        return "ready".into();
+    }
+    let url = native.site.as_ref().and_then(|site| site.url.as_ref()).filter(|url| !url.expose().is_empty());
+    match url {
+        Some(url) => format!("ready, for {}", clipped(url.shown())).into(),
+        // Without one, a configuration lets requests name theirs, or is refused.
+        None => {
+            "each request names its site: x-wordpress-url, x-wordpress-username, x-wordpress-password".into()
+        }
+    }
 }
 
 fn clipped(text: &str) -> String {
@@ -196,6 +214,22 @@ endpoints:
         assert!(extended.contains("Configuration mine.yaml, on top of the preset bb\n"), "{extended}");
         let args = r#""args":["stdio","--preset","bb","--config","/etc/dragoman/dragoman.yaml"]"#;
         assert!(extended.contains(args), "{extended}");
+    }
+
+    #[test]
+    fn tools_of_a_site_say_which() {
+        let blog = |site: &str| {
+            let text = format!("mcpServers: {{ blog: {{ native: wordpress, site: {site} }} }}");
+            screen(&text, None, Paint(false))
+        };
+        let own = blog("{ url: 'https://blog.example.com', username: ann, password: '${KEY}' }");
+        assert!(own.contains("embedded: wordpress (ready, for https://blog.example.com)\n"), "{own}");
+        assert!(!own.contains("s3cret"));
+        let theirs = blog("{ url: '', headers: true }");
+        assert!(
+            theirs.contains("embedded: wordpress (each request names its site: x-wordpress-url, "),
+            "{theirs}"
+        );
     }
 
     #[test]
