@@ -135,6 +135,7 @@ async fn calls_beyond_the_cap_are_refused_and_the_rest_is_answered() {
         for _ in 0..398 {
             let refusal = client.message().await;
             assert!(error_message(&refusal).contains("too many"), "{refusal}");
+            assert_eq!(error_code(&refusal), -32000, "{refusal}");
         }
         assert_eq!(client.ask("ping", &json!({})).await["result"], json!({}));
         let params = if stateless { json!({"_meta": meta(&json!({}))}) } else { json!({}) };

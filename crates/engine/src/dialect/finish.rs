@@ -13,7 +13,7 @@ use super::result::{Failed, call_result};
 use super::row::Dialect;
 use super::say::{Say, Words};
 use super::trouble::Trouble;
-use super::web::refused_rate_headers;
+use super::web::{RETRY_SOON, refused_rate_headers};
 use super::words::Channel;
 use crate::fault::Condition;
 
@@ -120,8 +120,11 @@ fn tell(row: &Dialect, ask: Option<&Ask>, id: Option<&[u8]>, trouble: &Trouble) 
     if let Some(challenge) = &trouble.challenge {
         reply.headers.push(("www-authenticate", challenge.clone()));
     }
-    if let Some(rate) = trouble.rate.filter(|_| trouble.condition == Condition::RateLimited) {
-        reply.headers.extend(refused_rate_headers(row, rate));
+    if trouble.condition == Condition::RateLimited {
+        reply.headers.extend(match trouble.rate {
+            Some(rate) => refused_rate_headers(row, rate),
+            None => vec![("retry-after", RETRY_SOON.to_string())],
+        });
     }
     reply
 }
@@ -151,8 +154,9 @@ fn words<'t>(row: &Dialect, ask: Option<&'t Ask>, say: &Say, trouble: &'t Troubl
     words.text("name", trouble.subject.as_deref().map_or(name, Cow::Borrowed));
     words.text("server", trouble.server.as_deref().unwrap_or_default());
     words.text("url", trouble.consent.as_deref().unwrap_or_default());
-    if let Some(rate) = trouble.rate {
-        words.json("seconds", rate.retry_after.to_string().into_bytes());
+    if trouble.condition == Condition::RateLimited {
+        let seconds = trouble.rate.map_or(RETRY_SOON, |rate| rate.retry_after);
+        words.json("seconds", seconds.to_string().into_bytes());
     }
     if row.errors.detail {
         words.text("message", trouble.message.as_str()).text("detail", trouble.message.as_str());

@@ -55,7 +55,7 @@ pub use row::{Column, Dialect, Variant};
 pub use say::{Say, Template};
 pub use set::Unfit;
 pub use trouble::{Rate, Trouble};
-pub use web::{Cross, cross_origin, not_served, rate_headers, shown_info};
+pub use web::{Cross, RETRY_SOON, cross_origin, not_served, rate_headers, shown_info};
 pub use words::{
     ArgumentsMissing, Batches, Channel, Check, ErrorId, Gate, GetAnswer, Ids, Mend, Needed, NoId, NullId,
     Origins, Output, ParamsShape, RateHeaders, RequiredStyle, SchemaPart, Sessions, Streams, SuccessFlag,

@@ -77,6 +77,10 @@ pub fn cross_origin(row: &Dialect, cross: Cross<'_>) -> Vec<Header> {
     lines
 }
 
+/// After how many seconds it may help to come again where nobody knows when there is room: where a cap on what goes on at
+/// once is reached, or a server is asked too often.
+pub const RETRY_SOON: u64 = 1;
+
 /// The header lines that tell a rate limit with an answer that it let through.
 pub fn rate_headers(row: &Dialect, rate: Rate) -> Vec<Header> {
     if row.web.rate_headers == RateHeaders::All { told(rate) } else { Vec::new() }

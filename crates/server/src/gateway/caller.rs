@@ -10,8 +10,8 @@ use engine::exchange::{Answer, Event, Exchange, Headers, Route, Start, Step, Tic
 use proto::bridge::input::questions_of;
 use proto::era::{Asks, Era};
 use proto::mcp::Method;
-use proto::rpc::{Frame, code};
-use tokio::sync::{mpsc, oneshot};
+use proto::rpc::Frame;
+use tokio::sync::mpsc;
 
 use super::call::{Call, Mail};
 use super::embedded::Carried;
@@ -75,16 +75,6 @@ impl Caller {
             Self::Stateless(_, identity) => identity,
         }
     }
-
-    /// Notes a call in its caller's session, if there is one: whence it is heard that it was cancelled.
-    fn register(&self, call: &Frame) -> Result<Option<oneshot::Receiver<Option<Frame>>>, Fault> {
-        let Self::Session(session) = self else { return Ok(None) };
-        let cancelled = call.id().and_then(|id| session.begin_call(id)).ok_or_else(|| {
-            let message = "a request with this id is open, or too many are; wait for an answer";
-            Fault::client(code::INVALID_REQUEST, message)
-        });
-        cancelled.map(Some)
-    }
 }
 
 /// What a call begins with.
@@ -127,7 +117,7 @@ impl Call {
         let upstream = gateway.upstream_of(request.route.upstream, caller.identity());
         let place =
             if request.counted { Some(in_flight::place(shard, &caller, &request.frame)?) } else { None };
-        let (era, cancelled) = (caller.era(), caller.register(&request.frame)?);
+        let (era, cancelled) = (caller.era(), in_flight::register(shard, &caller, &request.frame)?);
         let tool = request.route.tool;
         let mut record = caller.view().and_then(|view| {
             Record::forwarded(shard, caller.identity(), view.profile, &request.frame, (upstream.name(), tool))

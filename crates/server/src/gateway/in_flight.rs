@@ -1,26 +1,51 @@
-//! How many calls may be in flight at once: those of a caller without a session, and those of a dialect's session. Sessions
-//! of the protocol count their own.
+//! How many calls may be in flight at once: those of a caller without a session, and those of a session. One too many is
+//! refused as one that came too soon, in the same words everywhere. Sessions of the protocol count their own.
 
 use engine::access::{CallPlace, Calls};
 use engine::{Condition, Fault};
 use proto::rpc::{Frame, code};
+use tokio::sync::oneshot;
 
 use super::Shard;
 use super::caller::Caller;
 use super::record::{Record, Refused};
+use super::session::Busy;
 
 /// A place for one more call of a caller. A refusal is written down as one that came too soon.
 ///
 /// # Errors
 /// The fault to answer with.
 pub(super) fn place(shard: &Shard, caller: &Caller, request: &Frame) -> Result<CallPlace, Refused> {
-    let (identity, most) = (caller.identity(), shard.gateway.snapshot.limits.calls_per_caller);
-    identity.principal.calls.take(most).ok_or_else(|| {
-        let fault = full(most, "callsPerCaller");
-        let view = caller.view();
-        let record = view.and_then(|view| Record::refusal(shard, identity, view.profile, request, &fault));
-        Refused { fault, record }
+    let most = shard.gateway.snapshot.limits.calls_per_caller;
+    let place = caller.identity().principal.calls.take(most);
+    place.ok_or_else(|| refused(shard, caller, request, full(most, "callsPerCaller")))
+}
+
+/// Notes a call in its caller's session, if there is one: whence it is heard that it was cancelled. A refusal is written down.
+///
+/// # Errors
+/// The fault to answer with.
+pub(super) fn register(
+    shard: &Shard,
+    caller: &Caller,
+    call: &Frame,
+) -> Result<Option<oneshot::Receiver<Option<Frame>>>, Refused> {
+    let Caller::Session(session) = caller else { return Ok(None) };
+    let begun = call.id().map_or(Err(Busy::Id), |id| session.begin_call(id));
+    begun.map(Some).map_err(|busy| match busy {
+        Busy::Id => refused(shard, caller, call, id_in_use()),
+        Busy::Full(most) => refused(shard, caller, call, full_session(most)),
     })
+}
+
+fn refused(shard: &Shard, caller: &Caller, request: &Frame, fault: Fault) -> Refused {
+    let (view, identity) = (caller.view(), caller.identity());
+    let record = view.and_then(|view| Record::refusal(shard, identity, view.profile, request, &fault));
+    Refused { fault, record }
+}
+
+fn id_in_use() -> Fault {
+    Fault::client(code::INVALID_REQUEST, "a request with this id is open; wait for its answer")
 }
 
 /// A place for one more call of a dialect's session.
@@ -29,7 +54,12 @@ pub(super) fn place(shard: &Shard, caller: &Caller, request: &Frame) -> Result<C
 /// The fault to answer with.
 pub(super) fn place_in_session(shard: &Shard, calls: &Calls) -> Result<CallPlace, Fault> {
     let most = shard.gateway.snapshot.limits.calls_per_session;
-    calls.take(most).ok_or_else(|| full(most, "callsPerSession"))
+    calls.take(most).ok_or_else(|| full_session(most))
+}
+
+/// The fault of one more call than a session may have in flight.
+pub(super) fn full_session(most: usize) -> Fault {
+    full(most, "callsPerSession")
 }
 
 fn full(most: usize, limit: &str) -> Fault {

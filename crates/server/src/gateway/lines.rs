@@ -17,6 +17,7 @@ use transport::net::Stop;
 use super::Shard;
 use super::call::{Call, Progress};
 use super::identity::Identity;
+use super::in_flight;
 use super::in_session::{Outcome, decide, is_early, notification, response};
 use super::newborn::introduction;
 use super::session::{Birth, Face, Session};
@@ -60,12 +61,6 @@ pub(super) struct Client {
     pub(super) requests: Arc<Semaphore>,
 }
 
-pub(super) fn too_many() -> Fault {
-    Fault::gateway(
-        "too many calls are open; wait for an answer (`limits.callsPerSession` in the configuration)",
-    )
-}
-
 impl Client {
     pub(super) fn new(shard: &Shard, way: Way) -> Arc<Self> {
         let calls = shard.gateway.snapshot.limits.calls_per_session;
@@ -82,6 +77,11 @@ impl Client {
     /// The gateway as it is now: a client may stay for days, and each of its messages is for itself.
     pub(super) fn shard(&self) -> Shard {
         self.first.now()
+    }
+
+    /// The fault of one more request than it may have in flight.
+    pub(super) fn too_many(&self) -> Fault {
+        in_flight::full_session(self.first.gateway.snapshot.limits.calls_per_session)
     }
 
     fn session(&self) -> Option<Arc<Session>> {
@@ -266,7 +266,7 @@ impl Client {
             other => other,
         };
         let Ok(room) = self.requests.clone().try_acquire_owned() else {
-            return self.give(to.as_ref(), too_many().response(id.as_ref())).await;
+            return self.give(to.as_ref(), self.too_many().response(id.as_ref())).await;
         };
         let client = self.clone();
         tasks.spawn(async move {

@@ -11,7 +11,7 @@ use proto::rpc::{Frame, Id, Kind as FrameKind, code};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::task::JoinSet;
 
-use super::lines::{Client, too_many};
+use super::lines::Client;
 use super::listen::{self, Filter, Place, Sink};
 use super::stateless::{self, Decision};
 use super::view_cell::ViewCell;
@@ -41,7 +41,7 @@ impl Client {
 
     fn register(&self, id: Id, frame: &Frame) -> Result<Request, Fault> {
         let envelope = read_envelope(frame, None)?;
-        let room = self.requests.clone().try_acquire_owned().map_err(|_| too_many())?;
+        let room = self.requests.clone().try_acquire_owned().map_err(|_| self.too_many())?;
         let (cancel, cancelled) = oneshot::channel();
         if let Ok(mut open) = self.open.lock() {
             // One whose receiver has gone is over.
@@ -65,7 +65,7 @@ impl Client {
             Some(Decision::Done(_, text)) => self.say(text).await,
             Some(Decision::Long(pieces)) => self.say(Bytes::from(pieces.concat())).await,
             Some(long @ (Decision::Call(_) | Decision::Listen(..))) => match self.calls.try_acquire() {
-                Err(_) => self.refuse(&too_many(), Some(&id)).await,
+                Err(_) => self.refuse(&self.too_many(), Some(&id)).await,
                 Ok(_room) => self.attend(long, &id, &mut cancelled).await,
             },
         }

@@ -56,6 +56,15 @@ impl Used {
     }
 }
 
+/// Why a request cannot begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Busy {
+    /// One with its id is open.
+    Id,
+    /// So many are, which is all that there may be.
+    Full(usize),
+}
+
 /// One client's session.
 pub(crate) struct Session {
     pub(crate) id: Box<str>,
@@ -276,15 +285,18 @@ impl Session {
         }
     }
 
-    /// Registers a request so that it can be cancelled; `None` when one with this id is open or there are too many.
-    pub(crate) fn begin_call(&self, id: &Id) -> Option<oneshot::Receiver<Option<Frame>>> {
+    /// Registers a request so that it can be cancelled.
+    pub(crate) fn begin_call(&self, id: &Id) -> Result<oneshot::Receiver<Option<Frame>>, Busy> {
         let mut calls = self.calls.lock();
-        if calls.len() >= self.max_calls || calls.iter().any(|(open, _)| open == id) {
-            return None;
+        if calls.iter().any(|(open, _)| open == id) {
+            return Err(Busy::Id);
+        }
+        if calls.len() >= self.max_calls {
+            return Err(Busy::Full(self.max_calls));
         }
         let (tx, rx) = oneshot::channel();
         calls.push((id.clone(), tx));
-        Some(rx)
+        Ok(rx)
     }
 
     pub(crate) fn end_call(&self, id: &Id) {

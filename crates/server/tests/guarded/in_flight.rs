@@ -1,5 +1,7 @@
 //! How many calls may be in flight at once: of a caller without a session, and in a dialect's session.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -16,7 +18,15 @@ const LONG: u64 = 600_000;
 
 /// The status and the answer to a call.
 async fn called(way: &Way, call: &Value) -> (u16, Value) {
-    let mut reply = way.begin("tools/call", call).await;
+    told(way.begin("tools/call", call).await).await
+}
+
+/// The status and the answer; who is refused is told when it may help to come again.
+async fn told(mut reply: Reply) -> (u16, Value) {
+    if reply.status == 429 {
+        assert_eq!(reply.header("retry-after"), "1", "{:?}", reply.headers);
+        assert_eq!(reply.header("x-ratelimit-limit"), "", "no time makes room");
+    }
     (reply.status, reply.response().await)
 }
 
@@ -30,13 +40,13 @@ async fn calls_of_a_caller_without_a_session_are_capped() {
     open.spawn(async move { called(&Way::Stateless(Modern::new(http)), &slow(LONG)).await });
     open.spawn(async move { called(&Way::Dialect(http, "/gateway"), &slow(LONG)).await });
     until("two calls", || place.sent("tools/call").len() == 2).await;
-    for way in
-        [Way::Stateless(Modern::new(http)), Way::Dialect(http, "/gateway"), Way::Dialect(http, "/kulturarv")]
-    {
+    let dialects = DIALECTS.map(|path| Way::Dialect(http, path));
+    for way in dialects.into_iter().chain([Way::Stateless(Modern::new(http))]) {
         let (status, answer) = called(&way, &slow(0)).await;
         assert_eq!(status, 429, "{}: {answer}", way.name());
         match way.name() {
             "/kulturarv" => assert_eq!(answer["error"]["message"], "Rate limit exceeded"),
+            "/buddyboss" => assert_eq!(answer["message"], "Too many requests. Try again in 1 seconds."),
             "/gateway" => assert!(answer["error"]["code"].is_i64(), "{answer}"),
             _ => {
                 assert!(error_message(&answer).contains("callsPerCaller") && answer["id"] == "m", "{answer}");
@@ -76,8 +86,7 @@ async fn calls_of_a_dialects_session_are_capped() {
     let (one, other) = (introduced(http).await, introduced(http).await);
     let call = async |session: String, id: u64, ms: u64| {
         let body = request(id, "tools/call", &slow(ms)).to_string();
-        let mut reply = http.post("/bb", &[("Mcp-Session-Id", &session)], &body).await;
-        (reply.status, reply.response().await)
+        told(http.post("/bb", &[("Mcp-Session-Id", &session)], &body).await).await
     };
     let mut open = JoinSet::new();
     for _ in 0..2 {
@@ -99,4 +108,23 @@ async fn calls_of_a_dialects_session_are_capped() {
     assert_eq!(status, 200, "another session has places of its own: {answer}");
     open.shutdown().await;
     soon("room", async { while call(one.clone(), 10, 0).await.0 != 200 {} }).await;
+}
+
+#[tokio::test]
+async fn calls_of_a_session_are_capped_and_refused_as_by_a_rate() {
+    let place = Place::start("audit: true\nlimits: { callsPerSession: 1 }\n").await;
+    let session = Arc::new(Legacy::open(place.by(TOKEN)).await);
+    let mut open = JoinSet::new();
+    let first = session.clone();
+    open.spawn(async move { first.begin("tools/call", &slow(LONG)).await.response().await });
+    until("a call", || place.sent("tools/call").len() == 1).await;
+    let (status, answer) = told(session.begin("tools/call", &slow(0)).await).await;
+    assert_eq!((status, error_code(&answer)), (429, -32000), "{answer}");
+    assert!(error_message(&answer).contains("callsPerSession"), "{answer}");
+    assert_eq!(place.sent("tools/call").len(), 1, "what is refused goes nowhere");
+    session.notify("notifications/cancelled", &json!({"requestId": 1})).await;
+    soon("room", async { while told(session.begin("tools/call", &slow(0)).await).await.0 != 200 {} }).await;
+    drop(open);
+    let (_state, entries, _) = recorded(place).await;
+    assert!(entries.iter().any(|one| one["outcome"] == "denied" && one["code"] == -32000), "{entries:#?}");
 }

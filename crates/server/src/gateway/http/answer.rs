@@ -2,8 +2,9 @@
 
 use bytes::Bytes;
 use engine::Fault;
+use engine::dialect::RETRY_SOON;
 use http::header::{
-    ACCESS_CONTROL_ALLOW_ORIGIN, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue,
+    ACCESS_CONTROL_ALLOW_ORIGIN, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER,
 };
 use http::{Response, StatusCode};
 use proto::era::Era;
@@ -21,9 +22,12 @@ pub(super) fn empty(status: StatusCode) -> Response<Body> {
     response
 }
 
-/// A message.
+/// A message. Of a cap on what goes on at once nobody knows when there is room: it may help to come again soon.
 pub(super) fn message(status: u16, text: Bytes) -> Response<Body> {
     let mut response = passing(Body::Full(text));
+    if status == StatusCode::TOO_MANY_REQUESTS {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(RETRY_SOON));
+    }
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     response
 }
