@@ -160,6 +160,14 @@ impl Authenticator {
         self.ways.keys.as_ref().is_some_and(|keys| keys.is_revoked(principal))
     }
 
+    /// Whether these headers show an API key or a signed token that was good when it was last looked at. Such nobody can guess.
+    pub(crate) fn is_familiar(&self, headers: &HeaderMap) -> bool {
+        let Ok(Some(value)) = authorization::value(headers) else { return false };
+        let (last, now) = (self.ways.known.last(&self.ways.digests.of(value)), self.ways.now().unix_ms);
+        let lasts = |whose: &Principal| whose.until_ms.is_none_or(|end| now < end);
+        last.is_some_and(|whose| matches!(whose.scheme, Scheme::Key | Scheme::Token) && lasts(&whose))
+    }
+
     /// The metadata of this gateway as a protected resource (RFC 9728), if `path` is where it is found.
     pub(crate) fn metadata(&self, path: &str) -> Option<Bytes> {
         self.ways.resource.as_ref()?.metadata(path)

@@ -97,18 +97,30 @@ impl Rates {
         verdict
     }
 
-    /// Counts somebody who is about to show who they are at a profile, as they name it.
+    /// Counts somebody who is about to show who they are at a profile, as they name it; whether they were counted. Who
+    /// `is_familiar` comes by a limit that is used up.
     ///
     /// # Errors
     /// The verdict of a limit that is used up.
-    pub(crate) fn enter(&self, anyone: &Identity, headers: &HeaderMap, profile: &str) -> Result<(), Verdict> {
+    pub(crate) fn enter(
+        &self,
+        anyone: &Identity,
+        headers: &HeaderMap,
+        profile: &str,
+        is_familiar: impl FnOnce() -> bool,
+    ) -> Result<bool, Verdict> {
         if self.limiter.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         let now = self.start.elapsed();
-        self.limiter.enter(&self.entering(anyone, headers, profile), now).inspect_err(|verdict| {
-            self.tell(Some(verdict), &self.request(anyone, headers, profile, None), now);
-        })
+        match self.limiter.enter(&self.entering(anyone, headers, profile), now) {
+            Ok(()) => Ok(true),
+            Err(_) if is_familiar() => Ok(false),
+            Err(verdict) => {
+                self.tell(Some(&verdict), &self.request(anyone, headers, profile, None), now);
+                Err(verdict)
+            }
+        }
     }
 
     /// Says in the log who came too soon, by which limit, if another line about that is due.
@@ -124,9 +136,7 @@ impl Rates {
 
     /// Takes back what was counted of somebody who was let in.
     pub(crate) fn let_in(&self, anyone: &Identity, headers: &HeaderMap, profile: &str) {
-        if !self.limiter.is_empty() {
-            self.limiter.let_in(&self.entering(anyone, headers, profile));
-        }
+        self.limiter.let_in(&self.entering(anyone, headers, profile));
     }
 
     fn entering<'a>(&self, anyone: &'a Identity, headers: &HeaderMap, profile: &'a str) -> Entering<'a> {

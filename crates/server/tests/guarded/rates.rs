@@ -248,6 +248,23 @@ async fn guesses_are_limited_by_address() {
 }
 
 #[tokio::test]
+async fn who_guesses_locks_out_no_key_that_was_seen_at_the_same_address() {
+    let list = request(1, "tools/list", &json!({})).to_string();
+    let place = Place::start("rateLimits: [{ rate: 3/1h, per: [principal, ip], methods: all }]\n").await;
+    let (ann, bob) = (place.state.new_key(&["ann"]).await, place.state.new_key(&["bob"]).await);
+    let status = async |token: &str| place.by(token).post("/kulturarv", &[], &list).await.status;
+    assert_eq!([status(&ann).await, status(TOKEN).await], [200; 2]);
+    for guess in ["one", "two", "three"] {
+        assert_eq!(status(guess).await, 401);
+    }
+    assert_eq!(status("four").await, 429);
+    assert_eq!(status(TOKEN).await, 429, "somebody chose it, so it may be a guess");
+    assert_eq!(status(&bob).await, 429, "nobody knows yet whether it is a guess");
+    // It has a count of its own, as ever.
+    assert_eq!([status(&ann).await, status(&ann).await, status(&ann).await], [200, 200, 429]);
+}
+
+#[tokio::test]
 async fn names_that_are_no_tools_share_one_count() {
     for path in ["/mcp", "/kulturarv"] {
         let place = Place::start("rateLimits: [{ rate: 3/1h, per: [principal, tool] }]\n").await;

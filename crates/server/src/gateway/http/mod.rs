@@ -156,10 +156,13 @@ impl Arrival {
         let mut identity = Identity::anyone(address);
         if asks && self.shard.door.asks() {
             let (rates, headers) = (&self.shard.gateway.rates, request.headers());
-            // Before the credential is looked at, and however many are shown at once.
-            rates.enter(&identity, headers, profile).map_err(Shut::TooSoon)?;
+            // Before the credential is looked at, and however many are shown at once. What nobody can guess is no guess.
+            let is_familiar = || self.shard.door.is_familiar(headers);
+            let counted = rates.enter(&identity, headers, profile, is_familiar).map_err(Shut::TooSoon)?;
             let principal = self.shard.door.identify(headers, peer.ip()).await.map_err(Shut::Denied)?;
-            rates.let_in(&identity, headers, profile);
+            if counted {
+                rates.let_in(&identity, headers, profile);
+            }
             identity = Identity::of(principal, address);
         }
         if self.shard.gateway.carries {
