@@ -2,13 +2,17 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use engine::access::Scheme;
 use engine::fault::Condition;
+use http::HeaderMap;
 use store::keys::{KeyText, Keys, NewKey};
 
+use super::super::Moment;
 use super::super::keys::{KeyBook, StoredKeys};
-use super::rig::{Book, NOW, World, at, bearer, id, open_with, why};
+use super::rig::{Book, NOW, World, at, basic, bearer, id, open_with, why};
+use super::users::hash;
 
 fn place() -> (Arc<Book>, super::super::Authenticator) {
     let book = Arc::new(Book::default());
@@ -67,6 +71,31 @@ async fn a_key_ends_at_its_time_and_soon_after_it_is_revoked() {
     book.change(|key| key.revoked_ms = Some(0));
     assert!(ask(105).await.is_ok(), "known for five seconds");
     assert_eq!(why(ask(106).await), "this API key was revoked");
+}
+
+#[tokio::test]
+async fn only_what_nobody_can_guess_was_good_and_still_lasts_is_familiar() {
+    const TOKEN: &str = "a-token-that-somebody-chose";
+    let book = Arc::new(Book::default());
+    let auth = format!("{{ keys: true, bearer: {TOKEN}, users: {{ ann: '{}' }} }}", hash("battery staple"));
+    let authenticator = open_with(&auth, &World::new(), &book);
+    let (key, other) = (book.add("laptop", |_| {}), book.add("other", |_| {}));
+    let over = book.add("over", |key| key.expires_ms = Some(1));
+    let before = Moment { since_start: Duration::ZERO, unix_ms: 0 };
+    for shown in [bearer(&key), bearer(&over), bearer(TOKEN), basic("ann", "battery staple")] {
+        assert!(!authenticator.is_familiar(&shown), "nobody has looked at it");
+        assert!(authenticator.identify_at(&shown, before).await.is_ok());
+    }
+    assert!(authenticator.is_familiar(&bearer(&key)));
+    assert!(!authenticator.is_familiar(&bearer(&over)), "its time is over");
+    assert!(!authenticator.is_familiar(&bearer(&other)), "nobody has looked at it");
+    for guess in [bearer(TOKEN), basic("ann", "battery staple"), HeaderMap::new()] {
+        assert!(!authenticator.is_familiar(&guess), "it may be guessed");
+    }
+    authenticator.identify_at(&bearer(&key), at(100)).await.unwrap();
+    book.change(|key| key.revoked_ms = Some(0));
+    authenticator.look_again().await;
+    assert!(!authenticator.is_familiar(&bearer(&key)), "it was revoked");
 }
 
 #[tokio::test]
