@@ -37,6 +37,15 @@ pub(crate) fn hint(status: u16, code: &str, wordless: bool) -> Option<&'static s
     })
 }
 
+/// A web server that has a password of its own, as those of sites that are being made have. WordPress never asks in this way.
+pub(crate) const GATE: &str = "the site's web server asks for a name and a password of its own, before WordPress is reached \
+                               (HTTP 401): both would have to go in the same header, so its owner has to let /wp-json through";
+
+/// Whether a challenge is for a name and a password (RFC 7617, 2).
+pub(crate) fn is_basic(challenge: &str) -> bool {
+    challenge.split([' ', ',']).next().is_some_and(|scheme| scheme.eq_ignore_ascii_case("Basic"))
+}
+
 /// What an answer may be about that says success and is no JSON.
 pub(crate) fn unread(kind: Unread) -> &'static str {
     match kind {

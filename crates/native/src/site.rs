@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::hints;
 use crate::port::{HttpResponse, Verb};
 use crate::rest::{
-    Answers, Doubt, Entry, Known, Limits, Offered, Place, Places, Unread, base_url, html, is_listed,
+    Answers, Doubt, Entry, Known, Limits, Offered, Place, Places, Unread, base_url, html, is_listed, json,
 };
 use crate::server::{Mapped, SiteLogin};
 use crate::tools::{Condition, Effect, Tool, Trouble, Values};
@@ -237,12 +237,16 @@ impl Places for Site {
     }
 
     fn trouble(&self, base: &str, response: &HttpResponse) -> Trouble {
-        let body: Value = serde_json::from_slice(&response.body).unwrap_or_default();
+        let body = json(&response.body).unwrap_or_default();
         let status = response.status;
         if base == IMAGES {
             let words = said(&body).unwrap_or_else(|| format!("it answered HTTP {status} without words"));
             let words = format!("the host of images refuses this: {}", clipped(&words));
             return Trouble::new(Condition::UpstreamError, words).with("status", status);
+        }
+        let asks = response.header("www-authenticate").is_some_and(hints::is_basic);
+        if status == 401 && asks && said(&body).is_none() {
+            return Trouble::new(Condition::BadCredentials, hints::GATE).with("status", status);
         }
         let mut trouble = troubled(status, body, response.body.len());
         // In seconds; a date (RFC 9110, 10.2.3) says no more than the hint.

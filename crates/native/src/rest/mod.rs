@@ -59,5 +59,5 @@ pub(crate) use step::{
     Bind, Encoding, Field, Missing, Open, Source, Step, When, delete, edit, fixed, get, patch, post, purge,
     put, query, value,
 };
-pub(crate) use unread::Unread;
+pub(crate) use unread::{Unread, json};
 pub(crate) use world::{Limits, RAW, World};

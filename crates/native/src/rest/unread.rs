@@ -29,7 +29,7 @@ const LOOKED_AT: usize = 4096;
 const SHOWN: usize = 200;
 
 /// An answer's JSON; null for an answer with nothing in it, `None` when it is something else.
-pub(super) fn json(body: &[u8]) -> Option<Value> {
+pub(crate) fn json(body: &[u8]) -> Option<Value> {
     let mut body = body.trim_ascii();
     while let Some(rest) = body.strip_prefix(MARK) {
         body = rest.trim_ascii_start();

@@ -151,6 +151,26 @@ fn who_wants_to_be_asked_later_says_when() {
     }
 }
 
+/// A web server with a password of its own; and a mark before an error's words.
+#[test]
+fn errors_are_read_like_other_answers() {
+    let error = |status, headers: Vec<(String, String)>, body: &'static str| {
+        let fake =
+            Fake::replying(move |_| HttpResponse { status, headers: headers.clone(), body: body.into() });
+        refused(&asked(&site(Answers::Compact, fake), "wp_get_posts", &json!({}))).1
+    };
+    let challenge =
+        |scheme: &str| vec![("WWW-Authenticate".to_owned(), format!("{scheme} realm=\"Staging\""))];
+    assert!(
+        error(401, challenge("basic"), "<h1>Authorization Required</h1>").contains("password of its own")
+    );
+    assert!(error(401, challenge("Bearer"), "<h1>No</h1>").contains("an Application Password is needed"));
+    let words = r#"{"code":"rest_forbidden","message":"Sorry."}"#;
+    assert!(error(401, challenge("Basic"), words).starts_with("Sorry. (an Application Password"));
+    let marked = "\u{feff}{\"code\":\"rest_post_invalid_id\",\"message\":\"Invalid post ID.\"}";
+    assert_eq!(error(404, Vec::new(), marked), "Invalid post ID.");
+}
+
 /// What a site says itself of where its API is.
 #[test]
 fn the_address_of_the_api_is_taken_for_the_sites() {
