@@ -203,3 +203,55 @@ async fn sessions_go_on_listening_at_a_server_that_was_configured_otherwise() {
     rig.to(", headers: { X-Other: one }", "plain").await;
     assert!(session.ask("resources/read", &json!({"uri": WATCHED})).await["error"].is_object());
 }
+
+/// Endpoints with dialects that keep sessions, with little room.
+const NARROW: &str = "mcpServers: { plain: { native: plain } }\n\
+    profiles: { default: { names: plain } }\n\
+    dialects: { gated: { base: gateway, initializeGate: session, sessions: issued } }\n\
+    endpoints: [ { path: /gated, dialect: gated }, { path: /bb, dialect: bb }, { path: /site, dialect: buddyboss },\n  \
+    { path: /sse, dialect: kulturarv, transport: sse } ]\n\
+    limits: { requestBody: 2KiB, sessions: 2 }\n";
+
+#[tokio::test]
+async fn who_only_posts_goes_on_with_the_session_that_it_was_named() {
+    let gateway = Gateway::start(NARROW).await;
+    let http = gateway.http();
+    let list = request(2, "tools/list", &json!({})).to_string();
+    assert!(
+        http.post("/gated", &[], &list).await.json().await["error"].is_object(),
+        "initialize comes first"
+    );
+    let hello =
+        json!({"protocolVersion": "1", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}});
+    let begun = http.post("/gated", &[], &request(1, "initialize", &hello).to_string()).await;
+    let session = begun.header("mcp-session-id").to_owned();
+    let listed = http.post("/gated", &[("Mcp-Session-Id", &session)], &list).await.json().await;
+    assert!(listed["result"]["tools"].is_array(), "{listed}");
+    let other = http.post("/gated", &[("Mcp-Session-Id", "nobody")], &list).await.json().await;
+    assert!(other["error"].is_object(), "{other}");
+}
+
+#[tokio::test]
+async fn a_stream_that_there_is_no_room_for_is_refused_by_its_status() {
+    let gateway = Gateway::start(NARROW).await;
+    let http = gateway.http();
+    let events = [("Accept", "text/event-stream")];
+    let (one, other) = (http.get("/sse", &events).await, http.get("/gated", &events).await);
+    assert_eq!((one.status, other.status), (200, 200));
+    for path in ["/sse", "/gated"] {
+        let mut full = http.get(path, &events).await;
+        assert_eq!((full.status, full.header("retry-after")), (503, "5"), "{path}");
+        assert!(full.json().await["error"]["message"].is_string(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_long_is_refused_in_the_dialect() {
+    let gateway = Gateway::start(NARROW).await;
+    let long = request(1, "ping", &json!({"text": "x".repeat(3000)})).to_string();
+    for path in ["/gated", "/bb", "/site", "/message"] {
+        let mut refused = gateway.http().post(path, &[], &long).await;
+        assert_eq!(refused.status, 413, "{path}");
+        assert_eq!(refused.json().await["error"]["code"], -32600, "{path}");
+    }
+}

@@ -79,7 +79,7 @@ impl Visit<'_> {
             let path = self.place.messages.as_deref().unwrap_or(request.uri().path());
             return match open(self.shard, &self.front, &self.entry.identity, path) {
                 Some(body) => answer::events(body),
-                None => self.refuse(Condition::Internal, TOO_MANY),
+                None => self.full(),
             };
         }
         let profile = &self.shard.gateway.snapshot.profiles[self.front.profile].slug;
@@ -96,9 +96,9 @@ impl Visit<'_> {
             Ok(session) => session,
             Err(refusal) => return *refusal,
         };
-        let text = match post::read(self.shard, &mut body).await {
+        let text = match post::collected(self.shard, &mut body).await {
             Ok(text) => text,
-            Err(refusal) => return *refusal,
+            Err(unread) => return self.unread(&unread),
         };
         let identity = &self.entry.identity;
         let taken = match session.as_ref().and_then(|session| Some((session, session.stream()?))) {
@@ -196,20 +196,20 @@ impl Visit<'_> {
         query: Option<&str>,
     ) -> Result<Option<Arc<Session>>, Box<Response<Body>>> {
         let row = &self.front.row;
-        let named = if row.events.streams == Streams::None {
-            headers.get(names::SESSION_ID).and_then(|id| id.to_str().ok())
-        } else {
-            let parameter = &*row.events.session_parameter;
-            let pairs = query.unwrap_or_default().split('&');
-            pairs.filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == parameter).map(|(_, id)| id)
+        let has_streams = row.events.streams != Streams::None;
+        let parameter = &*row.events.session_parameter;
+        let pairs = query.filter(|_| has_streams).unwrap_or_default().split('&');
+        let mut pairs = pairs.filter_map(|pair| pair.split_once('='));
+        let in_query = pairs.find(|(key, _)| *key == parameter).map(|(_, id)| id);
+        // Where `initialize` names a session, too, clients without a stream go on with that.
+        let in_header = || {
+            let id = headers.get(names::SESSION_ID).and_then(|id| id.to_str().ok());
+            id.filter(|_| !has_streams || row.hello.sessions == Issued::Issued)
         };
-        let Some(id) = named else { return Ok(None) };
+        let Some(id) = in_query.or_else(in_header) else { return Ok(None) };
         let principal = &self.entry.identity.principal;
         let found = self.shard.gateway.dialect_sessions.get(id, principal, self.front.profile);
-        if found.is_none()
-            && row.events.streams != Streams::None
-            && row.events.unknown_session == UnknownSession::Refuse
-        {
+        if found.is_none() && in_query.is_some() && row.events.unknown_session == UnknownSession::Refuse {
             let message = "this session is unknown or has ended with its event stream; open another";
             return Err(Box::new(answer::refusal(StatusCode::NOT_FOUND, message)));
         }
@@ -226,8 +226,21 @@ impl Visit<'_> {
             || text(names::PROTOCOL_VERSION).is_some_and(|version| by_version(version.trim()).is_some())
     }
 
-    fn refuse(&self, condition: Condition, message: &str) -> Response<Body> {
-        said(refuse(&self.front.row, &Trouble::new(condition, message)))
+    /// The refusal of an event stream that there is no room for. Its client looks at the status alone, so that does not
+    /// depend on what a row has for messages.
+    fn full(&self) -> Response<Body> {
+        let mut reply = refuse(&self.front.row, &Trouble::new(Condition::Internal, TOO_MANY));
+        reply.status = StatusCode::SERVICE_UNAVAILABLE.as_u16();
+        reply.headers.push(("retry-after", RETRY_SECONDS.to_owned()));
+        said(reply)
+    }
+
+    /// The refusal of a body that could not be read, under the status that says why.
+    fn unread(&self, unread: &post::Unread) -> Response<Body> {
+        let trouble = Trouble::new(Condition::InvalidRequest, unread.message.clone());
+        let mut reply = refuse(&self.front.row, &trouble);
+        reply.status = unread.status.as_u16();
+        said(reply)
     }
 }
 
@@ -274,6 +287,9 @@ pub(super) async fn stranger(
 
 const TOO_MANY: &str =
     "too many sessions are open here; try again soon (`limits.sessions` in the configuration)";
+
+/// How long whoever finds no room is told to wait, in seconds.
+const RETRY_SECONDS: &str = "5";
 
 /// A reply as a response.
 pub(super) fn said(reply: Reply) -> Response<Body> {

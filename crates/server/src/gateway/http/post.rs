@@ -43,15 +43,29 @@ pub(super) async fn post(shard: &Shard, entry: &Entry, mut request: Arrived) -> 
     response
 }
 
+/// Why a body could not be read.
+pub(super) struct Unread {
+    /// What HTTP calls it.
+    pub(super) status: StatusCode,
+    /// The same for people.
+    pub(super) message: String,
+}
+
 /// Reads a body under its cap and in its time.
 pub(super) async fn read(shard: &Shard, body: &mut Incoming) -> Result<Bytes, Box<Response<Body>>> {
+    let read = collected(shard, body).await;
+    read.map_err(|unread| Box::new(answer::refusal(unread.status, &unread.message)))
+}
+
+/// The same for whoever has words of its own for what went wrong.
+pub(super) async fn collected(shard: &Shard, body: &mut Incoming) -> Result<Bytes, Unread> {
     let cap = shard.gateway.snapshot.limits.request_body;
     let read = collect(&mut *body, cap, Instant::now() + BODY_TIME).await;
     if let Err(CollectError::TooLarge { .. }) = read {
         // Many clients look for an answer only when they have sent everything.
         Box::pin(discard(body, UNREAD, Instant::now() + UNREAD_TIME)).await;
     }
-    read.map_err(|e| Box::new(unreadable(&e)))
+    read.map_err(|e| unread(&e))
 }
 
 /// Whether the requests of a message are still to be counted.
@@ -102,7 +116,7 @@ pub(super) async fn take(
     response
 }
 
-fn unreadable<E: std::fmt::Display>(error: &CollectError<E>) -> Response<Body> {
+fn unread<E: std::fmt::Display>(error: &CollectError<E>) -> Unread {
     let status = match error {
         CollectError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
         CollectError::TimedOut { .. } => StatusCode::REQUEST_TIMEOUT,
@@ -113,7 +127,7 @@ fn unreadable<E: std::fmt::Display>(error: &CollectError<E>) -> Response<Body> {
     } else {
         ""
     };
-    answer::refusal(status, &format!("{error}{mend}"))
+    Unread { status, message: format!("{error}{mend}") }
 }
 
 async fn single(
