@@ -25,6 +25,25 @@ pub(super) struct Resource {
 )]
 pub(crate) struct NoResource(pub(crate) String);
 
+/// A resource as tokens may name it: as it is written, and as URL types of clients write the same address, with host and
+/// scheme in small letters, without the scheme's own port, and with a path of `/` where there is none (RFC 3986, 6.2).
+pub(super) fn spellings(url: &str) -> Vec<Box<str>> {
+    let mut all: Vec<Box<str>> = vec![url.into()];
+    let parsed = url.parse::<Uri>().ok();
+    if let Some((uri, authority)) = parsed.as_ref().and_then(|uri| Some((uri, uri.authority()?))) {
+        let scheme = uri.scheme_str().unwrap_or("https").to_ascii_lowercase();
+        let own = if scheme == "http" { 80 } else { 443 };
+        let port = authority.port_u16().filter(|port| *port != own);
+        let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+        let origin = format!("{scheme}://{}{port}", authority.host().to_ascii_lowercase());
+        all.push(format!("{origin}{}", uri.path()).into());
+        if uri.path() == "/" {
+            all.push(origin.into());
+        }
+    }
+    all
+}
+
 impl Resource {
     /// The resource at `url`, for which the servers `issuers` give tokens with `scopes`.
     pub(super) fn new(url: &str, issuers: &[&str], scopes: &[Box<str>]) -> Result<Self, NoResource> {
@@ -95,6 +114,23 @@ mod tests {
             resource("http://127.0.0.1:8808/mcp").unwrap().metadata_url,
             "http://127.0.0.1:8808/.well-known/oauth-protected-resource/mcp"
         );
+    }
+
+    #[test]
+    fn a_resource_is_the_same_in_other_spellings() {
+        let all = |url: &str| spellings(url).iter().map(ToString::to_string).collect::<Vec<_>>();
+        for (written, other) in [
+            ("https://mcp.example.com", "https://mcp.example.com/"),
+            ("https://mcp.example.com/", "https://mcp.example.com"),
+            ("https://MCP.example.com:443/Mcp", "https://mcp.example.com/Mcp"),
+            ("http://127.0.0.1:80", "http://127.0.0.1/"),
+            ("http://[::1]:8808", "http://[::1]:8808/"),
+        ] {
+            let all = all(written);
+            assert!(all.contains(&written.to_owned()) && all.contains(&other.to_owned()), "{all:?}");
+        }
+        let all = all("https://mcp.example.com/mcp");
+        assert!(all.iter().all(|one| one == "https://mcp.example.com/mcp"), "{all:?}");
     }
 
     #[test]

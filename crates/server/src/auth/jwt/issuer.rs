@@ -14,6 +14,7 @@ use http::{StatusCode, Uri};
 use tokio::sync::Mutex;
 
 use super::super::denied::Refused;
+use super::super::resource::spellings;
 use super::super::web::{Get, Web, is_safe};
 use super::super::{Moment, NotSound};
 use super::discovery;
@@ -94,7 +95,7 @@ impl Issuer {
         if audiences.is_empty() {
             let resource =
                 resource.ok_or_else(|| bad("neither its audience nor this gateway's resource is said"))?;
-            audiences.push(resource.into());
+            audiences.extend(spellings(resource));
         }
         if config.algorithms.is_empty() {
             return Err(bad("no algorithm is allowed"));

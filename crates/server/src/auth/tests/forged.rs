@@ -66,6 +66,23 @@ async fn a_sound_token_of_each_allowed_algorithm_passes() {
 }
 
 #[tokio::test]
+async fn a_resource_without_a_path_is_that_with_a_slash() {
+    let world = World::new();
+    world.page(KEYS, 200, key_set(&all_keys()));
+    let auth = format!(
+        "{{ jwt: {{ issuer: '{ISSUER}', jwks: '{KEYS}' }}, oauth: {{ resource: 'https://mcp.example.com', scopes: [mcp] }} }}"
+    );
+    let authenticator = open(&auth, &world);
+    let identified = async |audience: &str| {
+        let token = signed("RS256", "rsa", &claims(&json!({ "aud": audience })));
+        authenticator.identify_at(&bearer(&token), at(0)).await.is_ok()
+    };
+    // SDKs ask for tokens with what their URL types make of the resource.
+    assert!(identified("https://mcp.example.com/").await && identified("https://mcp.example.com").await);
+    assert!(!identified("https://mcp.example.com/mcp").await && !identified("https://example.com").await);
+}
+
+#[tokio::test]
 async fn no_signature_and_no_algorithm_pass() {
     let (_, authenticator) = place("");
     let sound = claims(&json!({}));
