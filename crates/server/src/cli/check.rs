@@ -10,13 +10,15 @@ use store::keys::{Key, KeyState, Keys};
 use super::args::Global;
 use super::console::{Console, one_line};
 use super::failure::{Failure, fault_json};
-use super::settings::Settings;
+use super::settings::{Settings, Source};
 use super::{address, moment, state};
+use crate::preset::{self, Preset};
 
 const EXAMPLES: &str = "\
 Examples:
   dragoman check                                  the configuration that would be served
-  dragoman check team.yaml --json                 a file, for scripts; the exit code is 2 when it has faults";
+  dragoman check team.yaml --json                 a file, for scripts; the exit code is 2 when it has faults
+  dragoman check --preset bb more.yaml            a file that extends a preset";
 
 /// Read the configuration and name every fault in it
 #[derive(Debug, clap::Args)]
@@ -25,17 +27,20 @@ pub(super) struct Args {
     /// The file to check, instead of the one that would be served
     #[arg(value_name = "FILE", conflicts_with = "config")]
     file: Option<PathBuf>,
+    /// The preset that would be served, which the file extends
+    #[arg(long, value_name = "NAME", value_parser = preset::parse)]
+    preset: Option<Preset>,
 }
 
 /// Checks, and says what would be served.
 pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(), Failure> {
     let explicit = args.file.as_deref().or(global.config.as_deref());
+    let settings = Source::of(args.preset, explicit).load()?;
     if console.json {
-        let settings = Settings::load(explicit)?;
         return console.print(&report(&settings).to_string());
     }
-    let settings = Settings::read(explicit, console)?;
-    console.print(&summary(&settings, console))?;
+    settings.note(console);
+    console.print(&summary(&settings, args.preset, console))?;
     for note in notes(&settings) {
         console.note(&format!("note: {note}"));
     }
@@ -100,11 +105,13 @@ fn refused(config: &Config) -> Vec<&'static str> {
     notes
 }
 
-fn summary(settings: &Settings, console: &Console) -> String {
+fn summary(settings: &Settings, preset: Option<Preset>, console: &Console) -> String {
     let Config { listen, mcp_servers, profiles, endpoints, .. } = &settings.config;
-    let head = match &settings.file {
-        Some(file) => format!("{} is fine.", file.display()),
-        None => "There is no configuration file; the embedded demo would be served.".to_owned(),
+    let head = match (&settings.file, preset) {
+        (Some(file), None) => format!("{} is fine.", file.display()),
+        (Some(file), Some(preset)) => format!("{} over the preset {} is fine.", file.display(), preset.name),
+        (None, Some(preset)) => format!("The preset {} is fine.", preset.name),
+        (None, None) => "There is no configuration file; the embedded demo would be served.".to_owned(),
     };
     let mut text = format!("{}\n", console.out.bold(&head));
     let mut row = |what: &str, values: Vec<String>| {

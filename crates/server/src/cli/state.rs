@@ -7,7 +7,8 @@ use engine::config::{Audit, Config};
 use super::args::Global;
 use super::console::Console;
 use super::failure::Failure;
-use super::settings::Settings;
+use super::settings::{Settings, Source};
+use crate::preset::{self, Preset};
 
 /// The folder's option, for commands that need nothing else of the configuration.
 #[derive(Debug, Default, clap::Args)]
@@ -15,6 +16,9 @@ pub(super) struct Place {
     /// Where keys and the record lie, instead of where the configuration says
     #[arg(long, value_name = "FOLDER")]
     state: Option<PathBuf>,
+    /// The preset that is served, which the configuration file extends
+    #[arg(long, value_name = "NAME", value_parser = preset::parse, conflicts_with = "state")]
+    preset: Option<Preset>,
 }
 
 /// A folder of kept state, and the configuration that names it, if one was read.
@@ -34,7 +38,8 @@ impl Place {
         if let Some(folder) = &self.state {
             return Ok(State { folder: folder.clone(), config: None });
         }
-        let settings = Settings::read(global.config.as_deref(), console)?;
+        let settings = Source::of(self.preset, global.config.as_deref()).load()?;
+        settings.note(console);
         Ok(State { folder: folder(&settings)?, config: Some(settings.config) })
     }
 }

@@ -76,14 +76,35 @@ async fn profiles_and_ends_are_kept() {
 }
 
 #[tokio::test]
+async fn a_file_that_extends_a_preset_is_read_as_it_is_served() {
+    let config = "mcpServers: { wordpress: { site: { readOnly: true } } }\n\
+                  auth: { keys: true }\naudit: true\nstateFolder: kept\n";
+    let home = Home::new().with("more.yaml", config);
+    let over = ["--config", "more.yaml", "--preset", "wordpress"];
+    let with = |args: &[&'static str]| [args, &over].concat();
+    let run = home.run(&with(&["key", "new", "ann"])).await.good();
+    assert!(!run.err.contains("does not take keys"), "{}", run.err);
+    assert!(home.0.join("kept/keys.db").exists());
+    assert!(home.run(&with(&["key", "list"])).await.good().out.contains("ann"));
+    home.run(&with(&["audit"])).await.good();
+    let run = home.run(&["check", "more.yaml", "--preset", "wordpress"]).await.good();
+    assert!(run.out.contains("more.yaml over the preset wordpress is fine"), "{}", run.out);
+    let run = home.run(&["check", "--preset", "bb"]).await.good();
+    assert!(run.out.contains("The preset bb is fine") && run.out.contains("127.0.0.1:3000"), "{}", run.out);
+    home.run(&["check", "more.yaml"]).await.refused(2, &["nothing says how to reach this server"]);
+}
+
+#[tokio::test]
 async fn what_cannot_be_a_key_is_refused() {
     let home = Home::new();
-    home.run(&["key", "new", "ann"]).await.good();
+    let own = key(&home.run(&["key", "new", "ann"]).await.good());
     home.run(&["key", "new", "ann"])
         .await
         .refused(1, &["there is a key \"ann\" already", "= mend: ", "revoke"]);
     home.run(&["key", "new", ""]).await.refused(2, &["cannot be the name", "= mend: "]);
     home.run(&["key", "new", "dgm_x"]).await.refused(2, &["cannot be the name"]);
+    let run = home.run(&["key", "new", own.expose()]).await.refused(2, &["cannot be the name", own.prefix()]);
+    assert!(!run.err.contains(&own.expose()[..13]), "{}", run.err);
     home.run(&["key", "new", "a\u{1b}[2J"]).await.refused(2, &["cannot be seen"]);
     home.run(&["key", "new", "b", "--profile", ""]).await.refused(2, &["name of a profile"]);
     home.run(&["key", "new", "b", "--expires", "soon"]).await.refused(2, &["30d", "YYYY-MM-DD"]);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::{Digest, KeyText, MARK};
+use super::{Digest, KeyText, MARK, PREFIX_LEN};
 use crate::Error;
 use crate::database::{Database, Purpose, counted, kept};
 
@@ -250,7 +250,9 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Key> {
 /// The profiles as they are kept, if all is well with what a new key is to be.
 fn checked(new: &NewKey) -> Result<Option<String>, Error> {
     let name = &new.name;
-    let bad = |why| Err(Error::Name { name: name.chars().take(MAX_NAME).collect(), why });
+    // What was typed may be a key, of which no more is repeated than may be shown.
+    let shown = if KeyText::is_meant(name) { PREFIX_LEN } else { MAX_NAME };
+    let bad = |why| Err(Error::Name { name: name.chars().take(shown).collect(), why });
     if name.is_empty() || name.trim() != name {
         return bad("it is empty, or has white space around it");
     }
