@@ -108,6 +108,15 @@ auth: { site: { url: 'https://h/?a=hush' } }
     ),
     (
         r"mcpServers: {}
+auth: { jwt: { issuer: 'https://id.example.com?a' }, oauth: { resource: 'https://h/mcp?a' } }
+",
+        &[
+            r"2:24 auth.jwt[0].issuer ['https://id.example.com?*'] this address cannot have a query => remove the `?` and what follows it",
+            r"2:73 auth.oauth.resource ['https://h/mcp?*'] this address cannot have a query => remove the `?` and what follows it",
+        ],
+    ),
+    (
+        r"mcpServers: {}
 auth: { jwt: [] }
 ",
         &[r"2:14 auth.jwt [[]] a list of 0 issuers => write 1 to 64 issuers, or remove the key"],

@@ -1,7 +1,7 @@
 //! What values of `auth` mean: is this a token, a hash, a scope that we can work with?
 
 use super::model::Algorithm;
-use crate::config::check::{Flaw, is_readable_on_the_way, url};
+use crate::config::check::{Flaw, is_readable_on_the_way, site_url, url};
 use crate::config::read::clip;
 use crate::config::suggest;
 use crate::config::text::Text;
@@ -72,6 +72,11 @@ pub(in crate::config) fn safe_url(address: &Text) -> Result<(), Flaw> {
         return Err(Flaw::new(message, "write https://"));
     }
     Ok(())
+}
+
+/// The same for one that names somebody: it has no query (RFC 8414, section 2; RFC 8707, section 2, advises against it).
+pub(super) fn safe_name(address: &Text) -> Result<(), Flaw> {
+    site_url(address).and_then(|()| safe_url(address))
 }
 
 /// A scope (RFC 6749 section 3.3).

@@ -151,7 +151,7 @@ fn read_issuer(reader: &mut Reader<'_>, node: &Node) -> Option<Jwt> {
     let mut fields = reader.fields(node, "a mapping with `issuer`")?;
     let at = node.at.start..node.at.start;
     let issuer =
-        required(reader, &mut fields, &at, "issuer", "issuer: https://id.example.com", check::safe_url);
+        required(reader, &mut fields, &at, "issuer", "issuer: https://id.example.com", check::safe_name);
     let jwks = match fields.take("jwks") {
         None => Some(None),
         Some(entry) => reader.within("jwks", |reader| {
@@ -199,7 +199,7 @@ fn read_algorithms(reader: &mut Reader<'_>, fields: &mut Fields<'_>) -> Vec<Algo
 fn read_oauth(reader: &mut Reader<'_>, entry: &Entry) -> Option<OAuth> {
     let mut fields = reader.fields(&entry.value, "a mapping with `resource`")?;
     let example = "resource: https://mcp.example.com/mcp";
-    let resource = required(reader, &mut fields, &entry.key_at, "resource", example, check::safe_url);
+    let resource = required(reader, &mut fields, &entry.key_at, "resource", example, check::safe_name);
     let required_scopes =
         fields.take("requiredScopes").map(|entry| pieces::texts(reader, entry, check::scope));
     let scopes = fields.take("scopes").map(|entry| pieces::texts(reader, entry, check::scope));
