@@ -88,7 +88,9 @@ pub(super) fn refuse_with_id(row: &Dialect, id: Option<&[u8]>, trouble: &Trouble
 /// The answers to an array of messages as one.
 pub fn gather(row: &Dialect, replies: Vec<Reply>) -> Reply {
     let failed = replies.iter().any(|reply| reply.failed);
-    let bodies: Vec<Bytes> = replies.into_iter().map(|r| r.body).filter(|body| !body.is_empty()).collect();
+    // What acknowledges a message without an id is no answer.
+    let is_answer = |body: &Bytes| !body.is_empty() && **body != *row.reading.ack_body.as_bytes();
+    let bodies: Vec<Bytes> = replies.into_iter().map(|r| r.body).filter(is_answer).collect();
     if bodies.is_empty() {
         return Reply::raw(row.reading.ack_status, row.reading.ack_body.as_bytes().to_vec());
     }

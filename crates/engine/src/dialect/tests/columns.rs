@@ -188,6 +188,17 @@ fn batches_are_a_choice() {
         .collect();
     assert_eq!(json(&gather(&e.row, replies)).as_array().unwrap().len(), 2);
     assert_eq!(gather(&e.row, vec![]).status, 202);
+    let told = e.set("ackBody", &json!("{\"ok\":true}"));
+    let Reading::Batch(all) = told.read(r#"[{"jsonrpc":"2.0","method":"notifications/x"},5]"#) else {
+        panic!("no batch");
+    };
+    let replies = all.into_iter().map(|one| match one {
+        Reading::Done(reply) | Reading::Notified(reply, _) => reply,
+        other => panic!("{other:?}"),
+    });
+    let gathered = json(&gather(&told.row, replies.collect()));
+    assert_eq!(gathered.as_array().unwrap().len(), 1, "a notification is not answered: {gathered}");
+    let e = Endpoint::of("standard").set("batches", &json!("each"));
     assert!(matches!(e.read("[]"), Reading::Done(_)));
     assert!(matches!(e.read("[1"), Reading::Done(_)));
 }
