@@ -83,7 +83,9 @@ async fn pages_of_this_machine_and_of_allowed_origins_are_served() {
         assert_eq!(reply.status, 200, "{origin}");
         assert_eq!(reply.header("access-control-allow-origin"), origin);
         assert_eq!(reply.header("vary"), "Origin");
-        assert!(reply.header("access-control-expose-headers").contains("Mcp-Session-Id"));
+        for shown in ["Mcp-Session-Id", "Retry-After", "X-RateLimit-Remaining"] {
+            assert!(reply.header("access-control-expose-headers").contains(shown), "{shown}");
+        }
         let reply = scene.http().send("OPTIONS", "/mcp", &[("Origin", origin)], b"").await;
         assert_eq!(reply.status, 204, "{origin}");
         assert_eq!(reply.header("access-control-allow-origin"), origin);

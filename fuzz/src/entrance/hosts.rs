@@ -47,13 +47,21 @@ pub fn origin(text: &str) {
     }
 }
 
-/// Any value of `X-Forwarded-For`: the first address, if it is one.
+/// Any value of `X-Forwarded-For`: the first address, if it is one, as it stands or with the port that some proxies write.
 pub fn address(value: &[u8]) {
     let Ok(value) = HeaderValue::from_bytes(value) else { return };
     let mut headers = HeaderMap::new();
     headers.insert("x-forwarded-for", value.clone());
-    let first = value.to_str().ok().and_then(|text| text.split(',').next()?.trim().parse::<IpAddr>().ok());
-    assert_eq!(forwarded(&headers), first);
+    let text = value.to_str().unwrap_or_default();
+    let first = text.split(',').next().unwrap_or_default().trim();
+    let Some(found) = forwarded(&headers) else {
+        assert!(first.parse::<IpAddr>().is_err(), "{first:?}");
+        return;
+    };
+    let in_brackets = first.strip_prefix('[').and_then(|rest| rest.split([']', '%']).next());
+    let bare =
+        in_brackets.unwrap_or(if found.is_ipv4() { first.split(':').next().unwrap_or(first) } else { first });
+    assert_eq!(bare.parse(), Ok(found), "{first:?}");
 }
 
 fn is_local(name: &str) -> bool {

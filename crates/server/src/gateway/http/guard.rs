@@ -75,12 +75,15 @@ fn forbidden(message: &str) -> Box<Response<Body>> {
     Box::new(answer::refusal(StatusCode::FORBIDDEN, message))
 }
 
+/// What such a page may read of a response's head.
+const EXPOSED: &str = "Mcp-Session-Id, WWW-Authenticate, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, \
+                       X-RateLimit-Reset";
+
 /// Lets a page of an allowed origin read the response.
 pub(super) fn allow_origin(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(VARY, HeaderValue::from_static("Origin"));
-    headers
-        .insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("Mcp-Session-Id, WWW-Authenticate"));
+    headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
 }
 
 /// The answer to a browser that asks whether it may.
