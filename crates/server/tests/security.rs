@@ -186,7 +186,7 @@ async fn sessions_are_capped() {
     let third = Legacy::open(scene.http()).await;
     let _fourth = Legacy::open(scene.http()).await;
     let mut reply = Legacy::initialize(scene.http(), "/mcp", LEGACY, &json!({})).await;
-    assert_eq!(reply.status, 503);
+    assert_eq!((reply.status, reply.header("retry-after")), (503, "5"));
     let refusal = reply.json().await;
     assert!(error_message(&refusal).contains("limits.sessions"), "{refusal}");
     assert_eq!(reply.header("mcp-session-id"), "");

@@ -22,11 +22,19 @@ pub(super) fn empty(status: StatusCode) -> Response<Body> {
     response
 }
 
+/// After how many seconds it may help to come again where there are too many sessions: they last longer than calls.
+pub(super) const RETRY_LATER: u64 = 5;
+
 /// A message. Of a cap on what goes on at once nobody knows when there is room: it may help to come again soon.
 pub(super) fn message(status: u16, text: Bytes) -> Response<Body> {
     let mut response = passing(Body::Full(text));
-    if status == StatusCode::TOO_MANY_REQUESTS {
-        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(RETRY_SOON));
+    let again = match status {
+        429 => Some(RETRY_SOON),
+        503 => Some(RETRY_LATER),
+        _ => None,
+    };
+    if let Some(seconds) = again {
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     response

@@ -167,7 +167,7 @@ impl Visit<'_> {
         if begins && session.is_none() && row.hello.sessions == Issued::Issued {
             match self.issue() {
                 Some(id) => reply.headers.push((names::SESSION_ID, id)),
-                None => return self.refuse_text(text, TOO_MANY),
+                None => return self.no_room(text),
             }
         }
         said(reply)
@@ -177,6 +177,17 @@ impl Visit<'_> {
     fn refuse_text(&self, text: &Bytes, message: &str) -> Response<Body> {
         let trouble = Trouble::new(Condition::Internal, message);
         said(refuse_text(self.shard, &self.front.row, text, &trouble))
+    }
+
+    /// The refusal of a session that there is no room for.
+    fn no_room(&self, text: &Bytes) -> Response<Body> {
+        let trouble = Trouble::new(Condition::Internal, TOO_MANY);
+        let mut reply = refuse_text(self.shard, &self.front.row, text, &trouble);
+        if reply.status == StatusCode::INTERNAL_SERVER_ERROR.as_u16() {
+            reply.status = StatusCode::SERVICE_UNAVAILABLE.as_u16();
+        }
+        reply.headers.push(("retry-after", answer::RETRY_LATER.to_string()));
+        said(reply)
     }
 
     /// Opens a session for a client that has just introduced itself.
@@ -231,7 +242,7 @@ impl Visit<'_> {
     fn full(&self) -> Response<Body> {
         let mut reply = refuse(&self.front.row, &Trouble::new(Condition::Internal, TOO_MANY));
         reply.status = StatusCode::SERVICE_UNAVAILABLE.as_u16();
-        reply.headers.push(("retry-after", RETRY_SECONDS.to_owned()));
+        reply.headers.push(("retry-after", answer::RETRY_LATER.to_string()));
         said(reply)
     }
 
@@ -287,9 +298,6 @@ pub(super) async fn stranger(
 
 const TOO_MANY: &str =
     "too many sessions are open here; try again soon (`limits.sessions` in the configuration)";
-
-/// How long whoever finds no room is told to wait, in seconds.
-const RETRY_SECONDS: &str = "5";
 
 /// A reply as a response.
 pub(super) fn said(reply: Reply) -> Response<Body> {
