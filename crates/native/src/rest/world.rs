@@ -73,6 +73,9 @@ pub(super) struct Run<'a> {
     file: Option<FileData>,
     /// The members that an answer is asked for, where it is shown in part.
     fields: Option<String>,
+    /// Whether an answer without a word may be one: WordPress sends `null` so (`WP_REST_Server::serve_request`), which only what
+    /// is shown as it comes can mean.
+    may_be_blank: bool,
     totals: Totals,
 }
 
@@ -93,8 +96,9 @@ impl World {
     ) -> Result<Shown, Trouble> {
         let raw = self.answers == Answers::Compact && values.flag(RAW);
         let fields = (self.answers == Answers::Compact && !raw).then(|| shape.fields()).flatten();
-        let totals = Totals::default();
-        let mut run = Run { world: self, arguments, values, mapped, file: None, fields, totals };
+        let (totals, may_be_blank) = (Totals::default(), matches!(shape, Shape::Whole));
+        let mut run =
+            Run { world: self, arguments, values, mapped, file: None, fields, may_be_blank, totals };
         let mut last = Value::Null;
         for (at, step) in steps.iter().enumerate() {
             match step {
@@ -242,7 +246,8 @@ impl Run<'_> {
             return Ok((body, Totals::default()));
         }
         let response = self.response(base, request).await?;
-        if verb == Verb::Get && response.status == 200 && response.body.iter().all(u8::is_ascii_whitespace) {
+        let is_blank = response.status == 200 && response.body.iter().all(u8::is_ascii_whitespace);
+        if verb == Verb::Get && is_blank && !self.may_be_blank {
             return Err(swallowed());
         }
         if let Some(cache) = cache {
