@@ -179,13 +179,10 @@ impl Visit<'_> {
         said(refuse_text(self.shard, &self.front.row, text, &trouble))
     }
 
-    /// The refusal of a session that there is no room for.
+    /// The refusal of a session that there is no room for, under the row's own status.
     fn no_room(&self, text: &Bytes) -> Response<Body> {
         let trouble = Trouble::new(Condition::Internal, TOO_MANY);
         let mut reply = refuse_text(self.shard, &self.front.row, text, &trouble);
-        if reply.status == StatusCode::INTERNAL_SERVER_ERROR.as_u16() {
-            reply.status = StatusCode::SERVICE_UNAVAILABLE.as_u16();
-        }
         reply.headers.push(("retry-after", answer::RETRY_LATER.to_string()));
         said(reply)
     }
