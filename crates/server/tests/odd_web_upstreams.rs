@@ -273,3 +273,52 @@ async fn headers_that_a_server_no_longer_wants_are_learnt_anew_once() {
     assert!(error_message(&answer).contains("mcp-param-never"), "{answer}");
     assert_eq!(puppet.count("tools/call"), 2, "once more, and no more");
 }
+
+/// Characters that nobody sees reach no client, in its server's era and in another, and the log says so in one line.
+#[tokio::test]
+async fn hidden_characters_in_lists() {
+    let puppet = Puppet::start(|_, request| match request.method() {
+        "initialize" => {
+            let info = json!({"name": "hider", "version": "1"});
+            let hello = json!({"protocolVersion": LEGACY, "capabilities": {"tools": {}}, "serverInfo": info,
+                "instructions": "Be\u{e0041}\u{202e} kind.\n\u{646}\u{200c}\u{647}"});
+            Said::Result(hello, String::new())
+        }
+        "tools/list" => {
+            let schema = json!({"type": "object", "properties": {"a": {"description": "x\u{200b}y"}}});
+            let hides = json!({"type": "object", "properties": {"a\u{feff}": {}}});
+            let tools = json!([
+                {"name": "ok", "description": "say\u{1b}[8m hi", "inputSchema": schema},
+                {"name": "plain", "title": "\u{1f469}\u{200d}\u{1f469}", "inputSchema": {"type": "object"}},
+                {"name": "o\u{2066}k", "inputSchema": {"type": "object"}},
+                {"name": "hides", "inputSchema": hides},
+            ]);
+            // As escapes, too.
+            let text =
+                json!({"jsonrpc": "2.0", "id": request.body["id"], "result": {"tools": tools}}).to_string();
+            let text = text.replace('\u{200b}', "\\u200B").replace('\u{feff}', "\\uFEFF");
+            Said::Status(200, "application/json", text)
+        }
+        _ => Said::Proper,
+    })
+    .await;
+    let gateway = Gateway::start(&config(&puppet, "")).await;
+    let session = Legacy::open(gateway.http()).await;
+    let same = session.ask("tools/list", &json!({})).await;
+    let other = Modern::new(gateway.http()).ask("tools/list", &json!({})).await;
+    for answer in [&same, &other] {
+        assert_eq!(tool_names(answer), ["up__ok", "up__plain"], "{answer}");
+        let tools = &answer["result"]["tools"];
+        assert_eq!(tools[0]["description"], "say[8m hi");
+        assert_eq!(tools[0]["inputSchema"]["properties"]["a"]["description"], "xy");
+        assert_eq!(tools[1]["title"], "\u{1f469}\u{200d}\u{1f469}");
+    }
+    let hello = Modern::new(gateway.http()).ask("server/discover", &json!({})).await;
+    let instructions = hello["result"]["instructions"].as_str().expect("instructions");
+    assert!(instructions.ends_with("Be kind.\n\u{646}\u{200c}\u{647}"), "{instructions:?}");
+    let denied = session.call("up__o\u{2066}k", &json!({})).await;
+    assert!(error_message(&denied).contains("unknown tool"), "{denied}");
+    let note = "hidden or control characters; left out: \"o\\u{2066}k\" of tools (U+2066 in one of its names), \
+                \"hides\" of tools (U+FEFF in one of its names); removed from texts: 1 of tools, the instructions";
+    gateway.log().has(note).await;
+}

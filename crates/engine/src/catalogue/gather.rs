@@ -1,5 +1,6 @@
 //! Fetching an upstream's lists, page after page, as a state machine: requests out, answers in.
 
+use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
 
 use bytes::Bytes;
@@ -7,6 +8,7 @@ use proto::era::{CacheHint, Era, ServerHello, own_meta};
 use proto::json::{Elements, Members, quote};
 use proto::rpc::{Frame, Id, Kind, RpcError, code};
 
+use super::hidden::{Screening, ScreeningNote, screen, screen_text};
 use super::{Item, ListKind, Offer};
 
 /// Caps on what is fetched.
@@ -46,12 +48,18 @@ pub struct Gather {
     entries: usize,
     seen: HashSet<String>,
     hint: Option<CacheHint>,
+    screened: ScreeningNote,
     offer: Offer,
 }
 
 impl Gather {
     /// A run through the lists that the upstream announced. `client_info` is the gateway's own, as JSON.
-    pub fn new(hello: ServerHello, limits: GatherLimits, client_info: &str) -> Self {
+    pub fn new(mut hello: ServerHello, limits: GatherLimits, client_info: &str) -> Self {
+        let mut screened = ScreeningNote::default();
+        if let Some(Cow::Owned(text)) = hello.instructions.as_deref().map(screen_text) {
+            screened.instructions();
+            hello.instructions = Some(text);
+        }
         let announced = Members::of_document(&hello.capabilities, proto::json::MAX_DEPTH).ok();
         let has = |kind: &ListKind| {
             announced.as_ref().is_some_and(|m| m.get(&hello.capabilities, kind.capability()).is_some())
@@ -66,7 +74,8 @@ impl Gather {
             lists: Default::default(),
         };
         let client_info = client_info.to_owned();
-        Self { limits, client_info, todo, pages: 0, entries: 0, seen: HashSet::new(), hint: None, offer }
+        let seen = HashSet::new();
+        Self { limits, client_info, todo, pages: 0, entries: 0, seen, hint: None, screened, offer }
     }
 
     /// The list that the next request asks for; `None` when all are there.
@@ -130,7 +139,14 @@ impl Gather {
             return self.note(format!("more than {} entries; the rest is left out", self.limits.entries));
         }
         // The page's buffer goes when its items are merged, so an item keeps its own bytes.
-        let own = Bytes::copy_from_slice(text);
+        let own = match screen(kind, text) {
+            Screening::Clean => Bytes::copy_from_slice(text),
+            Screening::Cleaned(text) => {
+                self.screened.cleaned(kind);
+                text
+            }
+            Screening::Refused(found) => return self.screened.refused(kind, text, found),
+        };
         let Some(item) = Item::read(kind, own) else {
             return self.note(format!("an entry of {} without a {} is left out", kind.member(), kind.key()));
         };
@@ -174,7 +190,8 @@ impl Gather {
     }
 
     /// What was gathered.
-    pub fn finish(self) -> Offer {
+    pub fn finish(mut self) -> Offer {
+        self.offer.notes.extend(self.screened.text());
         Offer { cache: self.hint.unwrap_or(CacheHint::NONE), ..self.offer }
     }
 }

@@ -14,6 +14,7 @@ mod assemble;
 mod capabilities;
 mod effort;
 mod gather;
+mod hidden;
 mod item;
 mod mirrored;
 mod names;

@@ -74,6 +74,21 @@ fn all_pages_are_followed_and_circles_are_left() {
 }
 
 #[test]
+fn what_hides_characters_is_cleaned_or_left_out_with_one_note() {
+    let mut hello = hello(&V2025_11_25);
+    hello.instructions = Some("Be\u{202e} kind.".to_owned());
+    let mut gather = Gather::new(hello, LIMITS, "{}");
+    let tools =
+        r#"{"tools":[{"name":"a" , "x":1.0},{"name":"b\u202e"},{"name":"c","description":"\u200bx"}]}"#;
+    gather.feed(&answer(tools)).unwrap();
+    let offer = gather.finish();
+    let texts: Vec<&[u8]> = offer.list(ListKind::Tools).iter().map(|item| &item.text[..]).collect();
+    assert_eq!(texts, [br#"{"name":"a" , "x":1.0}"#.as_slice(), br#"{"name":"c","description":"x"}"#]);
+    assert_eq!(offer.hello.instructions.as_deref(), Some("Be kind."));
+    assert_eq!(offer.notes.len(), 1, "{:?}", offer.notes);
+}
+
+#[test]
 fn endless_pages_and_endless_lists_end() {
     let mut gather = Gather::new(hello(&V2025_11_25), GatherLimits { pages: 3, entries: 4 }, "{}");
     let mut n = 0;
