@@ -9,7 +9,7 @@ use proto::json::quote;
 
 use crate::access::{Asker, Class, Guard, Rules};
 use crate::catalogue::UpstreamId;
-use crate::config::{Affinity, Config, Limits, Link, Profile, StdioLink, Text};
+use crate::config::{Affinity, Config, Limits, Link, Profile, ServerTools, StdioLink, Text};
 use crate::dialect::Dialect;
 use crate::exchange::Timeouts;
 use crate::places::{Place, Places};
@@ -25,6 +25,8 @@ pub struct UpstreamSpec {
     pub link: Link,
     /// Who shares a connection to it.
     pub affinity: Affinity,
+    /// Which of its tools are served.
+    pub tools: ServerTools,
     /// How long its calls may take.
     pub timeouts: Timeouts,
     /// Whether each caller gives a consent of its own, if the server wants any: then nothing that one caller's consent opened
@@ -226,7 +228,8 @@ impl UpstreamSpec {
         };
         let timeouts = Timeouts { idle: Duration::ZERO, overall: Duration::ZERO };
         let (id, name) = (UpstreamId(u32::MAX), "(removed)".into());
-        Self { id, name, link: Link::Stdio(link), affinity: Affinity::Shared, timeouts, apart: false }
+        let (affinity, tools) = (Affinity::Shared, ServerTools::default());
+        Self { id, name, link: Link::Stdio(link), affinity, tools, timeouts, apart: false }
     }
 
     /// Whether links to the one serve for the other as well.
@@ -234,6 +237,7 @@ impl UpstreamSpec {
         self.name == other.name
             && self.link == other.link
             && self.affinity == other.affinity
+            && self.tools == other.tools
             && self.timeouts == other.timeouts
             && self.apart == other.apart
     }
@@ -248,7 +252,8 @@ fn upstreams(config: &Config, before: &Numbers<'_>) -> (Vec<UpstreamSpec>, u32) 
         let timeouts = Timeouts { idle, overall: config.limits.call_timeout.max(idle) };
         let (id, apart) = (UpstreamId(next), config.auth.asks() && takes_own_consent(&server.link));
         let (name, link) = (name.as_str().into(), server.link.clone());
-        let new = UpstreamSpec { id, name, link, affinity: server.affinity, timeouts, apart };
+        let tools = server.tools.clone();
+        let new = UpstreamSpec { id, name, link, affinity: server.affinity, tools, timeouts, apart };
         if let Some(known) = before.upstreams.iter().find(|known| known.is_like(&new)) {
             upstreams.push(known.clone());
         } else {

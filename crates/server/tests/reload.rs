@@ -184,6 +184,29 @@ async fn a_faulty_file_changes_nothing() {
     list_has(&session, "more__echo", true).await;
 }
 
+/// What a server's entry excludes is in no list and cannot be called, in any profile and era, as soon as the file says so.
+#[tokio::test]
+async fn excluded_tools_are_gone_everywhere() {
+    let rest = "profiles: { one: { servers: [more], names: plain } }\n";
+    let mut place = Changing::new(&[("more", "{ native: demo, excludeTools: [echo] }")], rest).await;
+    let session = Legacy::open(place.http()).await;
+    list_has(&session, "more__hello", true).await;
+    list_has(&session, "more__echo", false).await;
+    let one = Modern { path: "/mcp/one".to_owned(), ..Modern::new(place.http()) };
+    let said = json!({"text": "x", "name": "x"});
+    for answer in [session.call("more__echo", &said).await, one.call("echo", &said).await] {
+        assert!(error_message(&answer).contains("unknown tool"), "{answer}");
+    }
+    assert!(error_message(&session.call("echo", &said).await).contains("unknown tool"));
+    place.to(&[("more", "{ native: demo, disabledTools: [hello] }")], rest).await;
+    list_has(&session, "more__echo", true).await;
+    list_has(&session, "more__hello", false).await;
+    place.to(&[("more", "{ native: demo, tools: [hello] }")], rest).await;
+    let listed = one.ask("tools/list", &json!({})).await;
+    assert_eq!(tool_names(&listed), ["hello"]);
+    assert!(error_message(&one.call("echo", &said).await).contains("unknown tool"));
+}
+
 #[tokio::test]
 async fn a_change_of_the_file_is_noticed() {
     let place = Changing::new(&[], "").await;

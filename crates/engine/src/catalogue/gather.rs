@@ -9,7 +9,9 @@ use proto::json::{Elements, Members, quote};
 use proto::rpc::{Frame, Id, Kind, RpcError, code};
 
 use super::hidden::{Screening, ScreeningNote, screen, screen_text};
+use super::selection::ToolSelection;
 use super::{Item, ListKind, Offer};
+use crate::config::ServerTools;
 
 /// Caps on what is fetched.
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +51,7 @@ pub struct Gather {
     seen: HashSet<String>,
     hint: Option<CacheHint>,
     screened: ScreeningNote,
+    selection: ToolSelection,
     offer: Offer,
 }
 
@@ -75,7 +78,14 @@ impl Gather {
         };
         let client_info = client_info.to_owned();
         let seen = HashSet::new();
-        Self { limits, client_info, todo, pages: 0, entries: 0, seen, hint: None, screened, offer }
+        let selection = ToolSelection::default();
+        Self { limits, client_info, todo, pages: 0, entries: 0, seen, hint: None, screened, selection, offer }
+    }
+
+    /// The same run, which keeps only the tools that are served.
+    #[must_use]
+    pub fn serving(self, tools: ServerTools) -> Self {
+        Self { selection: ToolSelection::new(tools), ..self }
     }
 
     /// The list that the next request asks for; `None` when all are there.
@@ -150,6 +160,9 @@ impl Gather {
         let Some(item) = Item::read(kind, own) else {
             return self.note(format!("an entry of {} without a {} is left out", kind.member(), kind.key()));
         };
+        if kind == ListKind::Tools && !self.selection.admits(&item.key) {
+            return;
+        }
         if !self.seen.insert(format!("{} {}", kind.member(), item.key)) {
             return self.note(format!("{} {:?} is listed twice; the first counts", kind.member(), item.key));
         }
@@ -191,7 +204,7 @@ impl Gather {
 
     /// What was gathered.
     pub fn finish(mut self) -> Offer {
-        self.offer.notes.extend(self.screened.text());
+        self.offer.notes.extend(self.screened.text().into_iter().chain(self.selection.note()));
         Offer { cache: self.hint.unwrap_or(CacheHint::NONE), ..self.offer }
     }
 }

@@ -22,6 +22,7 @@ mod offer;
 mod pages;
 mod part;
 mod resources;
+mod selection;
 mod template;
 mod validator;
 mod view;

@@ -8,7 +8,7 @@ use proto::rpc::{Frame, FrameLimits, Id};
 
 use super::*;
 use crate::access::{Asker, Guard, Principal, Rules};
-use crate::config::{Lookup, Naming, Profile, load};
+use crate::config::{Lookup, Naming, Profile, ServerTools, load};
 
 mod guarded;
 mod mixed;
@@ -86,6 +86,19 @@ fn what_hides_characters_is_cleaned_or_left_out_with_one_note() {
     assert_eq!(texts, [br#"{"name":"a" , "x":1.0}"#.as_slice(), br#"{"name":"c","description":"x"}"#]);
     assert_eq!(offer.hello.instructions.as_deref(), Some("Be kind."));
     assert_eq!(offer.notes.len(), 1, "{:?}", offer.notes);
+}
+
+#[test]
+fn tools_that_are_not_served_are_in_no_offer() {
+    let glob = |text| crate::config::Glob::parse(text).unwrap();
+    let (only, never) = (Some(vec![glob("a"), glob("b"), glob("z*")]), vec![glob("b"), glob("typo")]);
+    let mut gather = Gather::new(hello(&V2025_11_25), LIMITS, "{}").serving(ServerTools { only, never });
+    gather.feed(&answer(r#"{"tools":[{"name":"a"},{"name":"b"},{"name":"c"}]}"#)).unwrap();
+    gather.feed(&answer(r#"{"prompts":[{"name":"b"}]}"#)).unwrap();
+    let offer = gather.finish();
+    let names = |kind| offer.list(kind).iter().map(|item| item.key.as_str()).collect::<Vec<_>>();
+    assert_eq!((names(ListKind::Tools), names(ListKind::Prompts)), (vec!["a"], vec!["b"]));
+    assert!(offer.notes.len() == 1 && offer.notes[0].ends_with(": \"typo\""), "{:?}", offer.notes);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use super::model::{Affinity, HttpTransport, Link, Server};
 use super::native;
 use super::parse::{Entry, Node};
 use super::read::{CHANGE_FILLED, Fields, Reader, clip};
+use super::server_tools;
 use super::suggest;
 use super::units;
 
@@ -47,10 +48,6 @@ fn link_keys() -> impl Iterator<Item = &'static str> {
 /// Other clients' names for `url`, and what they say about the transport.
 const URL_ALIASES: &[(&str, HttpTransport)] =
     &[("serverUrl", HttpTransport::Auto), ("httpUrl", HttpTransport::Streamable)];
-
-/// Keys with which other clients choose tools; a person who wrote one counts on it.
-const TOOL_CHOICE_KEYS: &[&str] =
-    &["allowedTools", "disabledTools", "enabledTools", "excludeTools", "includeTools", "tools"];
 
 /// Keys that only concern the client that wrote them.
 const FOREIGN_KEYS: &[&str] = &[
@@ -170,11 +167,13 @@ fn read_enabled(
     let description = fields
         .take("description")
         .and_then(|entry| reader.within("description", |reader| reader.text(&entry.value, "a text")));
+    let tools = server_tools::read(reader, fields, &entry.key, base.map(|base| &base.tools));
     Some(Server {
         link: link?,
         disabled: false,
         timeout: timeout.or(base.and_then(|base| base.timeout)),
         affinity: affinity.or(base.map(|base| base.affinity)).unwrap_or_default(),
+        tools,
         description: description.or(base.and_then(|base| base.description.clone())),
     })
 }
@@ -347,7 +346,10 @@ fn read_timeout(reader: &mut Reader<'_>, node: &Node) -> Option<Duration> {
 fn note_foreign(reader: &mut Reader<'_>, fields: Fields<'_>) {
     for entry in fields.rest() {
         let key = entry.key.as_str();
-        let known_elsewhere = FOREIGN_KEYS.contains(&key) || TOOL_CHOICE_KEYS.contains(&key);
+        if reader.within(key, |reader| server_tools::refuse(reader, entry)) {
+            continue;
+        }
+        let known_elsewhere = FOREIGN_KEYS.contains(&key);
         let near = suggest::nearest(key, OWN_KEYS.iter().copied()).filter(|_| !known_elsewhere);
         reader.within(key, |reader| match near {
             Some(near) => {
@@ -367,9 +369,6 @@ fn foreign_mend(key: &str) -> &'static str {
     match key {
         "envFile" => "write the variables under `env`, or a secret as \"${file:path}\"",
         "auth" | "headersHelper" => "send a token under `headers`: Authorization: \"Bearer ${TOKEN}\"",
-        _ if TOOL_CHOICE_KEYS.contains(&key) => {
-            "choose tools per profile: profiles.default.tools.allow or .deny"
-        }
         _ => "nothing to do; it may stay",
     }
 }

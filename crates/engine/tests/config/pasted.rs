@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dragoman_engine::config::{HttpTransport, Link, Text};
 
-use crate::{loaded, notes_in_short, same};
+use crate::{faults_in_short, loaded, notes_in_short, same};
 
 #[test]
 fn claude_desktop() {
@@ -80,18 +80,74 @@ fn cursor_and_its_kin() {
     let paths: Vec<&str> = notes.iter().map(|note| note.path.trim_start_matches("mcpServers.")).collect();
     assert_eq!(
         paths,
-        [
-            "cursor.envFile",
-            "cline.autoApprove",
-            "cline.alwaysAllow",
-            "cline-2.trust",
-            "windsurf.disabledTools",
-            "gemini.includeTools",
-            "gemini.excludeTools",
-            "off.somethingNew",
-        ]
+        ["cursor.envFile", "cline.autoApprove", "cline.alwaysAllow", "cline-2.trust", "off.somethingNew",]
     );
-    assert_eq!(notes[4].mend, "choose tools per profile: profiles.default.tools.allow or .deny");
+    let served = |server: &str, tool: &str| config.mcp_servers[server].tools.admits(tool);
+    assert_eq!([served("windsurf", "rm"), served("windsurf", "ls")], [false, true]);
+    assert_eq!([served("gemini", "a"), served("gemini", "b"), served("gemini", "c")], [true, false, false]);
+}
+
+/// What each client writes under a server, and of the tools a, b and c those that are served.
+#[test]
+fn tools_are_chosen_as_each_client_says_it() {
+    for (written, served) in [
+        ("excludeTools: [a, b]", "c"),
+        ("excludeTools: a", "bc"),
+        ("includeTools: [a, 'b(--flag)']", "ab"),
+        ("includeTools: [a, b], excludeTools: [b]", "a"),
+        ("disabledTools: ['a(x)']", "bc"),
+        ("disabledTools: [], excludeTools: null", "abc"),
+        ("enabledTools: [c]", "c"),
+        ("allowedTools: [c], disabledTools: [c]", ""),
+        ("enabled_tools: [a, c], disabled_tools: [c]", "a"),
+        ("tools: ['*']", "abc"),
+        ("tools: []", ""),
+        ("tools: ['?'], excludeTools: [b]", "ac"),
+        (
+            "tools: { a: { enabled: false, description: x }, s-b: { enabled: false }, c: { enabled: true } }",
+            "c",
+        ),
+        ("tools: { a: false, b: true, c: { disabled: true } }", "b"),
+    ] {
+        let config = loaded(&format!("mcpServers: {{ s: {{ command: x, {written} }} }}")).config;
+        let tools = &config.mcp_servers["s"].tools;
+        let kept: String = ["a", "b", "c"].into_iter().filter(|name| tools.admits(name)).collect();
+        assert_eq!(kept, served, "{written}");
+    }
+    let note = "1:29 mcpServers.s.tools [tools] no tool of this server is served => name tools, or remove the key to serve all";
+    let text = "mcpServers: { s: { command: x, tools: [] } }";
+    same(text, &notes_in_short(text), &[&note.replace("1:29", "1:32")]);
+}
+
+#[test]
+fn what_looks_like_a_choice_of_tools_and_is_not_known_is_refused() {
+    for (key, help) in [
+        ("excludedTools", "did you mean `excludeTools`?"),
+        ("exclude_tools", "did you mean `excludeTools`?"),
+        ("exclude-tools", "did you mean `excludeTools`?"),
+        ("allowed_tools", "did you mean `allowedTools`?"),
+        ("DisabledTools", "did you mean `disabledTools`?"),
+        ("denyTools", "write `excludeTools` or"),
+        ("tool_filter", "write `excludeTools` or"),
+        ("toolsToInclude", "write `excludeTools` or"),
+        ("blockedToolNames", "write `excludeTools` or"),
+    ] {
+        let text = format!("mcpServers: {{ s: {{ command: x, {key}: [a] }} }}");
+        let faults = faults_in_short(&text);
+        assert_eq!(faults.len(), 1, "{faults:#?}");
+        let place = format!("1:32 mcpServers.s.{key} [{key}] `{key}` looks like a choice of tools");
+        assert!(faults[0].starts_with(&place) && faults[0].contains(help), "{faults:#?}");
+    }
+    let deep = faults_in_short(
+        "mcpServers: { s: { command: x, options: { toolFilter: { mode: block, list: [a] } } } }",
+    );
+    assert!(deep.len() == 1 && deep[0].contains("mcpServers.s.options.toolFilter"), "{deep:#?}");
+    let both = faults_in_short("mcpServers: { s: { command: x, tools: [a], allowedTools: [b] } }");
+    assert!(both.len() == 1 && both[0].contains("keep one of the two"), "{both:#?}");
+    for other in ["alwaysAllow", "autoApprove", "toolTimeout", "allowInsecure", "somethingNew"] {
+        let text = format!("mcpServers: {{ s: {{ command: x, {other}: [a] }} }}");
+        assert_eq!(notes_in_short(&text).len(), 1, "{other}");
+    }
 }
 
 #[test]

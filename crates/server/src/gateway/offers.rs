@@ -254,7 +254,8 @@ impl OfferCell {
     async fn gather(&self, shard: &Shard, link: &Arc<OpenLink>) -> Result<Offer, LinkError> {
         let limits = &shard.gateway.snapshot.limits;
         let caps = GatherLimits { pages: limits.list_pages, entries: limits.catalogue_entries };
-        let mut gather = Gather::new(link.hello.clone(), caps, super::CLIENT_INFO);
+        let mut gather = Gather::new(link.hello.clone(), caps, super::CLIENT_INFO)
+            .serving(self.upstream.spec.tools.clone());
         let patience = self.upstream.spec.timeouts.idle;
         while let Some(list) = gather.wants() {
             let key = shard.gateway.next_key();

@@ -1,0 +1,183 @@
+//! Which tools of a server are served, as the settings of many clients say it under the server. What somebody excluded there
+//! must not come back because the file was pasted here: a key that looks like such a choice and is not known is a fault.
+//! It must not know profiles; these are the server's own names, before anything is put in front of them.
+
+use std::rc::Rc;
+
+use schemars::JsonSchema;
+
+use super::glob::Glob;
+use super::parse::{Entry, Kind, Node};
+use super::read::{Fields, Reader, clip};
+use super::suggest;
+
+/// The tools of a server that are served, in every profile, by the names that the server itself gives them.
+#[derive(Debug, Clone, PartialEq, Eq, Default, JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+pub struct ServerTools {
+    /// Only these of its tools are served (its own names; `*` any characters, `?` one); an empty list serves none. Also
+    /// `allowedTools`, `enabledTools`, `enabled_tools` and `tools`, as other clients write it.
+    #[schemars(rename = "includeTools")]
+    pub only: Option<Vec<Glob>>,
+    /// These of its tools are served in no profile, whatever includes them. Also `disabledTools` and `disabled_tools`.
+    #[schemars(rename = "excludeTools", with = "Option<Vec<Glob>>")]
+    pub never: Vec<Glob>,
+}
+
+impl ServerTools {
+    /// Returns true for a tool that is served; `name` is the server's own.
+    pub fn admits(&self, name: &str) -> bool {
+        let listed = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(name));
+        self.only.as_deref().is_none_or(listed) && !listed(&self.never)
+    }
+}
+
+/// What a list under a key says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ListedTools {
+    Only,
+    Never,
+}
+
+/// The keys, with the clients that write them.
+const KEYS: &[(&str, ListedTools)] = &[
+    // Gemini CLI, Qwen Code, Amp
+    ("includeTools", ListedTools::Only),
+    ("excludeTools", ListedTools::Never),
+    // Roo Code, Windsurf, Kiro, Cherry Studio
+    ("disabledTools", ListedTools::Never),
+    ("enabledTools", ListedTools::Only),
+    ("allowedTools", ListedTools::Only),
+    // Codex
+    ("enabled_tools", ListedTools::Only),
+    ("disabled_tools", ListedTools::Never),
+    // Copilot: a list; MCPHub: a mapping of tools with `enabled`
+    ("tools", ListedTools::Only),
+];
+
+/// Words that say that something is chosen, as parts of a key.
+const CHOOSING_WORDS: &[&str] = &[
+    "exclude", "include", "disable", "enable", "deny", "denied", "allow", "filter", "block", "forbid",
+    "hide", "hidden",
+];
+
+/// Reads what a server entry says of tools; what it does not say is as in `base`.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'_>,
+    server: &str,
+    base: Option<&ServerTools>,
+) -> ServerTools {
+    let mut only: Option<(&str, Vec<Glob>)> = None;
+    let mut never: Option<Vec<Glob>> = None;
+    for (key, says) in KEYS {
+        let Some(entry) = fields.take(key) else { continue };
+        reader.within(key, |reader| {
+            if let (&Kind::Map(_), "tools") = (&entry.value.kind, *key) {
+                never.get_or_insert_default().extend(switched_off(reader, &entry.value, server));
+                return;
+            }
+            let Some(globs) = names(reader, &entry.value) else { return };
+            match (says, &only) {
+                (ListedTools::Never, _) => never.get_or_insert_default().extend(globs),
+                (ListedTools::Only, Some((other, _))) => {
+                    let message = format!("`{key}` and `{other}` both say which tools are served");
+                    reader.fault(&entry.key_at, message, "keep one of the two");
+                }
+                (ListedTools::Only, None) => {
+                    if globs.is_empty() {
+                        let help = "name tools, or remove the key to serve all";
+                        reader.note(&entry.key_at, "no tool of this server is served", help);
+                    }
+                    only = Some((key, globs));
+                }
+            }
+        });
+    }
+    ServerTools {
+        only: only.map(|(_, globs)| globs).or_else(|| base.and_then(|base| base.only.clone())),
+        never: never.or_else(|| base.map(|base| base.never.clone())).unwrap_or_default(),
+    }
+}
+
+/// A list of names, or one.
+fn names(reader: &mut Reader<'_>, node: &Rc<Node>) -> Option<Vec<Glob>> {
+    let mut globs = Vec::new();
+    for (index, item) in reader.items(node, "a list of tools by their names", true)?.into_iter().enumerate() {
+        reader.within(&format!("[{index}]"), |reader| {
+            let text = reader.text(item, "a tool's name")?;
+            // Gemini CLI also writes `name(arguments)` and means the tool.
+            let name = text.expose().split('(').next().unwrap_or_default();
+            globs.extend(glob(reader, item, name));
+            Some(())
+        });
+    }
+    Some(globs)
+}
+
+fn glob(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Glob> {
+    let refused = |reader: &mut Reader<'_>, reason: &str| {
+        reader.fault(&node.at, reason, "write the name that the server itself gives the tool");
+    };
+    Glob::parse(name).map_err(|reason| refused(reader, reason)).ok()
+}
+
+/// The tools of a mapping (`NAME: false`, `NAME: { enabled: false }`) that are switched off. `MCPHub` puts the server's name in front
+/// of some, with a `-`.
+fn switched_off(reader: &mut Reader<'_>, node: &Node, server: &str) -> Vec<Glob> {
+    let mut off = Vec::new();
+    let Some(fields) = reader.fields(node, "a mapping of tools") else { return off };
+    for entry in fields.rest() {
+        let is_off = reader.within(&entry.key, |reader| match &entry.value.kind {
+            Kind::Null => false,
+            Kind::Map(_) => {
+                let Some(mut fields) = reader.fields(&entry.value, "a mapping with `enabled`") else {
+                    return false;
+                };
+                let enabled = reader.flag_in(&mut fields, "enabled", true);
+                let disabled = reader.flag_in(&mut fields, "disabled", false);
+                disabled || !enabled
+            }
+            _ => reader.flag(&entry.value) == Some(false),
+        });
+        if !is_off {
+            continue;
+        }
+        let own = entry.key.strip_prefix(server).and_then(|rest| rest.strip_prefix('-'));
+        for name in own.into_iter().chain([entry.key.as_str()]) {
+            off.extend(glob(reader, &entry.value, name));
+        }
+    }
+    off
+}
+
+/// Refuses a key that nobody took and that looks like a choice of tools, here or one level deeper; `false` for any other.
+pub(super) fn refuse(reader: &mut Reader<'_>, entry: &Entry) -> bool {
+    if !looks_like_choice(&entry.key) {
+        let Kind::Map(inner) = &entry.value.kind else { return false };
+        let Some(inner) = inner.iter().find(|inner| looks_like_choice(&inner.key)) else { return false };
+        reader.within(&inner.key, |reader| fault(reader, inner));
+        return true;
+    }
+    fault(reader, entry);
+    true
+}
+
+fn fault(reader: &mut Reader<'_>, entry: &Entry) {
+    let known = KEYS.iter().map(|(key, _)| *key);
+    let help = match suggest::nearest(&entry.key, known) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            "write `excludeTools` or `includeTools` with a list of the server's own names, or remove the key"
+                .to_owned()
+        }
+    };
+    let message = format!("`{}` looks like a choice of tools that Dragoman does not know", clip(&entry.key));
+    reader.fault(&entry.key_at, message, help);
+}
+
+fn looks_like_choice(key: &str) -> bool {
+    let plain: String =
+        key.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+    plain.contains("tool") && CHOOSING_WORDS.iter().any(|word| plain.contains(word))
+}
