@@ -217,3 +217,17 @@ async fn a_child_gets_no_more_of_the_environment_than_it_needs() {
     // What it said is kept short.
     assert!(told.len() < 4000, "{} bytes", told.len());
 }
+
+/// Neither `serve` nor `stdio` writes its memory to a core dump.
+#[tokio::test]
+async fn memory_is_not_dumped() {
+    let config = "mcpServers: { demo: { native: demo } }\n";
+    let gateway = Gateway::start(config).await;
+    let stdio = Stdio::open(config).await;
+    for pid in [gateway.pid(), stdio.pid()] {
+        let limits = std::fs::read_to_string(format!("/proc/{pid}/limits")).expect("it runs");
+        let line = limits.lines().find(|line| line.starts_with("Max core file size")).expect("Linux says it");
+        let values: Vec<&str> = line.split_whitespace().skip(4).take(2).collect();
+        assert_eq!(values, ["0", "0"], "{line}");
+    }
+}

@@ -1,5 +1,5 @@
-//! What was changed while serving, in a file of its own: one text, of which only the newest is kept. It must not know what the
-//! text says.
+//! What was changed while serving, in a file of its own: one text, of which only the newest is kept. It may hold secrets, such as
+//! keys for servers, so it is sealed as the vault is. It must not know what the text says.
 
 use std::path::Path;
 
@@ -7,9 +7,12 @@ use rusqlite::{OptionalExtension as _, params};
 
 use crate::Error;
 use crate::database::{Database, Purpose, kept};
+use crate::vault::Key;
 
 /// The file's name in its folder.
 const FILE: &str = "changes.db";
+/// The name under which the text is sealed.
+const NAME: &str = "changes";
 
 const FIRST: &str = "
     CREATE TABLE changes (
@@ -18,69 +21,192 @@ const FIRST: &str = "
         changed_ms INTEGER NOT NULL
     ) STRICT;
 ";
+/// A text in the first table is sealed and removed when the file is opened: only then is the key there.
+const SEALED: &str = "
+    CREATE TABLE sealed_changes (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        sealed BLOB NOT NULL,
+        changed_ms INTEGER NOT NULL
+    ) STRICT;
+";
 
-const PURPOSE: Purpose = Purpose { mark: 0x6467_6D63, steps: &[FIRST], durable: true, examined: true };
+const PURPOSE: Purpose =
+    Purpose { mark: 0x6467_6D63, steps: &[FIRST, SEALED], durable: true, examined: true };
 
-/// The file of changes.
+/// The file of changes, sealed under the key of its folder's vault.
 #[derive(Debug)]
-pub struct Changes(Database);
+pub struct Changes {
+    file: Database,
+    key: Key,
+}
+
+/// Random bytes for opening the file: a key, should the folder have none, and a nonce, should a text lie there unsealed.
+#[expect(missing_debug_implementations, reason = "one of them becomes a key")]
+pub struct FreshBytes {
+    /// Becomes the folder's key where there is none.
+    pub key: [u8; 32],
+    /// Used at most once.
+    pub nonce: [u8; 12],
+}
 
 impl Changes {
-    /// Opens the file in this folder, which is made where it is not there.
+    /// Opens the file in this folder, which is made where it is not there. A text that an earlier version left unsealed is sealed.
     ///
     /// # Errors
-    /// When the file cannot be used.
-    pub fn open(folder: &Path) -> Result<Self, Error> {
-        Database::open(&folder.join(FILE), &PURPOSE).map(Self)
+    /// When the file or the key cannot be used.
+    pub fn open(folder: &Path, fresh: &FreshBytes) -> Result<Self, Error> {
+        Self::of(Database::open(&folder.join(FILE), &PURPOSE)?, folder, fresh)
     }
 
     /// Opens the file if it is there.
     ///
     /// # Errors
-    /// When the file cannot be used.
-    pub fn open_existing(folder: &Path) -> Result<Option<Self>, Error> {
-        Ok(Database::open_existing(&folder.join(FILE), &PURPOSE)?.map(Self))
+    /// As [`Changes::open`].
+    pub fn open_existing(folder: &Path, fresh: &FreshBytes) -> Result<Option<Self>, Error> {
+        let file = Database::open_existing(&folder.join(FILE), &PURPOSE)?;
+        file.map(|file| Self::of(file, folder, fresh)).transpose()
+    }
+
+    fn of(file: Database, folder: &Path, fresh: &FreshBytes) -> Result<Self, Error> {
+        let mut changes = Self { file, key: Key::of(folder, &fresh.key)? };
+        changes.seal_what_is_clear(fresh.nonce)?;
+        Ok(changes)
+    }
+
+    fn seal_what_is_clear(&mut self, nonce: [u8; 12]) -> Result<(), Error> {
+        let clear: Option<String> = self
+            .file
+            .read(|file| file.query_row("SELECT text FROM changes", [], |row| row.get(0)).optional())?;
+        if let Some(text) = clear {
+            let sealed = self.seal(&text, nonce)?;
+            self.file.write(|transaction| {
+                // Another process may have sealed it, and kept a newer text.
+                let sql = "INSERT INTO sealed_changes (id, sealed, changed_ms)
+                           SELECT 1, ?1, changed_ms FROM changes WHERE text = ?2
+                           ON CONFLICT (id) DO NOTHING";
+                transaction.execute(sql, params![sealed, text])?;
+                transaction.execute("DELETE FROM changes", []).map(drop)
+            })?;
+            // What is deleted is overwritten in the file; a new one has no trace of it either. Another process may be reading:
+            // then the overwritten pages stand until the next start, and there is nothing to tell anybody.
+            let _ = self.file.read(|file| file.execute_batch("VACUUM"));
+        }
+        // The log of writes may hold pages from before, also where a process ended between the two steps.
+        let _ = self
+            .file
+            .read(|file| file.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0)));
+        Ok(())
+    }
+
+    fn seal(&self, text: &str, nonce: [u8; 12]) -> Result<Vec<u8>, Error> {
+        let path = || self.file.path().to_path_buf();
+        let sealed = self.key.seal(NAME, text.as_bytes(), nonce);
+        sealed.ok_or_else(|| Error::Database { path: path(), why: "the changes cannot be sealed".to_owned() })
     }
 
     /// The newest text, if there is one.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// When the file cannot be read, or the text was sealed under another key.
     pub fn text(&self) -> Result<Option<String>, Error> {
-        self.0.read(|connection| {
-            connection.query_row("SELECT text FROM changes", [], |row| row.get(0)).optional()
-        })
+        let sealed: Option<Vec<u8>> = self.file.read(|file| {
+            file.query_row("SELECT sealed FROM sealed_changes", [], |row| row.get(0)).optional()
+        })?;
+        let Some(sealed) = sealed else { return Ok(None) };
+        let plain = self.key.open(NAME, &sealed).and_then(|plain| String::from_utf8(plain).ok());
+        let why = "it is sealed under another key than the vault.key beside it";
+        plain
+            .map(Some)
+            .ok_or_else(|| Error::Corrupt { path: self.file.path().to_path_buf(), why: why.to_owned() })
     }
 
-    /// Keeps a text in the place of the one before. It survives a power cut.
+    /// Keeps a text in the place of the one before. It survives a power cut. `nonce` are random bytes, new for each call.
     ///
     /// # Errors
     /// When the file cannot be written; the text before is kept then.
-    pub fn keep(&mut self, text: &str, now_ms: u64) -> Result<(), Error> {
-        self.0.write(|transaction| {
-            let sql = "INSERT INTO changes (id, text, changed_ms) VALUES (1, ?1, ?2)
-                       ON CONFLICT (id) DO UPDATE SET text = excluded.text, changed_ms = excluded.changed_ms";
-            transaction.execute(sql, params![text, kept(now_ms)]).map(drop)
+    pub fn keep(&mut self, text: &str, now_ms: u64, nonce: [u8; 12]) -> Result<(), Error> {
+        let sealed = self.seal(text, nonce)?;
+        self.file.write(|transaction| {
+            let sql = "INSERT INTO sealed_changes (id, sealed, changed_ms) VALUES (1, ?1, ?2)
+                       ON CONFLICT (id) DO UPDATE SET sealed = excluded.sealed, changed_ms = excluded.changed_ms";
+            transaction.execute(sql, params![sealed, kept(now_ms)]).map(drop)
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::database::tests::Folder;
+
+    fn fresh() -> FreshBytes {
+        let mut fresh = FreshBytes { key: [0; 32], nonce: nonce() };
+        aws_lc_rs::rand::fill(&mut fresh.key).unwrap();
+        fresh
+    }
+
+    fn nonce() -> [u8; 12] {
+        let mut nonce = [0; 12];
+        aws_lc_rs::rand::fill(&mut nonce).unwrap();
+        nonce
+    }
+
+    /// The files of the folder that hold these bytes.
+    fn holding(folder: &Folder, text: &[u8]) -> Vec<String> {
+        let files = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+        let holds =
+            |path: &std::path::PathBuf| fs::read(path).unwrap().windows(text.len()).any(|part| part == text);
+        files.filter(holds).map(|path| path.display().to_string()).collect()
+    }
 
     #[test]
     fn the_newest_text_is_kept() {
         let folder = Folder::new();
-        assert!(Changes::open_existing(folder.path()).unwrap().is_none());
-        let mut changes = Changes::open(folder.path()).unwrap();
+        assert!(Changes::open_existing(folder.path(), &fresh()).unwrap().is_none());
+        let mut changes = Changes::open(folder.path(), &fresh()).unwrap();
         assert_eq!(changes.text().unwrap(), None);
-        changes.keep("one", 1).unwrap();
-        changes.keep("two", 2).unwrap();
+        changes.keep("one", 1, nonce()).unwrap();
+        changes.keep("two", 2, nonce()).unwrap();
         assert_eq!(changes.text().unwrap().as_deref(), Some("two"));
         drop(changes);
-        let again = Changes::open_existing(folder.path()).unwrap().unwrap();
+        let again = Changes::open_existing(folder.path(), &fresh()).unwrap().unwrap();
         assert_eq!(again.text().unwrap().as_deref(), Some("two"));
+    }
+
+    #[test]
+    fn no_file_says_what_was_kept_without_the_key() {
+        let folder = Folder::new();
+        let mut changes = Changes::open(folder.path(), &fresh()).unwrap();
+        changes.keep("{\"key\":\"to-ken-of-ann\"}", 1, nonce()).unwrap();
+        assert_eq!(holding(&folder, b"to-ken-of-ann"), [""; 0]);
+        drop(changes);
+        assert_eq!(holding(&folder, b"to-ken-of-ann"), [""; 0]);
+        // Under another key it is no empty text, but a fault.
+        fs::write(folder.path().join("vault.key"), [1; 32]).unwrap();
+        let error = Changes::open(folder.path(), &fresh()).unwrap().text().unwrap_err();
+        assert!(error.to_string().contains("another key"), "{error}");
+    }
+
+    #[test]
+    fn what_an_earlier_version_left_clear_is_sealed_and_gone() {
+        let folder = Folder::new();
+        let first = Purpose { steps: &[FIRST], ..PURPOSE };
+        let mut old = Database::open(&folder.path().join(FILE), &first).unwrap();
+        let secret = "to-ken-of-ann".repeat(2000);
+        for text in ["to-ken-of-ann, short", &secret, "now to-ken-of-ann"] {
+            old.write(|file| file.execute("INSERT OR REPLACE INTO changes VALUES (1, ?1, 7)", [text]))
+                .unwrap();
+        }
+        assert_ne!(holding(&folder, b"to-ken-of-ann"), [""; 0]);
+        drop(old);
+        let changes = Changes::open_existing(folder.path(), &fresh()).unwrap().unwrap();
+        assert_eq!(changes.text().unwrap().as_deref(), Some("now to-ken-of-ann"));
+        assert_eq!(holding(&folder, b"to-ken-of-ann"), [""; 0]);
+        drop(changes);
+        let again = Changes::open(folder.path(), &fresh()).unwrap();
+        assert_eq!(again.text().unwrap().as_deref(), Some("now to-ken-of-ann"));
+        assert_eq!(holding(&folder, b"to-ken-of-ann"), [""; 0]);
     }
 }

@@ -2,5 +2,6 @@
 
 pub mod child;
 pub mod files;
+pub mod memory;
 pub mod net;
 pub mod up;

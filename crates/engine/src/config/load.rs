@@ -19,6 +19,8 @@ pub struct Loaded {
     pub config: Config,
     /// What is worth knowing, in file order.
     pub notes: Vec<Fault>,
+    /// The line of the first secret that stands in the text itself, if there is one.
+    pub literal_secret: Option<usize>,
 }
 
 /// Reads a configuration. `file` is its name in messages; values of `${…}` come from `lookup`.
@@ -81,7 +83,12 @@ pub fn load_knowing(
         None => document::nothing(&mut reader, base),
     };
     let findings = reader.finish();
-    if findings.faults.is_empty() { Ok(Loaded { config, notes: findings.notes }) } else { Err(all(findings)) }
+    if !findings.faults.is_empty() {
+        return Err(all(findings));
+    }
+    let literal = root.as_ref().and_then(|root| mask::first_literal(root));
+    let literal_secret = literal.map(|at| 1 + text[..at.start].matches('\n').count());
+    Ok(Loaded { config, notes: findings.notes, literal_secret })
 }
 
 fn all(findings: Findings) -> Faults {

@@ -17,6 +17,41 @@ pub(super) fn secrets_of(source: &Source<'_>, root: &Node) -> Vec<Span> {
     secrets
 }
 
+/// The first secret that stands in the file as it is, rather than as `${…}`. Unlike [`secrets_of`], which rather hides too much, it
+/// takes only what is called a secret, and of that no flags, numbers and addresses.
+pub(super) fn first_literal(root: &Node) -> Option<Span> {
+    literal_below(root, false)
+}
+
+/// The words of keys that hold secrets, besides those of [`SECRET_WORDS`].
+const KEY_WORDS: &[&str] = &["accesskey", "privatekey", "passphrase", "bearer"];
+
+fn literal_below(node: &Node, secret: bool) -> Option<Span> {
+    match &node.kind {
+        Kind::Null => None,
+        Kind::Scalar { text, .. } => (secret && is_literal(text)).then(|| node.at.clone()),
+        Kind::List(items) => items.iter().find_map(|item| literal_below(item, secret)),
+        Kind::Map(entries) => entries.iter().find_map(|entry| {
+            let plain = plain_key(&entry.key);
+            let named = SECRET_WORDS.iter().filter(|word| **word != "clientid").chain(KEY_WORDS);
+            let is_named = named.into_iter().any(|word| plain.contains(word));
+            // What stands deeper under such a key is settings, but for a list of secrets.
+            let is_map = matches!(entry.value.kind, Kind::Map(_));
+            literal_below(&entry.value, is_named && !is_map)
+        }),
+    }
+}
+
+fn is_literal(text: &str) -> bool {
+    let bare = ["Bearer ", "Basic ", "Token "]
+        .iter()
+        .find_map(|scheme| text.strip_prefix(scheme))
+        .unwrap_or(text)
+        .trim();
+    let is_setting = matches!(bare, "" | "true" | "false") || bare.parse::<f64>().is_ok();
+    !is_setting && !bare.contains("${") && !bare.contains("://") && !bare.starts_with("$argon2")
+}
+
 fn walk(source: &Source<'_>, node: &Node, secret: bool, secrets: &mut Vec<Span>) {
     match &node.kind {
         Kind::Null => {}
@@ -31,13 +66,13 @@ fn walk(source: &Source<'_>, node: &Node, secret: bool, secrets: &mut Vec<Span>)
     }
 }
 
+/// A key's letters and digits, in small letters.
+fn plain_key(key: &str) -> String {
+    key.chars().filter(char::is_ascii_alphanumeric).map(|char| char.to_ascii_lowercase()).take(64).collect()
+}
+
 fn is_secret_key(key: &str) -> bool {
-    let plain: String = key
-        .chars()
-        .filter(char::is_ascii_alphanumeric)
-        .map(|char| char.to_ascii_lowercase())
-        .take(64)
-        .collect();
+    let plain = plain_key(key);
     SECRET_BLOCKS.contains(&plain.as_str()) || SECRET_WORDS.iter().any(|word| plain.contains(word))
 }
 

@@ -207,6 +207,13 @@ pub struct HttpLink {
     pub oauth: Option<OAuthClient>,
 }
 
+impl HttpLink {
+    /// Returns true where what goes to this server crosses another network unencrypted.
+    pub fn is_in_the_clear(&self) -> bool {
+        super::check::is_readable_on_the_way(self.url.expose())
+    }
+}
+
 /// Which of the two HTTP transports a server speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HttpTransport {

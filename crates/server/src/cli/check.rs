@@ -1,9 +1,10 @@
 //! `dragoman check`: reads the configuration and names every fault in it, without serving anything.
 
 use std::fmt::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use engine::config::{Config, Glob};
+use engine::config::{Config, Glob, Link, Server};
 use serde_json::{Value, json};
 use store::keys::{Key, KeyState, Keys};
 
@@ -50,7 +51,32 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
 /// What the file alone does not say.
 fn notes(settings: &Settings) -> Vec<String> {
     let refused = refused(&settings.config).into_iter().map(ToOwned::to_owned);
-    refused.chain(keys_that_are_not_there(settings)).collect()
+    let exposed = secrets_that_others_can_read(settings).into_iter().chain(in_the_clear(&settings.config));
+    refused.chain(exposed).chain(keys_that_are_not_there(settings)).collect()
+}
+
+/// A secret in a file that not only its owner can read.
+fn secrets_that_others_can_read(settings: &Settings) -> Option<String> {
+    let (file, line) = (settings.file.as_ref()?, settings.literal_secret?);
+    let mode = std::fs::metadata(file).ok()?.permissions().mode() & 0o777;
+    (mode & 0o044 != 0).then(|| {
+        let file = file.display();
+        format!(
+            "{file} holds a secret (line {line}) and other users can read the file (mode {mode:03o}); run `chmod 600 {file}`, or write \
+             the secret as ${{NAME}} or ${{file:PATH}}"
+        )
+    })
+}
+
+/// Servers on the network to which everything goes without TLS.
+fn in_the_clear(config: &Config) -> impl Iterator<Item = String> + '_ {
+    let open = |server: &Server| matches!(&server.link, Link::Http(link) if link.is_in_the_clear());
+    config.mcp_servers.iter().filter(move |(_, server)| !server.disabled && open(server)).map(|(name, _)| {
+        format!(
+            "everything that goes to the server `{name}` and comes from it crosses the network unencrypted; write https://, unless the \
+             way to it is safe"
+        )
+    })
 }
 
 /// Rules about keys that nobody has. Where keys cannot be looked at, nothing is said: the start says that.

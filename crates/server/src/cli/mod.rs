@@ -69,6 +69,10 @@ fn run(cli: Cli, console: &Console) -> Result<(), Failure> {
         || matches!(&command, Some(Command::Serve(args)) if args.preset.is_some())
         || matches!(&command, Some(Command::Stdio(args)) if args.preset.is_some());
     log::init(console, serves, preset)?;
+    // Before anything secret is read.
+    if let Err(e) = transport::memory::protect() {
+        tracing::warn!("the system does not keep this process's memory out of core dumps: {e}");
+    }
     if command.is_some() && serve != serve::Args::default() {
         let message = "options of `serve` stand in front of a command";
         return Err(Failure::usage(message).mend("write them behind it: dragoman serve --listen 9000"));

@@ -32,6 +32,8 @@ pub(crate) struct Settings {
     pub(crate) file: Option<PathBuf>,
     /// What is worth knowing about it.
     pub(crate) notes: Vec<Fault>,
+    /// The line of the file's first secret that stands there itself.
+    pub(crate) literal_secret: Option<usize>,
 }
 
 impl Settings {
@@ -122,8 +124,9 @@ impl Settings {
         let of_file = |path: &str| filled(folder, path);
         let lookup = Lookup { env: &|name| std::env::var(name).ok(), file: &of_file };
         let loaded = load_knowing(base, text, name, &lookup, &offered);
-        let Loaded { config, notes } = loaded.map_err(|faults| Failure::Config(Box::new(faults)))?;
-        Ok(Self { config, file, notes })
+        let Loaded { config, notes, literal_secret } =
+            loaded.map_err(|faults| Failure::Config(Box::new(faults)))?;
+        Ok(Self { config, file, notes, literal_secret })
     }
 
     /// The file as a client of another folder has to write it.

@@ -10,6 +10,7 @@ use engine::catalogue::ListKind;
 use parking_lot::Mutex;
 use proto::era::{newest_handshake, newest_stateless};
 use serde_json::{Value, json};
+use store::changes::FreshBytes;
 use tokio::sync::oneshot;
 
 use super::Shard;
@@ -79,7 +80,7 @@ impl Kept {
     /// Why it cannot be used, and what to do about it.
     pub(super) fn open(folder: &Path) -> Result<(Self, Changes), String> {
         let told = |e: store::Error| format!("{e}; {}", e.mend());
-        let file = store::changes::Changes::open_existing(folder).map_err(told)?;
+        let file = store::changes::Changes::open_existing(folder, &fresh_bytes()?).map_err(told)?;
         let text = match &file {
             Some(file) => file.text().map_err(told)?,
             None => None,
@@ -101,13 +102,15 @@ impl Kept {
         let (file, folder) = (self.file.clone(), self.folder.clone());
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+        let fresh = fresh_bytes().and_then(|fresh| Ok((fresh, random()?))).map_err(Refusal::internal)?;
         let kept = tokio::task::spawn_blocking(move || {
+            let (fresh, nonce) = fresh;
             let mut file = file.lock();
             let open = match file.take() {
                 Some(open) => open,
-                None => store::changes::Changes::open(&folder)?,
+                None => store::changes::Changes::open(&folder, &fresh)?,
             };
-            file.insert(open).keep(&text, now)
+            file.insert(open).keep(&text, now, nonce)
         });
         let kept = kept.await;
         match kept {
@@ -116,6 +119,17 @@ impl Kept {
             Err(e) => Err(Refusal::internal(format!("the change cannot be kept: {e}"))),
         }
     }
+}
+
+fn fresh_bytes() -> Result<FreshBytes, String> {
+    Ok(FreshBytes { key: random()?, nonce: random()? })
+}
+
+fn random<const N: usize>() -> Result<[u8; N], String> {
+    let mut bytes = [0; N];
+    let failed = "the operating system's random number generator failed";
+    getrandom::fill(&mut bytes).map_err(|_| failed.to_owned())?;
+    Ok(bytes)
 }
 
 /// A server, as whoever asks has it.

@@ -145,6 +145,44 @@ async fn listening_to_the_world_takes_a_decision() {
     }
 }
 
+/// What a secret in the file itself, and an address without TLS, let others read.
+#[tokio::test]
+async fn what_others_can_read_is_noted() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let header = |value: &str| {
+        format!(
+            "mcpServers:\n  a: {{ url: 'https://h.example/mcp', headers: {{ Authorization: {value} }} }}\n"
+        )
+    };
+    let env = |entry: &str| format!("mcpServers:\n  a:\n    command: cat\n    env: {{ {entry} }}\n");
+    for (config, mode, says) in [
+        (header("Bearer abcdefgh12345678"), 0o644, "(line 2) and other users can read the file (mode 644)"),
+        (header("Bearer abcdefgh12345678"), 0o640, "(mode 640)"),
+        (header("Bearer abcdefgh12345678"), 0o600, ""),
+        (header("'Bearer ${NOBODYS:-x}'"), 0o644, ""),
+        (env("GITHUB_TOKEN: ghp_abc"), 0o644, "(line 4)"),
+        (env("OPENAI_API_KEY: sk-abc"), 0o644, "(line 4)"),
+        (env("DEBUG: 'yes', TOKEN_LIMIT: 100, TOKEN_URL: 'https://h.example/t'"), 0o644, ""),
+        ("auth: { keys: true }\nmcpServers: { a: { command: cat } }\n".to_owned(), 0o644, ""),
+        ("mcpServers: { a: { url: 'http://h.example/mcp' } }\n".to_owned(), 0o600, "the server `a`"),
+        ("mcpServers: { a: { url: 'http://192.0.2.1/mcp' } }\n".to_owned(), 0o600, "unencrypted"),
+        (
+            "mcpServers: { a: { url: 'http://[::1]:1/mcp' }, b: { url: 'http://localhost/mcp' } }\n"
+                .to_owned(),
+            0o600,
+            "",
+        ),
+    ] {
+        let folder = Folder::new().with("dragoman.yaml", &config);
+        let file = folder.0.join("dragoman.yaml");
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+        let run = in_folder(&folder, &["check"], "").await;
+        assert!(run.code == Some(0) && run.err.contains(says), "{config} {mode:o}: {}", run.err);
+        assert_eq!(run.err.is_empty(), says.is_empty(), "{config} {mode:o}: {}", run.err);
+        assert!(!run.err.contains("abc"), "{}", run.err);
+    }
+}
+
 #[tokio::test]
 async fn a_profile_that_is_not_there() {
     let folder = Folder::new().with("dragoman.yaml", GOOD);

@@ -26,6 +26,11 @@ async fn changes_outlive_a_restart() {
     let (servers, profiles) = (place.get("/api/mcp-servers").await, place.get("/api/profiles").await);
     let file = place.state.path().join("changes.db");
     assert_eq!(file.metadata().expect("a file").permissions().mode() & 0o777, 0o600);
+    for entry in std::fs::read_dir(place.state.path()).expect("the folder of kept state") {
+        let path = entry.expect("a file").path();
+        let bytes = std::fs::read(&path).expect("it can be read");
+        assert!(!bytes.windows(15).any(|part| part == b"blue-team-token"), "{} tells it", path.display());
+    }
     let place = place.again(MANAGED).await;
     assert_eq!(place.get("/api/mcp-servers").await, servers);
     assert_eq!(place.get("/api/profiles").await, profiles);

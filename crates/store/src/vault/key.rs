@@ -16,11 +16,11 @@ const FILE: &str = "vault.key";
 const LENGTH: usize = 32;
 
 /// A key for AES-256-GCM.
-pub(super) struct Key(LessSafeKey);
+pub(crate) struct Key(LessSafeKey);
 
 impl Key {
     /// The key of a folder; `fresh` becomes it where there is none.
-    pub(super) fn of(folder: &Path, fresh: &[u8; LENGTH]) -> Result<Self, Error> {
+    pub(crate) fn of(folder: &Path, fresh: &[u8; LENGTH]) -> Result<Self, Error> {
         let path = folder.join(FILE);
         let failed = |source: io::Error| Error::Unwritable { path: path.clone(), why: source.to_string() };
         let bytes = match read(&path).map_err(failed)? {
@@ -35,7 +35,7 @@ impl Key {
     }
 
     /// Seals `plain` for whoever names the same `name`; no two texts may have the same nonce.
-    pub(super) fn seal(&self, name: &str, plain: &[u8], nonce: [u8; NONCE_LEN]) -> Option<Vec<u8>> {
+    pub(crate) fn seal(&self, name: &str, plain: &[u8], nonce: [u8; NONCE_LEN]) -> Option<Vec<u8>> {
         let mut text = plain.to_vec();
         let unique = Nonce::assume_unique_for_key(nonce);
         self.0.seal_in_place_append_tag(unique, Aad::from(name.as_bytes()), &mut text).ok()?;
@@ -45,7 +45,7 @@ impl Key {
     }
 
     /// Opens what was sealed under the same name; `None` for anything else.
-    pub(super) fn open(&self, name: &str, sealed: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn open(&self, name: &str, sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, text) = sealed.split_at_checked(NONCE_LEN)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
         let mut text = text.to_vec();

@@ -9,6 +9,7 @@
 mod key;
 mod sealed;
 
+pub(crate) use key::Key;
 pub use sealed::Vault;
 
 #[cfg(test)]

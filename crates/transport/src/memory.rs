@@ -1,0 +1,40 @@
+//! What this process holds in memory stays there: secrets of the configuration, tokens, messages. It writes no core dump, and no
+//! other process of the same user can attach to it or read its memory. Children are what they always are: a new program is
+//! dumpable again, only the limit of core dumps stays. It must not know what is held.
+
+use std::io;
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+
+/// Keeps the memory of this process to itself from now on.
+///
+/// # Errors
+/// Why the system refuses that; the process then is as it was, or one of the two holds.
+pub fn protect() -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
+    Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?)
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use rustix::process::{DumpableBehavior, dumpable_behavior, getrlimit};
+
+    use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the child lives as long as this line")]
+    fn nothing_is_dumped_and_children_can_look_at_themselves() {
+        protect().unwrap();
+        assert_eq!(dumpable_behavior().unwrap(), DumpableBehavior::NotDumpable);
+        let limit = getrlimit(Resource::Core);
+        assert_eq!((limit.current, limit.maximum), (Some(0), Some(0)));
+        // The environment of a process that is not dumpable belongs to root.
+        let child =
+            std::process::Command::new("cat").arg("/proc/self/environ").env("OWN", "mine").output().unwrap();
+        assert!(
+            child.status.success() && String::from_utf8_lossy(&child.stdout).contains("OWN=mine"),
+            "{child:?}"
+        );
+    }
+}
