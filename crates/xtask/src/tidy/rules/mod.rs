@@ -6,13 +6,14 @@ mod heads;
 mod imports;
 mod leaks;
 mod sizes;
+mod unsafes;
 mod words;
 
 use super::{Fault, Repo, Source};
 
 /// All faults of all rules, in no particular order.
 pub(crate) fn check(repo: &Repo) -> Vec<Fault> {
-    let rules: [fn(&Repo) -> Vec<Fault>; 9] = [
+    let rules: [fn(&Repo) -> Vec<Fault>; 10] = [
         sizes::files,
         sizes::functions,
         imports::dependencies,
@@ -22,6 +23,7 @@ pub(crate) fn check(repo: &Repo) -> Vec<Fault> {
         heads::documented,
         words::checked,
         leaks::checked,
+        unsafes::listed,
     ];
     rules.into_iter().flat_map(|rule| rule(repo)).collect()
 }
