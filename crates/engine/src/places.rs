@@ -23,11 +23,26 @@ pub struct Place {
     pub asks: bool,
 }
 
+/// First parts of paths below which something else is, or may come: no profile has its second path there.
+const RESERVED: &[&str] =
+    &["admin", "api", "health", "mcp", "message", "messages", "metrics", "oauth", "ready", "sse"];
+
+/// The profile that has its second path here, if there is one of that name: `/NAME/mcp`, for clients that take only a path
+/// that ends in `/mcp` for one of MCP.
+pub fn second_path(path: &str) -> Option<&str> {
+    let bare = path.strip_suffix('/').unwrap_or(path);
+    let slug = bare.strip_prefix('/')?.strip_suffix("/mcp")?;
+    let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
+    (!slug.is_empty() && slug.chars().all(is_name) && !RESERVED.contains(&slug)).then_some(slug)
+}
+
 /// All places, by path.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Places {
     /// Few: comparing finds one sooner than hashing.
     all: Vec<(Box<str>, Place)>,
+    /// Second paths of profiles.
+    unlisted: Vec<Box<str>>,
     /// How a profile that does not exist is told of.
     stranger: Option<Arc<Dialect>>,
 }
@@ -63,8 +78,16 @@ impl Places {
             let posts = endpoint.transport != Some(EndpointTransport::Sse) || beside.is_none();
             enter(&mut all, &endpoint.path, Place { posts, ..place }, beside.as_deref());
         }
+        // Endpoints go before them.
+        let seconds: Vec<_> = config.profiles.keys().filter_map(|slug| second_of(&all, slug)).collect();
+        let unlisted = seconds.iter().map(|(path, _)| path.clone().into_boxed_str()).collect();
+        all.extend(seconds);
         let stranger = config.dialect.as_deref().and_then(|name| dialects.get(name));
-        Self { all: all.into_iter().map(|(path, place)| (path.into_boxed_str(), place)).collect(), stranger }
+        Self {
+            all: all.into_iter().map(|(path, place)| (path.into_boxed_str(), place)).collect(),
+            unlisted,
+            stranger,
+        }
     }
 
     /// What is served at a path; a trailing slash does not matter.
@@ -77,13 +100,29 @@ impl Places {
     /// The paths, in order.
     pub(crate) fn paths(&self) -> Vec<&str> {
         let is_endpoint = |place: &Place| place.messages.is_none() || place.streams;
-        self.all.iter().filter(|(_, place)| is_endpoint(place)).map(|(path, _)| &**path).collect()
+        let is_listed = |path: &str| self.unlisted.iter().all(|other| **other != *path);
+        self.all
+            .iter()
+            .filter(|(path, place)| is_endpoint(place) && is_listed(path))
+            .map(|(path, _)| &**path)
+            .collect()
     }
 
     /// How profiles behave that are not there.
     pub(crate) fn stranger(&self) -> Option<&Arc<Dialect>> {
         self.stranger.as_ref()
     }
+}
+
+/// The second path of a profile, and what is there, unless it is taken.
+fn second_of(all: &BTreeMap<String, Place>, slug: &str) -> Option<(String, Place)> {
+    let path = format!("/{slug}/mcp");
+    second_path(&path)?;
+    if all.keys().any(|known| known.trim_end_matches('/') == path) {
+        return None;
+    }
+    let place = all.get(&format!("/mcp/{slug}")).filter(|place| place.messages.is_none())?.clone();
+    Some((path, place))
 }
 
 /// Enters a place, and beside it the one where its messages go, if they go elsewhere.
@@ -141,6 +180,30 @@ mod tests {
         assert!(at("/mcp").is_some() && at("/mcp") != at("/x/mcp") && at("/nope").is_none());
         assert!(places.at("/mcp").unwrap().dialect.is_none());
         assert_eq!(places.paths(), ["/mcp", "/mcp/default", "/mcp/one", "/x/mcp"]);
+    }
+
+    #[test]
+    fn a_profile_has_a_second_path_that_ends_in_mcp() {
+        let profiles = "profiles: { one: { servers: [a] }, two: { servers: [a] }, api: { servers: [a] }, mcp: { servers: [a] } }";
+        let places = places(&format!(
+            "{SERVERS}{profiles}\nendpoints: [{{ path: /two/mcp, profile: one }}, {{ path: /x, profile: one }}]\n"
+        ));
+        let at = |path| places.at(path).map(|place| place.profile);
+        assert!(
+            at("/one/mcp").is_some() && at("/one/mcp") == at("/mcp/one") && at("/one/mcp/") == at("/mcp/one")
+        );
+        assert_eq!(at("/default/mcp"), at("/mcp"));
+        // What is configured wins, and what is served otherwise stays.
+        assert_eq!(at("/two/mcp"), at("/mcp/one"));
+        assert!(at("/api/mcp").is_none() && at("/mcp/api").is_some() && at("/mcp/mcp").is_some());
+        assert!(at("/none/mcp").is_none());
+        assert_eq!(
+            places.paths(),
+            ["/mcp", "/mcp/api", "/mcp/default", "/mcp/mcp", "/mcp/one", "/mcp/two", "/two/mcp", "/x"]
+        );
+        for path in ["/mcp", "/a/b/mcp", "/A/mcp", "//mcp", "/sse/mcp", "/.well-known/mcp", "/one/mcpx"] {
+            assert_eq!(second_path(path), None, "{path}");
+        }
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub struct UpstreamSpec {
     pub tools: ServerTools,
     /// How long its calls may take.
     pub timeouts: Timeouts,
+    /// How long it may take from its start to its first answer.
+    pub start_timeout: Duration,
     /// Whether each caller gives a consent of its own, if the server wants any: then nothing that one caller's consent opened
     /// is another's.
     pub apart: bool,
@@ -195,7 +197,7 @@ impl Snapshot {
         self.upstreams.iter().find(|spec| spec.id == id)
     }
 
-    /// How long introductions and lists may take, in all.
+    /// How long introductions over HTTP and lists may take, in all.
     pub fn opening_time(&self) -> Duration {
         self.limits.connect_timeout.max(Duration::from_secs(10)) * 3
     }
@@ -228,8 +230,8 @@ impl UpstreamSpec {
         };
         let timeouts = Timeouts { idle: Duration::ZERO, overall: Duration::ZERO };
         let (id, name) = (UpstreamId(u32::MAX), "(removed)".into());
-        let (affinity, tools) = (Affinity::Shared, ServerTools::default());
-        Self { id, name, link: Link::Stdio(link), affinity, tools, timeouts, apart: false }
+        let (affinity, tools, start_timeout) = (Affinity::Shared, ServerTools::default(), Duration::ZERO);
+        Self { id, name, link: Link::Stdio(link), affinity, tools, timeouts, start_timeout, apart: false }
     }
 
     /// Whether links to the one serve for the other as well.
@@ -239,6 +241,7 @@ impl UpstreamSpec {
             && self.affinity == other.affinity
             && self.tools == other.tools
             && self.timeouts == other.timeouts
+            && self.start_timeout == other.start_timeout
             && self.apart == other.apart
     }
 }
@@ -252,8 +255,9 @@ fn upstreams(config: &Config, before: &Numbers<'_>) -> (Vec<UpstreamSpec>, u32) 
         let timeouts = Timeouts { idle, overall: config.limits.call_timeout.max(idle) };
         let (id, apart) = (UpstreamId(next), config.auth.asks() && takes_own_consent(&server.link));
         let (name, link) = (name.as_str().into(), server.link.clone());
-        let tools = server.tools.clone();
-        let new = UpstreamSpec { id, name, link, affinity: server.affinity, tools, timeouts, apart };
+        let start_timeout = server.start_timeout.unwrap_or(config.limits.start_timeout);
+        let (affinity, tools) = (server.affinity, server.tools.clone());
+        let new = UpstreamSpec { id, name, link, affinity, tools, timeouts, start_timeout, apart };
         if let Some(known) = before.upstreams.iter().find(|known| known.is_like(&new)) {
             upstreams.push(known.clone());
         } else {

@@ -10,7 +10,7 @@ use engine::config::{Link, Text};
 const LEAST: usize = 6;
 
 /// The words of one server.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Mask(Vec<Box<str>>);
 
 impl Mask {

@@ -182,9 +182,14 @@ impl<'p, 'a> Assembly<'p, 'a> {
     }
 }
 
+/// Returns true while a server is missing that may join, so that lists hold for no time.
+pub(super) fn is_awaited(upstreams: &[UpstreamOffer]) -> bool {
+    upstreams.iter().any(|u| u.offer.as_ref().is_err_and(|absence| absence.retry))
+}
+
 /// The merged capabilities. Lists of the gateway can change whenever a server comes or goes, whatever it says itself.
 pub(super) fn capabilities(spec: &ViewSpec<'_>, parts: &[&Part<'_>], upstreams: &[UpstreamOffer]) -> String {
-    let awaited = upstreams.iter().any(|u| u.offer.as_ref().is_err_and(|absence| absence.retry));
+    let awaited = is_awaited(upstreams);
     let declared = |name: &str| awaited || parts.iter().any(|part| part.declares(name));
     let changing: Vec<String> = ["tools", "prompts", "resources"]
         .into_iter()

@@ -8,7 +8,7 @@ use proto::bridge::tasks::TaskSupport;
 use proto::era::{CacheHint, Era, discover_result};
 use proto::json::unquote;
 
-use super::assemble::{Assembly, capabilities, instructions};
+use super::assemble::{Assembly, capabilities, instructions, is_awaited};
 use super::capabilities::{declares, names, names_extension};
 use super::mirrored::MirroredParam;
 use super::names::SEPARATOR;
@@ -154,7 +154,10 @@ impl View {
         let capabilities = capabilities(&spec, &open, &seen);
         let (notes, hidden, barred) = (all.notes, all.hidden, all.barred);
         let cache = open.iter().map(|part| part.offer.cache).reduce(CacheHint::and);
-        let cache = cache.unwrap_or(CacheHint::NONE);
+        let mut cache = cache.unwrap_or(CacheHint::NONE);
+        if is_awaited(&seen) {
+            cache.ttl_ms = 0;
+        }
         let pages =
             |lists: &[(ListKind, &[Shown<'_>])]| Pages::lay_out(lists, spec.era, cache, spec.server_info);
         let alone = |kind, items: &[Shown<'_>]| pages(&[(kind, items)]);

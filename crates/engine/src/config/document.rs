@@ -51,8 +51,30 @@ const KEYS: &[&str] = &[
 const MAX_LISTEN: usize = 64;
 
 /// Keys beside `mcpServers` in the files of clients; they concern those clients alone.
-const FOREIGN_KEYS: &[&str] =
-    &["globalShortcut", "inputs", "isUsingBuiltInNodeForMcp", "preferences", "sandbox", "version"];
+const FOREIGN_KEYS: &[&str] = &[
+    "advanced",
+    "context",
+    "experimental",
+    "general",
+    "globalShortcut",
+    "hooks",
+    "ide",
+    "inputs",
+    "isUsingBuiltInNodeForMcp",
+    "mcp",
+    "model",
+    "output",
+    "preferences",
+    "privacy",
+    "sandbox",
+    "security",
+    "selectedAuthType",
+    "telemetry",
+    "theme",
+    "tools",
+    "ui",
+    "version",
+];
 
 /// The configuration on top of `base`: what the file does not say stays as it is there.
 pub(super) fn read(reader: &mut Reader<'_>, root: &Node, base: Config, offers: &Offers<'_>) -> Config {
@@ -322,10 +344,12 @@ fn refuse_rest(reader: &mut Reader<'_>, fields: Fields<'_>) {
     for entry in fields.rest() {
         let key = entry.key.as_str();
         if FOREIGN_KEYS.contains(&key) {
-            let mend = if key == "inputs" {
-                "write ${NAME} for ${input:…} and set that variable"
-            } else {
-                "nothing to do; it may stay"
+            let mend = match key {
+                "inputs" => "write ${NAME} for ${input:…} and set that variable",
+                // Gemini's, which may leave servers out.
+                "mcp" => "choose servers per profile: profiles.default.servers",
+                "sandbox" => "Dragoman starts servers without a sandbox: let `command` start them in one",
+                _ => "nothing to do; it may stay",
             };
             reader.within(key, |r| r.note(&entry.key_at, format!("`{key}` is not used by Dragoman"), mend));
         } else if key.starts_with("x-") {

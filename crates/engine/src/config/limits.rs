@@ -139,6 +139,10 @@ limits! {
     call_timeout: Duration = "callTimeout" Time 10 * MINUTE, 100, 24 * HOUR;
     #[doc = " How long it may take to reach an upstream server, TLS included."]
     connect_timeout: Duration = "connectTimeout" Time 10 * SECOND, 100, 2 * MINUTE;
+    #[doc = " How long an upstream server may take from its start to its first answer, unless it has a `startTimeout` of its own."]
+    start_timeout: Duration = "startTimeout" Time 90 * SECOND, 100, HOUR;
+    #[doc = " How long a list waits for servers of which nothing is known yet; those that join later are announced. Raise it for clients that list once."]
+    list_wait: Duration = "listWait" Time 500, 0, MINUTE;
     #[doc = " How many pages of one list are fetched from an upstream server."]
     list_pages: usize = "listPages" Count 1000, 1, 100_000;
     #[doc = " How many tools, prompts, resources and templates one upstream server may offer."]

@@ -62,7 +62,7 @@ fn read_args(reader: &mut Reader<'_>, fields: &mut Fields<'_>, base: &[Text]) ->
         let items = reader.items(&entry.value, "a list of arguments", false)?;
         let read = |(index, node): (usize, &Rc<Node>)| {
             reader.within(&format!("[{index}]"), |reader| {
-                let text = reader.text(node, "an argument as a text")?;
+                let text = reader.server_text(node, "an argument as a text", false)?;
                 reader.sound(&node.at, check::no_nul(text.expose())).map(|()| text)
             })
         };
@@ -82,8 +82,8 @@ fn read_env(
         for entry in reader.fields(&entry.value, "a mapping of variables and values")?.rest() {
             reader.within(&entry.key, |reader| {
                 reader.sound(&entry.key_at, check::variable(&entry.key))?;
-                let text =
-                    reader.secret_text(&entry.value, "a value as a text, such as \"\" or \"${NAME}\"")?;
+                let what = "a value as a text, such as \"\" or \"${NAME}\"";
+                let text = reader.server_text(&entry.value, what, true)?;
                 reader.sound(&entry.value.at, check::no_nul(text.expose()))?;
                 env.insert(entry.key.clone(), text)
             });
@@ -104,7 +104,7 @@ pub(super) fn read_http(
     let url = match entry {
         None => base.map(|base| base.url.clone()),
         Some(entry) => reader.within(&entry.key, |reader| {
-            let text = reader.text(&entry.value, "a URL")?;
+            let text = reader.server_text(&entry.value, "a URL", false)?;
             reader.sound(&entry.value.at, check::url(&text))?;
             // A query often carries a key; nobody needs it in a log.
             let shown = text.shown().split_once('?').map(|(address, _)| format!("{address}?***"));
@@ -148,7 +148,7 @@ fn read_headers(
                     let message = format!("the header `{name}` stands twice; case does not count");
                     reader.fault(&entry.key_at, message, "keep one of the two");
                 }
-                let text = reader.secret_text(&entry.value, "a value as a text")?;
+                let text = reader.server_text(&entry.value, "a value as a text", true)?;
                 reader.sound(&entry.value.at, check::header_value(&text))?;
                 headers.insert(name, text)
             });

@@ -149,6 +149,10 @@ pub struct Server {
     /// `limits.callIdleTimeout` counts.
     #[schemars(with = "Option<written::Time>")]
     pub timeout: Option<Duration>,
+    /// How long the server may take from its start to its first answer, written like `timeout`; a child process that is
+    /// alive is not stopped before. Without it `limits.startTimeout` counts.
+    #[schemars(with = "Option<written::Time>")]
+    pub start_timeout: Option<Duration>,
     /// Who shares one connection to this server.
     #[schemars(with = "Option<Affinity>")]
     pub affinity: Affinity,

@@ -177,20 +177,31 @@ impl<'a> Reader<'a> {
 
     /// A text with everything filled in.
     pub(super) fn text(&mut self, node: &Node, what: &str) -> Option<Text> {
-        self.filled(node, what, false)
+        self.filled(node, what, |text, lookup| substitute::fill(text, lookup, false))
     }
 
     /// A text of which nothing literal may be shown.
     pub(super) fn secret_text(&mut self, node: &Node, what: &str) -> Option<Text> {
-        self.filled(node, what, true)
+        self.filled(node, what, |text, lookup| substitute::fill(text, lookup, true))
     }
 
-    fn filled(&mut self, node: &Node, what: &str, secret: bool) -> Option<Text> {
+    /// A text that a server is started or reached with, see [`substitute::fill_server`]; of a secret nothing literal may be
+    /// shown.
+    pub(super) fn server_text(&mut self, node: &Node, what: &str, secret: bool) -> Option<Text> {
+        self.filled(node, what, |text, lookup| substitute::fill_server(text, lookup, secret))
+    }
+
+    fn filled(
+        &mut self,
+        node: &Node,
+        what: &str,
+        fill: impl Fn(&str, &Lookup<'_>) -> Result<Text, Vec<substitute::Gap>>,
+    ) -> Option<Text> {
         let Kind::Scalar { text, .. } = &node.kind else {
             self.wrong_kind(node, what);
             return None;
         };
-        let gaps = match substitute::fill(text, self.lookup, secret) {
+        let gaps = match fill(text, self.lookup) {
             Ok(text) => return Some(text),
             Err(gaps) => gaps,
         };

@@ -11,7 +11,7 @@ use super::check;
 use super::links;
 use super::model::{Affinity, HttpTransport, Link, Server};
 use super::native;
-use super::parse::{Entry, Node};
+use super::parse::{Entry, Kind, Node};
 use super::read::{CHANGE_FILLED, Fields, Reader, clip};
 use super::server_tools;
 use super::suggest;
@@ -33,6 +33,7 @@ const OWN_KEYS: &[&str] = &[
     "sources",
     "disabled",
     "timeout",
+    "startTimeout",
     "affinity",
     "description",
 ];
@@ -158,8 +159,9 @@ fn read_enabled(
     base: Option<&Server>,
 ) -> Option<Server> {
     let link = read_link(reader, fields, entry, base.map(|base| &base.link));
-    let timeout =
-        fields.take("timeout").and_then(|entry| reader.within("timeout", |r| read_timeout(r, &entry.value)));
+    let mut time =
+        |key: &str| fields.take(key).and_then(|entry| reader.within(key, |r| read_timeout(r, &entry.value)));
+    let (timeout, start_timeout) = (time("timeout"), time("startTimeout"));
     let affinity = fields.take("affinity").and_then(|entry| {
         let words = &[("auto", Affinity::Auto), ("shared", Affinity::Shared), ("session", Affinity::Session)];
         reader.within("affinity", |reader| reader.word(&entry.value, words))
@@ -172,6 +174,7 @@ fn read_enabled(
         link: link?,
         disabled: false,
         timeout: timeout.or(base.and_then(|base| base.timeout)),
+        start_timeout: start_timeout.or(base.and_then(|base| base.start_timeout)),
         affinity: affinity.or(base.map(|base| base.affinity)).unwrap_or_default(),
         tools,
         description: description.or(base.and_then(|base| base.description.clone())),
@@ -359,16 +362,29 @@ fn note_foreign(reader: &mut Reader<'_>, fields: Fields<'_>) {
             None => reader.note(
                 &entry.key_at,
                 format!("`{}` is not used by Dragoman", clip(key)),
-                foreign_mend(key),
+                foreign_mend(key, &entry.value),
             ),
         });
     }
 }
 
-fn foreign_mend(key: &str) -> &'static str {
+fn foreign_mend(key: &str, value: &Node) -> &'static str {
+    let is_off = matches!(&value.kind, Kind::Scalar { text, .. } if text == "false");
     match key {
         "envFile" => "write the variables under `env`, or a secret as \"${file:path}\"",
+        // Cursor's: the client that is registered at the server's authorization server.
+        "auth" if matches!(value.kind, Kind::Map(_)) => {
+            "write oauth: { clientId: …, clientSecret: …, scopes: […] }"
+        }
         "auth" | "headersHelper" => "send a token under `headers`: Authorization: \"Bearer ${TOKEN}\"",
+        "authProviderType" => {
+            "Dragoman gets no token that way, so the server may answer 401: send one under `headers`: Authorization: \"Bearer \
+             ${TOKEN}\", or write oauth: { clientId: …, clientSecret: …, scopes: […] }"
+        }
+        "sandbox" | "sandboxEnabled" if !is_off => {
+            "Dragoman starts the server without a sandbox, so that protection is gone: let `command` start it in one, such as a \
+             container"
+        }
         _ => "nothing to do; it may stay",
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! `${NAME}` and `${env:NAME}` are environment variables, `${NAME:-text}` has a text for a variable that is unset or
 //! empty, `${file:path}` is a file's content without its last line break, and `$${` stands for `${`. What is filled in
-//! is not searched again. Where variables and files come from is up to the caller.
+//! is not searched again. In what a server is started or reached with, `$NAME` in capitals is refused, since other programs
+//! fill it in, and `$$NAME` stands for `$NAME`. Where variables and files come from is up to the caller.
 
 use super::text::Text;
 
@@ -78,6 +79,86 @@ pub(super) fn fill(text: &str, lookup: &Lookup<'_>, secret: bool) -> Result<Text
         }
     }
     if gaps.is_empty() { Ok(Text::hidden(&value, &shown).filled_with(pieces_filled)) } else { Err(gaps) }
+}
+
+/// Fills in a text of a server that others expand `$NAME` in: such a name in capitals is a gap, so that nobody sends the
+/// characters where a value was meant, and `$$NAME` stands for them. A dollar before anything else is a dollar.
+///
+/// # Errors
+/// Everything that cannot be filled in.
+pub(super) fn fill_server(text: &str, lookup: &Lookup<'_>, secret: bool) -> Result<Text, Vec<Gap>> {
+    let mut gaps = Vec::new();
+    let mut doubled = Vec::new();
+    let mut at = 0;
+    for piece in pieces(text) {
+        let length = length(&piece);
+        if let Piece::Literal(literal) = piece {
+            for (dollar, name) in variables(literal) {
+                if literal[..dollar].ends_with('$') {
+                    doubled.push(at + dollar);
+                } else {
+                    gaps.push(bare(&literal[..dollar], name, secret));
+                }
+            }
+        }
+        at += length;
+    }
+    if !gaps.is_empty() {
+        return Err(gaps);
+    }
+    if doubled.is_empty() {
+        return fill(text, lookup, secret);
+    }
+    let mut single = String::with_capacity(text.len());
+    let mut from = 0;
+    for dollar in doubled {
+        single.push_str(&text[from..dollar]);
+        from = dollar + 1;
+    }
+    single.push_str(&text[from..]);
+    let filled = fill(&single, lookup, secret)?;
+    // What is shown is what was written.
+    let shown =
+        if secret { filled.shown().to_owned() } else { fill(text, lookup, secret)?.shown().to_owned() };
+    Ok(filled.shown_as(&shown))
+}
+
+/// Every `$NAME` in capitals of a literal text: where its dollar is, and the name.
+fn variables(literal: &str) -> impl Iterator<Item = (usize, &str)> {
+    literal.match_indices('$').filter_map(|(dollar, _)| {
+        let rest = &literal[dollar + 1..];
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let name = &rest[..end];
+        let capital = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+        let is_name = name.len() > 1 && name.starts_with(|c: char| c.is_ascii_uppercase());
+        (is_name && name.chars().all(capital)).then_some((dollar, name))
+    })
+}
+
+/// A `$NAME` that would be sent as it stands. In the middle of a secret it may be a part of that, and is not named.
+fn bare(before: &str, name: &str, secret: bool) -> Gap {
+    let is_alone = before.chars().next_back().is_none_or(|c| matches!(c, ' ' | '=' | ':' | '/' | ','));
+    let (written, name) = if secret && !is_alone {
+        (String::new(), "NAME".to_owned())
+    } else {
+        (format!("${name}"), name.to_owned())
+    };
+    Gap {
+        written,
+        message: format!("`${name}` is not filled in here"),
+        mend: format!(
+            "write ${{{name}}} for the variable, or $${name} for the characters `${name}` themselves"
+        ),
+        unset: false,
+    }
+}
+
+fn length(piece: &Piece<'_>) -> usize {
+    match piece {
+        Piece::Literal(text) | Piece::Unclosed(text) => text.len(),
+        Piece::Escape => 3,
+        Piece::Expression(inside) => inside.len() + 3,
+    }
 }
 
 /// The byte ranges of `raw`, the spelling in the file, that are literal text: everything outside `${…}`, and the text

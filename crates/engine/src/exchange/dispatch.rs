@@ -129,12 +129,18 @@ pub fn may_gain(frame: &Frame, view: &View) -> bool {
     let lacks =
         |key: &'static str, has: &dyn Fn(&str) -> bool| text(frame, key).is_ok_and(|(_, name)| !has(&name));
     match method {
-        Method::Discover => true,
+        _ if wants_list(frame) => true,
         Method::ToolsCall => lacks("name", &|name| view.tool(name).is_some()),
         Method::PromptsGet => lacks("name", &|name| view.prompt(name).is_some()),
         Method::ResourcesRead | Method::Subscribe => lacks("uri", &|uri| view.resource_owner(uri).is_some()),
-        _ => ListKind::of_method(method).is_some(),
+        _ => false,
     }
+}
+
+/// Returns true for a request that is answered with what is there, and need not wait for what may come.
+pub fn wants_list(frame: &Frame) -> bool {
+    let method = Method::from_name(&frame.method());
+    method.is_some_and(|method| method == Method::Discover || ListKind::of_method(method).is_some())
 }
 
 fn unknown(method: Method, era: &Era) -> Fault {

@@ -24,7 +24,7 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 
-pub use dispatch::{Dispatch, Route, TaskNames, dispatch, may_gain};
+pub use dispatch::{Dispatch, Route, TaskNames, dispatch, may_gain, wants_list};
 pub use event::{Answer, Event, LinkFailure, Step, Timeouts};
 pub use input::{Binding, Sealer, Ticket, no_longer_open, parked};
 pub use outbound::{Headers, Mirror, Outbound};

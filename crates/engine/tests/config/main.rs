@@ -3,6 +3,7 @@
 mod accepted;
 mod accepted_guards;
 mod advised;
+mod bare_variables;
 mod consent;
 mod documented;
 mod extended;

@@ -101,7 +101,7 @@ fn filter(variable: Option<&str>, console: &Console) -> Result<Targets, Failure>
         }),
         None => Ok(of(match (console.quiet, console.verbose) {
             (true, _) => "error",
-            (false, 0) => "warn",
+            (false, 0) => "warn,dragoman::state=info",
             (false, 1) => "info",
             (false, 2) => "info,dragoman=debug,dragoman_transport=debug",
             (false, _) => "trace",

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use engine::config::Limits;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use proto::era::{ERAS, Era, by_version};
 
@@ -15,6 +16,9 @@ use crate::terminal::rounds::interruptible;
 use crate::terminal::target::Target;
 use crate::terminal::{Connection, Desk};
 
+/// How long an answer or a sign of progress is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Which server, and how it is spoken to.
 #[derive(Debug, clap::Args)]
 pub(super) struct Place {
@@ -24,9 +28,9 @@ pub(super) struct Place {
     /// Speak this protocol version instead of the newest that the server knows
     #[arg(long, value_name = "VERSION", value_parser = era)]
     era: Option<&'static Era>,
-    /// How long to wait for an answer or a sign of progress
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    timeout: u64,
+    /// How long to wait for an answer or a sign of progress [default: 60; for a command to start: 90]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    timeout: Option<u64>,
     /// The command of a server, with its arguments
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -49,15 +53,16 @@ fn era(version: &str) -> Result<&'static Era, String> {
 
 impl Place {
     /// The target: the command behind `--`, else the first of `words`, which is taken out.
-    /// With it comes what nobody may see of it.
+    /// With it comes what nobody may see of it, and how long it may take to start.
     fn target(
         &self,
         words: &mut Vec<String>,
         global: &Global,
         console: &Console,
-    ) -> Result<(Target, Mask), Failure> {
+    ) -> Result<(Target, Mask, Duration), Failure> {
+        let start = Limits::default().start_timeout;
         if !self.command.is_empty() {
-            return Ok((Target::of_command(&self.command), Mask::default()));
+            return Ok((Target::of_command(&self.command), Mask::default(), start));
         }
         let headers: HeaderMap = self.header.iter().cloned().collect();
         let mend = "name a URL, a configured server, or a command behind --";
@@ -68,14 +73,15 @@ impl Place {
         }
         let name = words.remove(0);
         if name.contains("://") {
-            return Ok((Target::of_url(&name, headers)?, Mask::default()));
+            return Ok((Target::of_url(&name, headers)?, Mask::default(), start));
         }
         let settings = Settings::read(global.config.as_deref(), console)?;
         let Some(server) = settings.config.mcp_servers.get(&name) else {
             let message = format!("there is no server {name:?}; {}", configured(&settings));
             return Err(Failure::usage(message).mend(mend));
         };
-        Ok((Target::of_server(&name, server, &headers)?, Mask::of(&server.link)))
+        let start = server.start_timeout.unwrap_or(settings.config.limits.start_timeout);
+        Ok((Target::of_server(&name, server, &headers)?, Mask::of(&server.link), start))
     }
 
     /// Whether the target is a command behind `--`.
@@ -93,10 +99,12 @@ impl Place {
         console: &Console,
         work: impl AsyncFnOnce(&mut Connection, &mut Desk<'_>, Vec<String>) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        let (target, mask) = self.target(&mut words, global, console)?;
+        let (target, mask, start) = self.target(&mut words, global, console)?;
         if !self.header.is_empty() && !target.over_http() {
             return Err(Failure::usage("headers are for servers that have a URL").mend("leave --header out"));
         }
+        let given = self.timeout.map(Duration::from_secs);
+        let (patience, start) = (given.unwrap_or(PATIENCE), given.unwrap_or(start));
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -104,7 +112,7 @@ impl Place {
         let mut desk = Desk::new(console, stdin_is_taken);
         let visited = runtime.block_on(async {
             let mut connection = tokio::select! {
-                connection = connect(&target, mask, self.era, Duration::from_secs(self.timeout)) => connection?,
+                connection = connect(&target, mask, self.era, patience, start) => connection?,
                 _ = tokio::signal::ctrl_c() => return Err(Failure::interrupted()),
             };
             let done = interruptible(&mut connection, async |connection: &mut Connection| {

@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 
 use engine::config::{Config, DEFAULT_PROFILE, HttpTransport, Link, Native, NativeLink, Server};
-use serde_json::json;
+use engine::places::second_path;
+use serde_json::{Value, json};
 
 use super::console::Paint;
 use super::{VERSION, address};
@@ -78,6 +79,14 @@ fn profiles(about: &Welcome<'_>) -> Vec<(String, String)> {
     for (slug, profile) in profiles {
         let mut paths =
             vec![if slug == DEFAULT_PROFILE { "/mcp".to_owned() } else { format!("/mcp/{slug}") }];
+        // For clients that take only a path that ends in `/mcp` for one of MCP.
+        let second = format!("/{slug}/mcp");
+        if slug != DEFAULT_PROFILE
+            && second_path(&second).is_some()
+            && !endpoints.iter().any(|one| one.path == second)
+        {
+            paths.push(second);
+        }
         paths.extend(endpoints.iter().filter(|one| one.profile == *slug).map(|one| one.path.clone()));
         let servers =
             if profile.servers.is_empty() { "no servers".to_owned() } else { profile.servers.join(", ") };
@@ -130,6 +139,51 @@ fn clipped(text: &str) -> String {
     }
 }
 
+/// The way in which clients show who they are, as the lines for them have it.
+struct Credential {
+    /// The value of the header `Authorization`.
+    header: Option<&'static str>,
+    /// How that is had; no row where nobody is asked.
+    how: Option<String>,
+}
+
+impl Credential {
+    /// The simplest of the configured ways; one that a client goes by itself is best.
+    fn of(about: &Welcome<'_>) -> Self {
+        let auth = &about.config.auth;
+        let config = about.absolute_file.map(|file| format!(" --config {file}")).unwrap_or_default();
+        let (header, how) = if !auth.asks() {
+            (None, None)
+        } else if auth.keys {
+            let how = format!("replace KEY by an API key; make one with: dragoman key new me{config}");
+            (Some("Bearer KEY"), Some(how))
+        } else if auth.bearer.is_some() {
+            (Some("Bearer TOKEN"), Some("replace TOKEN by the one of auth.bearer".to_owned()))
+        } else if auth.oauth.is_some() {
+            (None, Some("clients log in with OAuth when they are asked to; the Inspector and scripts send a token".to_owned()))
+        } else if !auth.jwt.is_empty() {
+            (Some("Bearer TOKEN"), Some("replace TOKEN by a token of an issuer in auth.jwt".to_owned()))
+        } else {
+            let how = "replace BASE64 by what this prints: printf '%s' 'NAME:PASSWORD' | base64";
+            (Some("Basic BASE64"), Some(how.to_owned()))
+        };
+        Self { header, how }
+    }
+
+    /// An option of a command, such as `--header "Authorization: Bearer KEY"`.
+    fn option(&self, name: &str) -> String {
+        self.header.map(|value| format!(" {name} \"Authorization: {value}\"")).unwrap_or_default()
+    }
+
+    /// A server entry with the header.
+    fn with(&self, mut server: Value) -> Value {
+        if let Some(value) = self.header {
+            server["headers"] = json!({"Authorization": value});
+        }
+        server
+    }
+}
+
 fn clients(about: &Welcome<'_>, url: &str) -> Vec<(String, String)> {
     let mut args = vec!["stdio"];
     if let Some(preset) = about.preset {
@@ -138,21 +192,28 @@ fn clients(about: &Welcome<'_>, url: &str) -> Vec<(String, String)> {
     if let Some(file) = about.absolute_file {
         args.extend(["--config", file]);
     }
+    let credential = Credential::of(about);
     let child = json!({"mcpServers": {"dragoman": {"command": about.program, "args": args}}});
-    let cursor = json!({"mcpServers": {"dragoman": {"url": url}}});
-    let code = json!({"servers": {"dragoman": {"type": "http", "url": url}}});
-    let inspector =
-        format!("npx @modelcontextprotocol/inspector --cli {url} --transport http --method tools/list");
-    [
-        ("Claude Code", format!("claude mcp add --transport http dragoman {url}")),
-        ("Claude Desktop", format!("in claude_desktop_config.json: {child}")),
-        ("Cursor", format!("in ~/.cursor/mcp.json: {cursor}")),
-        ("VS Code", format!("in .vscode/mcp.json: {code}")),
-        ("Inspector", inspector),
-        ("This terminal", format!("dragoman list {url}")),
-    ]
-    .map(|(name, how)| (name.to_owned(), how))
-    .into()
+    let cursor = json!({"mcpServers": {"dragoman": credential.with(json!({"url": url}))}});
+    let code = json!({"servers": {"dragoman": credential.with(json!({"type": "http", "url": url}))}});
+    let option = credential.option("--header");
+    let inspector = format!(
+        "npx @modelcontextprotocol/inspector --cli {url} --transport http{option} --method tools/list"
+    );
+    let key = credential.how.clone().map(|how| ("Credentials".to_owned(), how));
+    key.into_iter()
+        .chain(
+            [
+                ("Claude Code", format!("claude mcp add --transport http dragoman {url}{option}")),
+                ("Claude Desktop", format!("in claude_desktop_config.json: {child}")),
+                ("Cursor", format!("in ~/.cursor/mcp.json: {cursor}")),
+                ("VS Code", format!("in .vscode/mcp.json: {code}")),
+                ("Inspector", inspector),
+                ("This terminal", format!("dragoman list {url}{option}")),
+            ]
+            .map(|(name, how)| (name.to_owned(), how)),
+        )
+        .collect()
 }
 
 #[cfg(test)]
@@ -214,6 +275,30 @@ endpoints:
         assert!(extended.contains("Configuration mine.yaml, on top of the preset bb\n"), "{extended}");
         let args = r#""args":["stdio","--preset","bb","--config","/etc/dragoman/dragoman.yaml"]"#;
         assert!(extended.contains(args), "{extended}");
+    }
+
+    #[test]
+    fn lines_for_clients_carry_what_is_asked_for() {
+        let with = |auth: &str, file| {
+            let text = format!("mcpServers: {{ demo: {{ native: demo }} }}\nauth: {auth}\n");
+            screen(&text, file, Paint(false))
+        };
+        let keys = with("{ keys: true }", Some("dragoman.yaml"));
+        for line in [
+            "Credentials     replace KEY by an API key; make one with: dragoman key new me --config /etc/dragoman/dragoman.yaml\n",
+            "claude mcp add --transport http dragoman http://127.0.0.1:8808/mcp --header \"Authorization: Bearer KEY\"\n",
+            r#"{"mcpServers":{"dragoman":{"url":"http://127.0.0.1:8808/mcp","headers":{"Authorization":"Bearer KEY"}}}}"#,
+            r#""type":"http","url""#,
+            "--transport http --header \"Authorization: Bearer KEY\" --method tools/list\n",
+            "dragoman list http://127.0.0.1:8808/mcp --header \"Authorization: Bearer KEY\"\n",
+        ] {
+            assert!(keys.contains(line), "{line}\n{keys}");
+        }
+        let bearer = with("{ bearer: { token: '${KEY}abcdefghijklmnop' } }", None);
+        assert!(bearer.contains("Authorization: Bearer TOKEN") && !bearer.contains("s3cret"), "{bearer}");
+        let hash = "$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHRzb21lc2FsdA$Zm9vYmFyYmF6Zm9vYmFyYmF6Zm9vYmFyYmF6Zm9vYmE";
+        let users = with(&format!("{{ users: {{ ann: '{hash}' }} }}"), None);
+        assert!(users.contains("Authorization: Basic BASE64") && users.contains("| base64\n"), "{users}");
     }
 
     #[test]

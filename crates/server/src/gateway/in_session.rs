@@ -117,7 +117,7 @@ pub(crate) async fn decide(
     let refuse =
         |fault: Fault, frame: &Frame| Outcome::Done(fault.http_status(era), fault.response(frame.id()));
     if is_early(session, &frame) {
-        Box::pin(session.complete_view(shard)).await;
+        Box::pin(session.complete_view(shard, &frame)).await;
     }
     let (Some(id), Some(cell)) = (frame.id().cloned(), session.view()) else {
         return refuse(Fault::gateway("the session has no view"), &frame);

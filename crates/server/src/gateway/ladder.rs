@@ -135,6 +135,14 @@ impl Ladder {
         known.note(works, true);
     }
 
+    /// Takes it that a child was silent for all of its time. A question of the other era may have confused it, so the next
+    /// child is asked for a handshake first.
+    pub(crate) fn was_silent(&self, refused: &[Rung]) {
+        let confuses = |rung: &Rung| rung.era.lifecycle == Lifecycle::Stateless;
+        let stateless = refused.iter().any(confuses).then_some(false);
+        *self.0.lock() = Known { stateless, ..Known::default() };
+    }
+
     /// Forgets everything: it may be another server now.
     pub(crate) fn forget(&self) {
         *self.0.lock() = Known::default();
@@ -179,6 +187,17 @@ impl Climb {
             Some(old) => more_telling(old, why),
             None => why,
         });
+    }
+
+    /// Returns true when no other way is left.
+    pub(crate) fn is_last(&self) -> bool {
+        self.left.is_empty()
+    }
+
+    /// Takes it that a way which was too late was answered all the same.
+    pub(crate) fn answered(&mut self, rung: Rung) {
+        self.refused.retain(|other| *other != rung);
+        self.left.retain(|other| *other != rung);
     }
 
     /// The ways that were refused.
@@ -237,10 +256,15 @@ fn more_telling(old: LinkError, new: LinkError) -> LinkError {
         LinkError::Refused { code: code::METHOD_NOT_FOUND, .. } => 2,
         LinkError::Refused { .. } | LinkError::Hello(HelloFault::Version(_) | HelloFault::Member(..)) => 5,
         LinkError::Hello(_) => 4,
-        LinkError::Child(_) | LinkError::Late(_) | LinkError::NotAMessage(_) => 3,
-        LinkError::Status { .. } => 1,
+        LinkError::NotStarted { .. } => 4,
+        LinkError::Child(_) | LinkError::NotAMessage(_) => 3,
+        LinkError::Status { .. } | LinkError::Late(_) => 1,
         _ => 0,
     };
+    // A probe is given less time than the last try.
+    if let (LinkError::Late(short), LinkError::Late(long)) = (&old, &new) {
+        return if long > short { new } else { old };
+    }
     if rank(&new) > rank(&old) { new } else { old }
 }
 
@@ -327,7 +351,7 @@ mod tests {
         assert_eq!(climb.next(), Some((new, true)));
         climb.failed(new, LinkError::Late(30));
         assert_eq!((climb.next(), climb.refused()), (None, &[new, old][..]));
-        assert!(matches!(climb.failure(), (LinkError::Late(5), true)));
+        assert!(matches!(climb.failure(), (LinkError::Late(30), true)));
         let mut climb = Climb::new(vec![new, old]);
         climb.failed(new, status(401));
         assert_eq!(climb.next(), None);

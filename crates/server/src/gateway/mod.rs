@@ -29,7 +29,7 @@
 //! | `outbox` | what servers are told without waiting |
 //! | `sending` | requests over a link |
 //! | `consent` | servers that want the consent of their users: what clients are told, what is asked again |
-//! | `ladder`, `opening` | in which era and over which transport a server is spoken to |
+//! | `ladder`, `greeting`, `opening` | in which era and over which transport a server is spoken to |
 //! | `partings` | letting go of sessions and links without keeping anybody waiting |
 //! | `memory` | giving it back after the start and after a rush |
 //! | `tasks/` | calls that became tasks: what is kept for them, and who hears of them |
@@ -39,6 +39,7 @@
 //! in `engine`.
 
 mod apart;
+mod bulletin;
 mod call;
 mod caller;
 mod changes;
@@ -49,6 +50,7 @@ mod dialect;
 mod embedded;
 mod farewell;
 mod follower;
+pub(crate) mod greeting;
 mod http;
 mod identity;
 mod in_flight;

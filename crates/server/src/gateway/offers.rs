@@ -4,7 +4,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use engine::catalogue::{Absence, Gather, GatherLimits, ListKind, Offer, UpstreamOffer};
+use engine::catalogue::{Absence, Gather, GatherLimits, Offer, UpstreamOffer};
 use parking_lot::Mutex;
 use proto::era::Era;
 use proto::rpc::Id;
@@ -161,6 +161,7 @@ impl OfferCell {
             }
             busy.begin();
         }
+        self.upstream.bulletin.begins();
         self.note_link(&link);
         let (cell, shard) = (self.clone(), shard.clone());
         tokio::spawn(async move {
@@ -201,7 +202,7 @@ impl OfferCell {
         let outcome = self.gather(shard, link).await;
         let fetched = outcome.is_ok();
         if let Err(e) = &outcome {
-            tracing::warn!(server = %self.upstream.name(), "its lists may have changed, but cannot be fetched: {}", self.upstream.told(e));
+            self.upstream.tell_failure("its lists may have changed, but cannot be fetched: ", e);
         }
         // The old lists are better than none.
         if outcome.is_ok() || !matches!(**self.state.load(), State::Known(..)) {
@@ -281,20 +282,15 @@ impl OfferCell {
     }
 
     fn settle(&self, shard: &Shard, outcome: Result<Offer, LinkError>) {
-        let name = self.upstream.name();
         let state = match outcome {
             Ok(offer) => {
                 self.upstream.note_hang(false);
-                let counts = ListKind::ALL.map(|kind| offer.list(kind).len());
-                tracing::info!(server = %name, era = %offer.hello.era, "lists fetched: {} tools, {} prompts, {} resources, {} templates", counts[0], counts[1], counts[2], counts[3]);
-                for note in &offer.notes {
-                    tracing::warn!(server = %name, "{note}");
-                }
+                self.upstream.tell_ready(&offer);
                 State::Known(Arc::new(offer), Instant::now())
             }
             Err(e) => {
+                self.upstream.tell_failure("", &e);
                 let reason = self.upstream.told(&e);
-                tracing::warn!(server = %name, era = %self.kind.era, "{reason}");
                 let absence = Absence { reason, retry: true };
                 match e {
                     LinkError::Unauthorized(_) | LinkError::Status { status: 401, .. } => {

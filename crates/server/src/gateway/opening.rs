@@ -16,7 +16,8 @@ use transport::up::{HttpLink, HttpTarget, LinkError, PipeLink, SseLink, Unasked}
 use native::NativeServer;
 
 use super::Shard;
-use super::ladder::{Climb, PROBE, Rung, Verdict, verdict};
+use super::greeting::{Guest, Piped, greet};
+use super::ladder::{Climb, PROBE, Rung};
 use super::link::OpenLink;
 use super::upstream::{Kind, Place, Upstream, mirror};
 use super::wire::Wire;
@@ -46,9 +47,18 @@ impl Opening<'_> {
         }
         let ladder = &self.upstream.ladder;
         let mut climb = Climb::new(ladder.rungs(self.upstream.reach, self.kind.era));
-        let mut pipe = None;
+        if let Place::Child(spec) = &self.upstream.place {
+            let guest = ChildGuest { opening: self, spec };
+            if let Some(greeted) = greet(&guest, &mut climb, self.upstream.spec.start_timeout).await {
+                ladder.settle(greeted.rung, climb.refused());
+                let (link, unasked) = greeted.piped;
+                let open = OpenLink::new(self.upstream.clone(), Wire::Pipe(link), greeted.hello, self.own);
+                open.keep_unasked(unasked);
+                return Ok(open);
+            }
+        }
         while let Some((rung, is_again)) = climb.next() {
-            match self.climb(rung, self.patience(rung, is_again), &mut pipe).await {
+            match self.climb(rung, self.patience(rung, is_again)).await {
                 Ok(link) => {
                     ladder.settle(rung, climb.refused());
                     return Ok(link);
@@ -59,9 +69,11 @@ impl Opening<'_> {
                 }
             }
         }
-        stop(pipe).await;
+        let refused = climb.refused().to_vec();
         let (failure, all) = climb.failure();
-        if all {
+        if matches!(failure, LinkError::NotStarted { .. }) {
+            ladder.was_silent(&refused);
+        } else if all {
             ladder.forget();
         }
         Err(failure)
@@ -82,20 +94,16 @@ impl Opening<'_> {
         }
     }
 
-    async fn climb(
-        &self,
-        rung: Rung,
-        patience: Duration,
-        pipe: &mut Option<Piped>,
-    ) -> Result<OpenLink, LinkError> {
+    async fn climb(&self, rung: Rung, patience: Duration) -> Result<OpenLink, LinkError> {
         match (&self.upstream.place, rung.web) {
             (Place::Native(native), _) => Ok(self.native(native)),
+            // Its ways are gone by `greet`.
+            (Place::Child(_), _) => Err(LinkError::Closed),
             (Place::Http(target), Web::Streamable) => {
                 let opened = tokio::time::timeout(patience, self.streamable(target, rung.era)).await;
                 opened.map_err(|_| LinkError::Late(patience.as_secs()))?
             }
             (Place::Http(target), Web::EventStream) => self.event_stream(target, rung.era, patience).await,
-            (Place::Child(spec), _) => self.child(spec, rung, patience, pipe).await,
         }
     }
 
@@ -128,45 +136,6 @@ impl Opening<'_> {
         self.introduced(wire, unasked, era, patience).await
     }
 
-    /// Speaks to a child that is there from the way that was tried before, unless that ended it.
-    async fn child(
-        &self,
-        spec: &Spec,
-        rung: Rung,
-        patience: Duration,
-        pipe: &mut Option<Piped>,
-    ) -> Result<OpenLink, LinkError> {
-        let era = rung.era;
-        let used = pipe.take().filter(|piped| !piped.0.is_closed());
-        let was_used = used.is_some();
-        let (link, unasked) = match used {
-            Some(piped) => piped,
-            None => self.spawn(spec).await?,
-        };
-        let kept = link.clone();
-        match self.introduced_by(&Wire::Pipe(link.clone()), era, patience).await {
-            Ok(hello) => {
-                let open = OpenLink::new(self.upstream.clone(), Wire::Pipe(link), hello, self.own);
-                open.keep_unasked(unasked);
-                Ok(open)
-            }
-            Err(e) if verdict(&e, rung) != Verdict::Final && !was_used => {
-                *pipe = Some((kept, unasked));
-                Err(e)
-            }
-            // What was asked before may have confused it.
-            Err(_) if was_used => {
-                kept.stop().await;
-                let (link, unasked) = self.spawn(spec).await?;
-                self.introduced(Wire::Pipe(link), unasked, era, patience).await
-            }
-            Err(e) => {
-                kept.stop().await;
-                Err(e)
-            }
-        }
-    }
-
     async fn spawn(&self, spec: &Spec) -> Result<Piped, LinkError> {
         let limits = &self.shard.gateway.snapshot.limits;
         let child_limits = ChildLimits {
@@ -179,8 +148,10 @@ impl Opening<'_> {
         let child = self.shard.gateway.supervisor.spawn(spec, child_limits).await?;
         let (handle, lines) = child.split();
         let frames = super::frame_limits(limits);
+        let upstream = Arc::clone(self.upstream);
+        let talk = move |line: &str| upstream.note_talk(line);
         let (pipe, reader, unasked) =
-            PipeLink::new(handle, lines, frames, limits.calls_per_session * 64, UNASKED);
+            PipeLink::new(handle, lines, frames, limits.calls_per_session * 64, UNASKED, talk);
         let named = tracing::error_span!("child", server = %self.upstream.name());
         tokio::spawn(reader.instrument(named));
         Ok((pipe, unasked))
@@ -257,11 +228,32 @@ impl Opening<'_> {
     }
 }
 
-/// A child that answered, and what it says unasked.
-type Piped = (PipeLink, Unasked);
+/// The gateway, as it introduces itself to a child.
+struct ChildGuest<'a> {
+    opening: &'a Opening<'a>,
+    spec: &'a Spec,
+}
 
-async fn stop(pipe: Option<Piped>) {
-    if let Some((pipe, _)) = pipe {
-        pipe.stop().await;
+impl Guest for ChildGuest<'_> {
+    async fn start(&self) -> Result<Piped, LinkError> {
+        self.opening.spawn(self.spec).await
+    }
+
+    fn introduction(&self, era: &'static Era) -> (u64, Bytes) {
+        let key = self.opening.shard.gateway.next_key();
+        (key, self.opening.introduction(key, era))
+    }
+
+    fn is_sure_of(&self, rung: Rung) -> bool {
+        self.opening.upstream.ladder.takes(rung)
+    }
+
+    fn accepts(&self, _: &ServerHello) -> Result<(), LinkError> {
+        Ok(())
+    }
+
+    fn hears(&self, rung: Rung, why: &LinkError) {
+        let upstream = self.opening.upstream;
+        tracing::debug!(server = %upstream.name(), "{rung}: {}", upstream.told(why));
     }
 }

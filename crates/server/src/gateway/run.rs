@@ -270,7 +270,7 @@ pub(super) fn warm(shard: &Shard, upstreams: &[Arc<Upstream>]) {
             let era = if upstream.over_http() { newest_stateless() } else { newest_handshake() };
             let kind = Kind { era, capabilities: bytes::Bytes::from_static(b"{}") };
             let mut done = upstream.offer(&kind).fetch(&shard, upstream.shared_link(&kind));
-            let _ = tokio::time::timeout(shard.gateway.snapshot.opening_time(), done.changed()).await;
+            let _ = done.changed().await;
         });
     }
 }

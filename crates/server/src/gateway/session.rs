@@ -150,9 +150,9 @@ impl Session {
     }
 
     /// Waits for servers of its view of which nothing is known yet.
-    pub(crate) async fn complete_view(self: &Arc<Self>, shard: &Shard) {
+    pub(crate) async fn complete_view(self: &Arc<Self>, shard: &Shard, frame: &Frame) {
         if let Some(cell) = self.view() {
-            cell.complete(shard, |upstream| self.cell(upstream)).await;
+            cell.complete(shard, frame, |upstream| self.cell(upstream)).await;
         }
     }
 

@@ -67,7 +67,7 @@ pub(crate) async fn view_for(shard: &Shard, cell: &ViewCell, frame: &Frame) -> A
     if !cell.is_early_for(frame, &view) {
         return view;
     }
-    Box::pin(cell.complete(shard, |upstream| upstream.shared_link(&cell.kind))).await;
+    Box::pin(cell.complete(shard, frame, |upstream| upstream.shared_link(&cell.kind))).await;
     cell.view()
 }
 

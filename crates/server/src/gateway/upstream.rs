@@ -17,6 +17,7 @@ use transport::net::Stop;
 use transport::up::{LinkError, Refusal};
 
 use super::apart::Apart;
+use super::bulletin::Bulletin;
 use super::ladder::{Ladder, Reach};
 use super::lease::Leases;
 use super::link::OpenLink;
@@ -57,6 +58,7 @@ pub(crate) struct Upstream {
     pub(crate) place: Place,
     pub(crate) reach: Reach,
     pub(crate) ladder: Ladder,
+    pub(super) bulletin: Bulletin,
     /// The consent that its links show: one caller's, or all callers'. None where callers are apart and this is nobody's.
     pub(crate) grant: Option<Arc<Grant>>,
     /// Its callers, where each has it for itself once it wants their consent.
@@ -115,6 +117,7 @@ impl Upstream {
             place,
             reach,
             ladder: Ladder::default(),
+            bulletin: Bulletin::default(),
             grant,
             apart,
             topics: Topics::default(),
@@ -132,6 +135,11 @@ impl Upstream {
 
     pub(crate) fn name(&self) -> &Arc<str> {
         &self.spec.name
+    }
+
+    /// A text without the secrets that it was given.
+    pub(super) fn concealed(&self, text: &dyn std::fmt::Display) -> String {
+        self.mask.show(text)
     }
 
     /// What went wrong with it, without the secrets that it was given.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use engine::access::{Class, Guard};
 use engine::catalogue::{ListKind, UpstreamId, View, ViewSpec};
-use engine::exchange::may_gain;
+use engine::exchange::{may_gain, wants_list};
 use engine::snapshot::ProfileSpec;
 use parking_lot::Mutex;
 use proto::mcp::Notice;
@@ -23,7 +23,8 @@ use super::revision::Revision;
 use super::upstream::{Kind, Upstream};
 use crate::consent::Whose;
 
-/// How long a client waits for servers that are still starting; they join when they are ready.
+/// How long a call waits for servers that are still starting, one of which may have what it names. A list waits shorter
+/// (`limits.listWait`): servers join it when they are ready.
 const PATIENCE: Duration = Duration::from_secs(8);
 
 /// One view and its changes.
@@ -85,13 +86,14 @@ impl Basis {
         }
     }
 
-    /// Begins to fetch those of its offers, and waits for them as long as a client can be kept waiting; not for servers that
-    /// kept a client waiting in vain a moment ago.
+    /// Begins to fetch those of its offers, and waits for them for so long, counted from when they are first asked for; not
+    /// for servers that kept a call waiting in vain a moment ago.
     pub(super) async fn wait_for(
         &self,
         shard: &Shard,
         link: &impl Fn(&Arc<Upstream>) -> Arc<LinkCell>,
         which: impl Fn(&OfferCell) -> bool,
+        patience: Duration,
     ) {
         let now = Instant::now();
         let due: Vec<_> = self
@@ -100,7 +102,7 @@ impl Basis {
             .zip(&self.upstreams)
             .filter(|(offer, _)| which(offer))
             .map(|(offer, upstream)| {
-                let until = now + PATIENCE.saturating_sub(offer.under_way());
+                let until = now + patience.saturating_sub(offer.under_way());
                 (offer, upstream, until, offer.fetch(shard, link(upstream)))
             })
             .collect();
@@ -115,7 +117,7 @@ impl Basis {
                     let _ = offer.fetch(shard, link(upstream)).changed().await;
                 }
             };
-            if timeout_at(until, known).await.is_err() {
+            if timeout_at(until, known).await.is_err() && patience >= PATIENCE {
                 upstream.note_hang(true);
             }
         }
@@ -178,10 +180,11 @@ impl ViewCell {
         let _one = self.building.lock();
         let basis = self.basis.load();
         let new = basis.build(&self.kind, self.guard.as_ref(), shard.gateway.snapshot.limits.schema_bytes);
-        for note in new.notes() {
+        let old = self.view.load_full();
+        for note in new.notes().iter().filter(|note| !old.notes().contains(note)) {
             tracing::warn!(profile = %basis.profile.slug, "{note}");
         }
-        let old = self.view.swap(Arc::new(new));
+        self.view.store(Arc::new(new));
         let new = self.view.load();
         let before = *self.revision.borrow();
         let differs = |kind| new.pages(kind).digest != old.pages(kind).digest;
@@ -220,10 +223,16 @@ impl ViewCell {
         })
     }
 
-    /// Waits for servers of which nothing is known yet, as long as a client can be kept waiting; what is known by then is in
-    /// the view.
-    pub(crate) async fn complete(&self, shard: &Shard, link: impl Fn(&Arc<Upstream>) -> Arc<LinkCell>) {
-        self.basis.load_full().wait_for(shard, &link, OfferCell::is_unknown).await;
+    /// Waits for servers of which nothing is known yet, as long as this request can be kept waiting; what is known by then is
+    /// in the view.
+    pub(crate) async fn complete(
+        &self,
+        shard: &Shard,
+        frame: &Frame,
+        link: impl Fn(&Arc<Upstream>) -> Arc<LinkCell>,
+    ) {
+        let patience = if wants_list(frame) { shard.gateway.snapshot.limits.list_wait } else { PATIENCE };
+        self.basis.load_full().wait_for(shard, &link, OfferCell::is_unknown, patience).await;
         // Whoever fetched the lists may be about to do this.
         if self.lacks(&self.view(), |offer, _| offer.is_known()) {
             self.rebuild(shard);

@@ -256,5 +256,5 @@ impl Views {
 /// Begins to fetch what a view lacks, and waits for it as long as a client can be kept waiting.
 async fn wait_for(shard: &Shard, looking: &Looking<'_>, link: &impl Fn(&Arc<Upstream>) -> Arc<LinkCell>) {
     let basis = Basis::now(shard, looking.profile, looking.kind, looking.whose.as_ref());
-    basis.wait_for(shard, link, OfferCell::is_due).await;
+    basis.wait_for(shard, link, OfferCell::is_due, shard.gateway.snapshot.limits.list_wait).await;
 }

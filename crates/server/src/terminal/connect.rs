@@ -5,6 +5,7 @@
 //! for clients).
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -12,20 +13,21 @@ use engine::config::{HttpTransport, Native};
 use engine::exchange::Mirror;
 use native::{Demo, NativeServer as _};
 use proto::era::{
-    Era, HelloFault, Lifecycle, ServerHello, Web, discover_request, initialize_request_exactly, initialized,
+    Era, HelloFault, Lifecycle, ServerHello, Web, discover_request, initialize_request_exactly,
     newest_stateless,
 };
 use proto::mcp::Method;
 use proto::rpc::{FrameLimits, Id};
 use tokio::time::timeout;
-use transport::child::{Limits, Spec, Supervisor};
+use transport::child::{ChildError, Limits, Spec, Supervisor};
 use transport::net::{Client, ClientLimits, Trust};
-use transport::up::{HttpLimits, HttpLink, HttpTarget, LinkError, PipeLink, SseLink, Unasked, read_hello};
+use transport::up::{HttpLimits, HttpLink, HttpTarget, LinkError, PipeLink, SseLink};
 
 use super::connection::{Connection, Wire};
 use super::target::Target;
 use super::{CAPABILITIES, CLIENT_INFO};
 use crate::cli::failure::Failure;
+use crate::gateway::greeting::{Greeted, Guest, Piped, greet};
 use crate::gateway::ladder::{Climb, Ladder, PROBE, Reach, Rung};
 use crate::mask::Mask;
 
@@ -38,7 +40,7 @@ const UNASKED: usize = 256;
 /// How many requests may be open; this client has one at a time.
 const CALLS: usize = 16;
 
-/// Opens a conversation, in `era` if one is given. What `mask` covers is never said.
+/// Opens a conversation, in `era` if one is given. A child has `start` until its first answer. What `mask` covers is never said.
 ///
 /// # Errors
 /// When the server cannot be reached or speaks no era that this client knows.
@@ -47,8 +49,9 @@ pub(crate) async fn connect(
     mask: Mask,
     era: Option<&'static Era>,
     patience: Duration,
+    start: Duration,
 ) -> Result<Connection, Failure> {
-    let opening = Opening { mask: &mask, pinned: era, patience };
+    let opening = Opening { mask: &mask, pinned: era, patience, keys: AtomicU64::new(0) };
     let (wire, hello) = match target {
         Target::Native(Native::Demo) => {
             let spoken = native::spoken(era.unwrap_or(newest_stateless()));
@@ -74,11 +77,12 @@ pub(crate) async fn connect(
                 .map_err(|e| unmet(&uri.to_string(), &e, &mask, era))?
         }
         Target::Child(spec) => {
-            opening.over_pipe(spec).await.map_err(|e| unmet(&spec.program, &e, &mask, era))?
+            opening.over_pipe(spec, start).await.map_err(|e| unmet(&spec.program, &e, &mask, era))?
         }
     };
     tracing::info!("connected, protocol version {}", hello.era);
-    Ok(Connection::new(wire, mask, hello, patience))
+    let last = opening.next_key();
+    Ok(Connection::new(wire, mask, hello, patience, last))
 }
 
 /// How a server is met.
@@ -87,6 +91,7 @@ struct Opening<'a> {
     /// The only version to speak.
     pinned: Option<&'static Era>,
     patience: Duration,
+    keys: AtomicU64,
 }
 
 impl Opening<'_> {
@@ -150,7 +155,8 @@ impl Opening<'_> {
     ) -> Result<(Wire, ServerHello), LinkError> {
         let mut link = HttpLink::new(target.clone(), era);
         let mirror = era.mirrored_headers.then(|| Mirror::of_method(Method::Discover));
-        let hello = link.introduce(client, introduction(era), KEY, mirror.as_ref()).await?;
+        let key = self.next_key();
+        let hello = link.introduce(client, introduction(key, era), key, mirror.as_ref()).await?;
         Ok((Wire::Http { client: client.clone(), link: Box::new(link) }, hello))
     }
 
@@ -162,32 +168,27 @@ impl Opening<'_> {
     ) -> Result<(Wire, ServerHello), LinkError> {
         let (link, reader, unasked) = SseLink::open(client, target.clone(), CALLS, UNASKED).await?;
         tokio::spawn(reader);
-        let hello = link.introduce(client, introduction(era), KEY, era).await?;
+        let key = self.next_key();
+        let hello = link.introduce(client, introduction(key, era), key, era).await?;
         Ok((Wire::Sse { client: client.clone(), link, unasked }, hello))
     }
 
-    /// Over a child's pipes. A child that does not survive a question is started again for the next.
-    async fn over_pipe(&self, spec: &Spec) -> Result<(Wire, ServerHello), LinkError> {
+    /// Over a child's pipes, see [`greet`].
+    async fn over_pipe(&self, spec: &Spec, within: Duration) -> Result<(Wire, ServerHello), LinkError> {
         let supervisor = Supervisor::new(2);
         let mut climb = self.climb(Reach::Pipe);
-        let mut child = None;
-        while let Some((rung, is_again)) = climb.next() {
-            let alive = child.take().filter(|(link, _): &(PipeLink, Unasked)| !link.is_closed());
-            let (link, unasked) = match alive {
-                Some(child) => child,
-                None => start(&supervisor, spec).await?,
-            };
-            let hello = introduce_child(&link, rung.era, self.time(rung, is_again)).await;
-            match hello.and_then(|hello| self.refuse_other(hello.era).map(|()| hello)) {
-                Ok(hello) => return Ok((Wire::Pipe { link, unasked, supervisor }, hello)),
-                Err(e) => self.failed(&mut climb, rung, e),
+        let guest = TerminalGuest { opening: self, supervisor: &supervisor, spec };
+        match greet(&guest, &mut climb, within).await {
+            Some(Greeted { piped: (link, unasked), hello, .. }) => {
+                Ok((Wire::Pipe { link, unasked, supervisor }, hello))
             }
-            child = Some((link, unasked));
+            None => Err(climb.failure().0),
         }
-        if let Some((link, _)) = child {
-            link.stop().await;
-        }
-        Err(climb.failure().0)
+    }
+
+    /// The next id; no two requests of a conversation have the same.
+    fn next_key(&self) -> u64 {
+        self.keys.fetch_add(1, Ordering::Relaxed)
     }
 
     fn refuse_other(&self, speaks: &'static Era) -> Result<(), LinkError> {
@@ -200,40 +201,50 @@ impl Opening<'_> {
     }
 }
 
-async fn start(supervisor: &Supervisor, spec: &Spec) -> Result<(PipeLink, Unasked), LinkError> {
-    let limits = Limits { line_bytes: LARGEST, stderr_bytes: 64 << 10, ..Limits::default() };
-    let (handle, lines) = supervisor.spawn(spec, limits).await?.split();
-    let (link, reader, unasked) = PipeLink::new(handle, lines, FrameLimits::default(), CALLS, UNASKED);
-    tokio::spawn(reader);
-    Ok((link, unasked))
+/// This client, as it introduces itself to a child.
+struct TerminalGuest<'a> {
+    opening: &'a Opening<'a>,
+    supervisor: &'a Supervisor,
+    spec: &'a Spec,
 }
 
-async fn introduce_child(
-    link: &PipeLink,
-    era: &'static Era,
-    time: Duration,
-) -> Result<ServerHello, LinkError> {
-    let answer = async {
-        let mut call = link.call(KEY, introduction(era)).await?;
-        loop {
-            let frame = call.next().await?;
-            if frame.id().is_some() {
-                return read_hello(&frame, era);
-            }
-        }
-    };
-    let hello = timeout(time, answer).await.map_err(|_| late(time))??;
-    if era.lifecycle == Lifecycle::Handshake {
-        link.notify(initialized()).await?;
+impl Guest for TerminalGuest<'_> {
+    async fn start(&self) -> Result<Piped, LinkError> {
+        let limits = Limits { line_bytes: LARGEST, stderr_bytes: 64 << 10, ..Limits::default() };
+        let (handle, lines) = self.supervisor.spawn(self.spec, limits).await?.split();
+        let (program, mask) = (self.spec.program.clone(), self.opening.mask.clone());
+        let talk = move |line: &str| {
+            let line = mask.show(&line);
+            tracing::warn!(
+                "{program} prints lines on stdout that are no messages; they are left out, the first is {line:?}"
+            );
+        };
+        let (link, reader, unasked) =
+            PipeLink::new(handle, lines, FrameLimits::default(), CALLS, UNASKED, talk);
+        tokio::spawn(reader);
+        Ok((link, unasked))
     }
-    Ok(hello)
+
+    fn introduction(&self, era: &'static Era) -> (u64, Bytes) {
+        let key = self.opening.next_key();
+        (key, introduction(key, era))
+    }
+
+    fn is_sure_of(&self, _: Rung) -> bool {
+        self.opening.pinned.is_some()
+    }
+
+    fn accepts(&self, hello: &ServerHello) -> Result<(), LinkError> {
+        self.opening.refuse_other(hello.era)
+    }
+
+    fn hears(&self, rung: Rung, why: &LinkError) {
+        tracing::debug!("{rung}: {}", self.opening.mask.show(why));
+    }
 }
 
-/// The id of introductions; the first of a conversation is the next.
-const KEY: u64 = 0;
-
-fn introduction(era: &'static Era) -> Bytes {
-    let id = Id::number(KEY);
+fn introduction(key: u64, era: &'static Era) -> Bytes {
+    let id = Id::number(key);
     match era.lifecycle {
         Lifecycle::Stateless => discover_request(&id, era, CLIENT_INFO),
         Lifecycle::Handshake => {
@@ -247,6 +258,10 @@ fn late(time: Duration) -> LinkError {
     LinkError::Late(time.as_secs())
 }
 
+/// What is amiss with a program that speaks no MCP.
+const NOT_STDIO: &str = "is this the command of an MCP server that speaks over stdin and stdout? \
+    A server that listens for HTTP is reached by its URL";
+
 /// Why no conversation came about, in words.
 fn unmet(name: &str, error: &LinkError, mask: &Mask, pinned: Option<&'static Era>) -> Failure {
     let failure = told(name, error, mask);
@@ -254,9 +269,11 @@ fn unmet(name: &str, error: &LinkError, mask: &Mask, pinned: Option<&'static Era
         LinkError::Refused { .. } | LinkError::Hello(_) if pinned.is_some() => {
             failure.mend("leave --era out to find out what it speaks")
         }
-        LinkError::Child(_) => {
-            failure.mend("is this the command of an MCP server that speaks over stdin and stdout?")
-        }
+        LinkError::NotStarted { first_line: Some(_), .. } => failure.mend(NOT_STDIO),
+        LinkError::NotStarted { .. } => failure
+            .mend("give it more time with --timeout SECONDS, or see what it does with -vv; a server of the configuration: startTimeout"),
+        // What it said itself is more to the point.
+        LinkError::Child(ChildError::Exited(exit)) if exit.stderr.trim().is_empty() => failure.mend(NOT_STDIO),
         _ => failure,
     }
 }

@@ -105,8 +105,9 @@ enum Source {
 }
 
 impl Connection {
-    pub(super) fn new(wire: Wire, mask: Mask, hello: ServerHello, patience: Duration) -> Self {
-        Self { wire, mask, hello, patience, last: 0, open: None }
+    /// One whose introductions had ids below `last`.
+    pub(super) fn new(wire: Wire, mask: Mask, hello: ServerHello, patience: Duration, last: u64) -> Self {
+        Self { wire, mask, hello, patience, last, open: None }
     }
 
     /// The era that is spoken.

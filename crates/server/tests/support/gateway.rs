@@ -124,11 +124,33 @@ impl Drop for Started {
     }
 }
 
+/// How long a list waits for servers where a test does not say so: as long as they need on a busy machine. Tests ask at once,
+/// and mean what is there in the end.
+const LIST_WAIT: &str = "listWait: 8s";
+
+/// A configuration by which lists wait for servers.
+fn patient(config: &str) -> String {
+    if config.contains("listWait") || !config.contains("mcpServers:") || config.starts_with('{') {
+        return config.to_owned();
+    }
+    let config = format!("\n{config}");
+    let patient = if config.contains("\nlimits: {}") {
+        config.replacen("\nlimits: {}", &format!("\nlimits: {{ {LIST_WAIT} }}"), 1)
+    } else if config.contains("\nlimits: {") {
+        config.replacen("\nlimits: {", &format!("\nlimits: {{ {LIST_WAIT},"), 1)
+    } else if config.contains("\nlimits:\n") {
+        config.replacen("\nlimits:\n", &format!("\nlimits:\n  {LIST_WAIT}\n"), 1)
+    } else {
+        format!("{}\nlimits: {{ {LIST_WAIT} }}\n", config.trim_end())
+    };
+    patient[1..].to_owned()
+}
+
 /// Starts `dragoman COMMAND --config FILE ARGS` in a folder of its own, with all three pipes.
 pub(crate) fn start(command: &str, start: &Start<'_>) -> Started {
     let folder = Folder::new();
     let file = folder.0.join("dragoman.yaml");
-    std::fs::write(&file, start.config).expect("a file in the own folder");
+    std::fs::write(&file, patient(start.config)).expect("a file in the own folder");
     for (name, text) in start.files {
         std::fs::write(folder.0.join(name), text).expect("a file in the own folder");
     }
@@ -208,7 +230,7 @@ impl Gateway {
         let folder = &self.process.folder.0;
         // At once, as a reader must not see half of it.
         let new = folder.join("dragoman.yaml.new");
-        std::fs::write(&new, config).expect("a file in the own folder");
+        std::fs::write(&new, patient(config)).expect("a file in the own folder");
         std::fs::rename(new, folder.join("dragoman.yaml")).expect("a file in the own folder");
     }
 

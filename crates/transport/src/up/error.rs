@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::sync::Arc;
+use std::time::Duration;
 
 use proto::era::HelloFault;
 
@@ -48,6 +49,14 @@ pub enum LinkError {
     /// The answer did not come in time.
     #[error("did not answer within {0} s")]
     Late(u64),
+    /// A child process was alive, and did not answer in the time that it has from its start.
+    #[error("did not answer within {within:?} of its start (`startTimeout`){}", printed(.first_line.as_deref()))]
+    NotStarted {
+        /// The time that it has.
+        within: Duration,
+        /// The first line that it printed, made printable, where that was no message.
+        first_line: Option<Arc<str>>,
+    },
     /// The child process failed.
     #[error("{0}")]
     Child(ChildError),
@@ -84,6 +93,12 @@ pub enum LinkError {
     /// Too many exchanges on one link.
     #[error("has {0} calls open already")]
     Busy(usize),
+}
+
+/// A child's output that is no message, as the end of a sentence.
+fn printed(first_line: Option<&str>) -> String {
+    let said = |line| format!("; it prints lines on stdout that are no messages, the first is {line:?}");
+    first_line.map(said).unwrap_or_default()
 }
 
 impl From<ChildError> for LinkError {

@@ -1,7 +1,9 @@
 //! A link over a child's stdin and stdout, which exchanges share.
 
+use std::sync::{Arc, OnceLock};
+
 use bytes::Bytes;
-use proto::rpc::{FrameError, FrameLimits};
+use proto::rpc::FrameLimits;
 
 use super::mux::{Intake, Mux};
 use super::{LinkError, MuxCall, MuxFault, Unasked};
@@ -12,20 +14,28 @@ use crate::child::{Handle, Lines};
 pub struct PipeLink {
     handle: Handle,
     mux: Mux,
+    first_talk: Arc<OnceLock<Arc<str>>>,
 }
+
+/// The longest beginning of a line that is kept to be shown, in characters.
+const TALK: usize = 120;
 
 impl PipeLink {
     /// Takes a child's two ends. The returned future reads the child until it ends and must be spawned by the caller;
-    /// what answers no exchange goes to the returned receiver, which holds `unasked` messages.
+    /// what answers no exchange goes to the returned receiver, which holds `unasked` messages. `talk` is told of the first
+    /// line that is no message, as [`PipeLink::first_talk`] has it.
     pub fn new(
         handle: Handle,
         lines: Lines,
         limits: FrameLimits,
         max_calls: usize,
         unasked: usize,
+        talk: impl FnOnce(&str) + Send + 'static,
     ) -> (Self, impl Future<Output = MuxFault> + Send + 'static, Unasked) {
         let (mux, intake, unasked) = Mux::new(limits, max_calls, unasked);
-        (Self { handle, mux }, read(lines, intake), unasked)
+        let first_talk = Arc::default();
+        let reading = read(lines, intake, Arc::clone(&first_talk), talk);
+        (Self { handle, mux, first_talk }, reading, unasked)
     }
 
     /// Sends a client's request under our own id `key`; its messages come to the returned call. A pipe does not say what
@@ -60,6 +70,11 @@ impl PipeLink {
         Ok(self.handle.send(text).await?)
     }
 
+    /// The first line that the child printed and that is no message, made printable and truncated.
+    pub fn first_talk(&self) -> Option<Arc<str>> {
+        self.first_talk.get().cloned()
+    }
+
     /// Whether the child is gone.
     pub fn is_closed(&self) -> bool {
         self.mux.is_closed()
@@ -76,13 +91,21 @@ impl PipeLink {
     }
 }
 
-async fn read(mut lines: Lines, intake: Intake) -> MuxFault {
-    let mut talks = false;
+async fn read(
+    mut lines: Lines,
+    intake: Intake,
+    first_talk: Arc<OnceLock<Arc<str>>>,
+    talk: impl FnOnce(&str),
+) -> MuxFault {
+    let mut talk = Some(talk);
     loop {
         match lines.recv().await {
             Ok(line) => {
-                if let Err(e) = intake.take(line) {
-                    note_talk(&e, &mut talks);
+                if let Err(e) = intake.take(line.clone()) {
+                    tracing::debug!("a line on stdout is no message: {e}");
+                    if let Some(talk) = talk.take() {
+                        talk(first_talk.get_or_init(|| printable(&line)));
+                    }
                 }
             }
             Err(e) if !e.is_final() => intake.left_out(MuxFault::Child(e)),
@@ -91,11 +114,14 @@ async fn read(mut lines: Lines, intake: Intake) -> MuxFault {
     }
 }
 
-/// Notes that a child prints what is no message: once for people, then only for whoever looks for it.
-fn note_talk(what: &FrameError, talks: &mut bool) {
-    if std::mem::replace(talks, true) {
-        tracing::debug!("a line on stdout is no message: {what}");
-    } else {
-        tracing::warn!("it prints lines on stdout that are no messages; they are left out ({what})");
+/// The beginning of a line, without what would move the cursor of a terminal.
+fn printable(line: &[u8]) -> Arc<str> {
+    let start = &line[..line.len().min(4 * TALK)];
+    let text = String::from_utf8_lossy(start);
+    let shown = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c });
+    let mut shown: String = shown.take(TALK).collect();
+    if line.len() > start.len() || text.chars().nth(TALK).is_some() {
+        shown.push('…');
     }
+    shown.into()
 }

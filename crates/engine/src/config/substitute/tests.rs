@@ -93,3 +93,38 @@ fn what_was_filled_in_is_known_by_itself() {
     // Short pieces would be found everywhere.
     assert_eq!(filled("plain ${EMPTY} ${NONE:-abc}"), [""; 0]);
 }
+
+#[test]
+fn a_bare_variable_of_a_server_is_a_gap_and_can_be_written_as_text() {
+    let env = |name: &str| (name == "TOKEN").then(|| "s3cret".to_owned());
+    let file = |_: &str| Err("none".to_owned());
+    let filled = |text: &str, secret| fill_server(text, &Lookup { env: &env, file: &file }, secret);
+    for (written, value) in [
+        ("$5 $1 $$ $lower $Mixed $_X $", "$5 $1 $$ $lower $Mixed $_X $"),
+        ("$A a$Ab", "$A a$Ab"),
+        ("$$DB", "$DB"),
+        ("$$$DB", "$$DB"),
+        ("a$$DB_1-${TOKEN}$$X_Y", "a$DB_1-s3cret$X_Y"),
+        ("$${DB}", "${DB}"),
+        ("${NONE:-$DB}", "$DB"),
+    ] {
+        let text = filled(written, false).unwrap();
+        assert_eq!(text.expose(), value, "{written}");
+        assert!(!format!("{text}").contains("s3cret") && filled(written, true).unwrap().expose() == value);
+    }
+    for (written, secret, said) in [
+        (
+            "$DB",
+            true,
+            "`$DB` is not filled in here; write ${DB} for the variable, or $$DB for the characters `$DB` themselves",
+        ),
+        ("Bearer $API_KEY", true, "`$API_KEY` is not"),
+        ("--home=$HOME/x", false, "`$HOME` is not"),
+        ("pa$WORD", false, "`$WORD` is not"),
+        ("pa$WORD", true, "`$NAME` is not"),
+    ] {
+        let gap = filled(written, secret).unwrap_err().remove(0);
+        let all = format!("{}; {}", gap.message, gap.mend);
+        assert!(all.starts_with(said) && !gap.unset, "{written}: {all}");
+    }
+}

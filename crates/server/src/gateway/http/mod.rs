@@ -20,7 +20,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use engine::config::DEFAULT_PROFILE;
-use engine::places::Place;
+use engine::places::{Place, second_path};
 use http::{Method, Request, Response, StatusCode};
 use transport::net::{Body, Handler, Incoming};
 
@@ -91,7 +91,7 @@ impl Arrival {
             if let Some(management) = management.filter(|_| path.starts_with(manage::ROOT)) {
                 return Box::pin(manage::respond(self, management, request, peer)).await;
             }
-            return match path.strip_prefix("/mcp/").map(str::to_owned) {
+            return match path.strip_prefix("/mcp/").or_else(|| second_path(path)).map(str::to_owned) {
                 Some(slug) => Box::pin(self.at_no_profile(slug, request, peer)).await,
                 None => self.other(path),
             };
