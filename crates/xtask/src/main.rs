@@ -1,4 +1,4 @@
-//! The repository's own commands: `cargo xtask tidy | test | conformance | peers | auth | sites | community | bench | routes`.
+//! The repository's own commands: `cargo xtask tidy | test | conformance | first-contact | peers | auth | sites | community | bench | routes`.
 //!
 //! Knows the repository and how to run its tools; knows nothing of the product's code.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command for the terminal speaks on it")]
@@ -9,6 +9,7 @@ mod auth;
 mod bench;
 mod community;
 mod conformance;
+mod first_contact;
 mod peers;
 mod root;
 mod routes;
@@ -29,6 +30,7 @@ cargo xtask COMMAND
   conformance          the official MCP suite through Dragoman (--help for more)
   bench                what a call costs, beside nginx (--help for more)
   peers                real SDKs, clients and servers of others through Dragoman
+  first-contact        real npx and uvx servers out of empty caches, and the first client of each era
   auth                 a real identity provider, and clients with its tokens
   sites                real WordPress sites, and what the tools do there
   community TREE ...   a site with BuddyBoss or BuddyPress from a plugin's tree, and each of their tools there
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         "bench" => bench::run(rest),
         "community" => community::run(rest),
         "conformance" => conformance::run(rest),
+        "first-contact" => first_contact::run(rest),
         "peers" => peers::run(rest),
         "sites" => sites::SITES.run(rest),
         "routes" => routes::run(rest),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dragoman_engine::config::Link;
+use dragoman_engine::config::{Link, Text};
 
 use crate::{faults_in_short, loaded, notes_in_short, same};
 
@@ -43,7 +43,7 @@ fn other_dollars_stay() {
     let config = loaded(text).config;
     let Link::Stdio(link) = &config.mcp_servers["a"].link else { panic!("a command") };
     assert_eq!(link.args[1].expose(), "echo $1 $$ $x $HOME");
-    let env: Vec<&str> = link.env.values().map(|value| value.expose()).collect();
+    let env: Vec<&str> = link.env.values().map(Text::expose).collect();
     assert_eq!(env, ["$5", "^a$", "$DB"]);
 }
 

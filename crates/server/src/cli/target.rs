@@ -17,7 +17,7 @@ use crate::terminal::target::Target;
 use crate::terminal::{Connection, Desk};
 
 /// How long an answer or a sign of progress is waited for.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Which server, and how it is spoken to.
 #[derive(Debug, clap::Args)]

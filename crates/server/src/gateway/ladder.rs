@@ -255,8 +255,7 @@ fn more_telling(old: LinkError, new: LinkError) -> LinkError {
     let rank = |error: &LinkError| match error {
         LinkError::Refused { code: code::METHOD_NOT_FOUND, .. } => 2,
         LinkError::Refused { .. } | LinkError::Hello(HelloFault::Version(_) | HelloFault::Member(..)) => 5,
-        LinkError::Hello(_) => 4,
-        LinkError::NotStarted { .. } => 4,
+        LinkError::Hello(_) | LinkError::NotStarted { .. } => 4,
         LinkError::Child(_) | LinkError::NotAMessage(_) => 3,
         LinkError::Status { .. } | LinkError::Late(_) => 1,
         _ => 0,
