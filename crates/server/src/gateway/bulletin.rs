@@ -105,7 +105,7 @@ impl Upstream {
 
     /// Logs that its child prints what is no message, and the first line of that.
     pub(super) fn note_talk(&self, line: &str) {
-        let line = self.concealed(&line);
+        let line = self.mask.show(&line);
         self.tell(&format!(
             "it prints lines on stdout that are no messages; they are left out, the first is {line:?}"
         ));

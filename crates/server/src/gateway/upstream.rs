@@ -54,7 +54,7 @@ pub(crate) struct Kind {
 /// One configured upstream.
 pub(crate) struct Upstream {
     pub(crate) spec: UpstreamSpec,
-    mask: Mask,
+    pub(super) mask: Mask,
     pub(crate) place: Place,
     pub(crate) reach: Reach,
     pub(crate) ladder: Ladder,
@@ -135,11 +135,6 @@ impl Upstream {
 
     pub(crate) fn name(&self) -> &Arc<str> {
         &self.spec.name
-    }
-
-    /// A text without the secrets that it was given.
-    pub(super) fn concealed(&self, text: &dyn std::fmt::Display) -> String {
-        self.mask.show(text)
     }
 
     /// What went wrong with it, without the secrets that it was given.

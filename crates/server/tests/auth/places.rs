@@ -12,7 +12,17 @@ async fn every_way_into_a_conversation_asks() {
     let gateway = gateway("{ bearer: the-one-token }").await;
     let http = gateway.http();
     let ping = request(1, "ping", &json!({})).to_string();
-    for path in ["/mcp", "/mcp/", "/mcp/default", "/mcp/other", "/message", "/message?session_id=1", "/sse"] {
+    for path in [
+        "/mcp",
+        "/mcp/",
+        "/mcp/default",
+        "/mcp/other",
+        "/other/mcp",
+        "/none/mcp",
+        "/message",
+        "/message?session_id=1",
+        "/sse",
+    ] {
         for method in ["POST", "GET", "DELETE", "PUT", "HEAD"] {
             for headers in [&[][..], &[("Authorization", "Bearer other")], &[("Mcp-Session-Id", "x")]] {
                 let refused = http.send(method, path, headers, ping.as_bytes()).await;
@@ -32,7 +42,7 @@ async fn every_way_into_a_conversation_asks() {
             }
         }
     }
-    for path in ["/mcp", "/mcp/default", "/mcp/other"] {
+    for path in ["/mcp", "/mcp/default", "/mcp/other", "/default/mcp", "/other/mcp"] {
         assert_eq!(visit(http, path, GOOD.1).await.status, 200, "{path}");
     }
     assert_eq!(http.get("/sse", &[]).await.status, 401);
@@ -61,12 +71,19 @@ async fn nobody_finds_out_which_profiles_there_are() {
         let ping = request(1, "ping", &json!({})).to_string();
         let limited = bearer(&key);
         for shown in [None, Some("Bearer other"), Some(limited.as_str())] {
-            for method in ["POST", "GET", "DELETE", "OPTIONS"] {
+            let paths = [("/mcp/default", "/mcp/defaule"), ("/default/mcp", "/defaule/mcp")];
+            let methods = ["POST", "GET", "DELETE", "OPTIONS"];
+            for (method, (own, other)) in methods.iter().flat_map(|method| paths.map(|pair| (*method, pair)))
+            {
                 let headers: Vec<_> = shown.map(|value| ("Authorization", value)).into_iter().collect();
-                let there = told(http.send(method, "/mcp/default", &headers, ping.as_bytes()).await).await;
-                let gone = told(http.send(method, "/mcp/defaule", &headers, ping.as_bytes()).await).await;
-                assert_eq!((there.0, &there.1), (gone.0, &gone.1), "{dialect}{method} {shown:?}");
-                assert_eq!(there.2, gone.2.replace("defaule", "default"), "{dialect}{method} {shown:?}");
+                let there = told(http.send(method, own, &headers, ping.as_bytes()).await).await;
+                let gone = told(http.send(method, other, &headers, ping.as_bytes()).await).await;
+                assert_eq!((there.0, &there.1), (gone.0, &gone.1), "{dialect}{method} {own} {shown:?}");
+                assert_eq!(
+                    there.2,
+                    gone.2.replace("defaule", "default"),
+                    "{dialect}{method} {own} {shown:?}"
+                );
                 let expected = match (method, shown) {
                     ("OPTIONS", _) => 204,
                     (_, Some(value)) if value == limited => 403,
