@@ -137,6 +137,13 @@ pub struct View {
     separate: bool,
 }
 
+/// How long the lists hold: as long as the shortest of their servers' do, and for no time while a server may still join.
+fn cache_hint(open: &[&Part<'_>], seen: &[UpstreamOffer]) -> CacheHint {
+    let cache = open.iter().map(|part| part.offer.cache).reduce(CacheHint::and);
+    let cache = cache.unwrap_or(CacheHint::NONE);
+    if is_awaited(seen) { CacheHint { ttl_ms: 0, ..cache } } else { cache }
+}
+
 impl View {
     /// Merges offers, in the order of the profile's servers, and says them in the words of the clients' era.
     pub fn build(spec: ViewSpec<'_>, mut upstreams: Vec<UpstreamOffer>) -> Self {
@@ -153,11 +160,7 @@ impl View {
         let seen: Vec<UpstreamOffer> = upstreams.iter().filter(|u| is_open(u.id)).cloned().collect();
         let capabilities = capabilities(&spec, &open, &seen);
         let (notes, hidden, barred) = (all.notes, all.hidden, all.barred);
-        let cache = open.iter().map(|part| part.offer.cache).reduce(CacheHint::and);
-        let mut cache = cache.unwrap_or(CacheHint::NONE);
-        if is_awaited(&seen) {
-            cache.ttl_ms = 0;
-        }
+        let cache = cache_hint(&open, &seen);
         let pages =
             |lists: &[(ListKind, &[Shown<'_>])]| Pages::lay_out(lists, spec.era, cache, spec.server_info);
         let alone = |kind, items: &[Shown<'_>]| pages(&[(kind, items)]);
