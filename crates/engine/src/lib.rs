@@ -6,6 +6,7 @@
 //! |---|---|
 //! | [`config`] | the configuration's text, checked, as values |
 //! | [`access`] | who may use what |
+//! | [`client_address`] | who the client is, behind the proxies that are trusted |
 //! | [`credential`] | credentials as requests show them, taken apart |
 //! | [`catalogue`] | what upstreams offer, merged into what a client sees |
 //! | [`dialect`] | how an endpoint behaves where systems disagree: rows of data, one interpreter |
@@ -18,6 +19,7 @@
 
 pub mod access;
 pub mod catalogue;
+pub mod client_address;
 pub mod config;
 pub mod credential;
 pub mod dialect;
@@ -29,5 +31,6 @@ pub mod session;
 pub mod snapshot;
 pub mod tasks;
 
+pub use client_address::ClientAddress;
 pub use fault::{Blame, Condition, Fault};
 pub use snapshot::Snapshot;

@@ -9,7 +9,7 @@ use proto::json::quote;
 
 use crate::access::{Asker, Class, Guard, Rules};
 use crate::catalogue::UpstreamId;
-use crate::config::{Affinity, Config, Limits, Link, Profile, ServerTools, StdioLink, Text};
+use crate::config::{Affinity, Config, Limits, Link, Profile, ServerTools, StdioLink, Text, TrustedProxies};
 use crate::dialect::Dialect;
 use crate::exchange::Timeouts;
 use crate::places::{Place, Places};
@@ -84,6 +84,8 @@ pub struct Snapshot {
     pub local: bool,
     /// Whether callers say who they are, anywhere.
     pub asks: bool,
+    /// The proxies that are trusted to name the client.
+    pub proxies: TrustedProxies,
     /// Counts the changes of who is let in, and to what: what was decided under another one is to be decided again.
     pub regime: u64,
     /// The number of the next server.
@@ -105,6 +107,7 @@ impl Snapshot {
     /// When there have been too many.
     pub fn followed_by(&self, old: &Config, new: &Config, version: &str) -> Result<Self, Crowded> {
         let same = old.auth == new.auth && old.access == new.access && old.endpoints == new.endpoints;
+        let same = same && old.trust_forwarded_for == new.trust_forwarded_for;
         let numbers =
             Numbers { upstreams: &self.upstreams, profiles: &self.profiles, next: self.next_upstream };
         let next = Self::numbered(new, version, &numbers, self.regime + u64::from(!same));
@@ -154,6 +157,7 @@ impl Snapshot {
             rules,
             local,
             asks: config.auth.asks(),
+            proxies: config.trust_forwarded_for.clone(),
             regime,
             next_upstream,
             places,

@@ -109,7 +109,7 @@ fn who_may_how_often_asks_for_no_memory() {
     let request = Request {
         principal: &anyone.id,
         address,
-        forwarded: None,
+        connection: None,
         profile: "default",
         is_call: true,
         tool: Some("a__read"),

@@ -1,11 +1,15 @@
 //! `Host`, `Origin` and `X-Forwarded-For`: who is known is known by another reading of the same text, too.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
+use engine::ClientAddress;
 use engine::access::Hosts;
-use engine::rate::forwarded;
+use engine::config::TrustedProxies;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, Uri};
+
+/// Where the connections come from.
+const PEER: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 
 /// The fuzzer's entry.
 pub fn fuzz(input: &[u8]) {
@@ -47,21 +51,23 @@ pub fn origin(text: &str) {
     }
 }
 
-/// Any value of `X-Forwarded-For`: the first address, if it is one, as it stands or with the port that some proxies write.
+/// Any value of `X-Forwarded-For`: the last address, if it is one, as it stands or with the port that some proxies write.
 pub fn address(value: &[u8]) {
     let Ok(value) = HeaderValue::from_bytes(value) else { return };
     let mut headers = HeaderMap::new();
     headers.insert("x-forwarded-for", value.clone());
-    let text = value.to_str().unwrap_or_default();
-    let first = text.split(',').next().unwrap_or_default().trim();
-    let Some(found) = forwarded(&headers) else {
-        assert!(first.parse::<IpAddr>().is_err(), "{first:?}");
+    let last = value.as_bytes().rsplit(|byte| *byte == b',').next().unwrap_or_default();
+    let last = std::str::from_utf8(last).unwrap_or_default().trim_matches([' ', '\t']);
+    let found = ClientAddress::of(PEER, &headers, &TrustedProxies::Hops(1));
+    if found.is_proxy {
+        assert!(found.address == PEER && last.parse::<IpAddr>().is_err(), "{last:?}");
         return;
-    };
-    let in_brackets = first.strip_prefix('[').and_then(|rest| rest.split([']', '%']).next());
-    let bare =
-        in_brackets.unwrap_or(if found.is_ipv4() { first.split(':').next().unwrap_or(first) } else { first });
-    assert_eq!(bare.parse(), Ok(found), "{first:?}");
+    }
+    let in_brackets = last.strip_prefix('[').and_then(|rest| rest.split([']', '%']).next());
+    let is_v4 = last.starts_with(|first: char| first.is_ascii_digit()) && last.contains('.');
+    let bare = in_brackets.unwrap_or(if is_v4 { last.split(':').next().unwrap_or(last) } else { last });
+    let bare: IpAddr = bare.parse().unwrap_or_else(|_| last.parse().expect("an address"));
+    assert_eq!(bare.to_canonical(), found.address, "{last:?}");
 }
 
 fn is_local(name: &str) -> bool {

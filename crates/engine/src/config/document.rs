@@ -20,6 +20,7 @@ use super::names::Offers;
 use super::parse::{Entry, Kind, Node};
 use super::pieces::{self, Known};
 use super::profiles;
+use super::proxies;
 use super::rates;
 use super::read::{Fields, Reader, clip};
 use super::servers;
@@ -44,6 +45,7 @@ const KEYS: &[&str] = &[
     "allowedOrigins",
     "stateFolder",
     "publicUrl",
+    "trustForwardedFor",
     "$schema",
 ];
 
@@ -107,6 +109,10 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Node, base: Config, offers: &
     }
     if let Some(entry) = fields.take("publicUrl") {
         config.public_url = reader.within("publicUrl", |reader| consent::public_url(reader, entry));
+    }
+    if let Some(entry) = fields.take("trustForwardedFor") {
+        let read = reader.within("trustForwardedFor", |reader| proxies::read(reader, &entry.value));
+        config.trust_forwarded_for = read.unwrap_or_default();
     }
     // A server that is switched off may lack a value and so be missing; a profile names only servers that are there.
     for profile in config.profiles.values_mut() {

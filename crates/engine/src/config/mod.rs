@@ -33,6 +33,7 @@ mod native;
 mod parse;
 mod pieces;
 mod profiles;
+mod proxies;
 mod rates;
 mod read;
 mod schema;
@@ -47,7 +48,7 @@ mod units;
 
 pub use access::{AccessRule, AnnotationHint, Effect, ValuePath, When, Who};
 pub use audit::Audit;
-pub use auth::{Algorithm, Auth, Bearer, Jwt, OAuth, SiteCheck};
+pub use auth::{Algorithm, Auth, Bearer, FailureLimit, Jwt, OAuth, SiteCheck};
 pub use check::{MAX_PUBLIC_NAME, MAX_SERVER_NAME, MAX_SLUG};
 pub use consent::OAuthClient;
 pub use fault::{Fault, Faults, MAX_REPORTED, Severity};
@@ -63,6 +64,7 @@ pub use model::{
 pub use names::{Offered, Offers};
 pub use native::{Answers, Native, NativeLink, Requests, Site, SiteRate, Source};
 pub use parse::MAX_FILE_BYTES;
+pub use proxies::{MAX_HOPS, TrustedProxies};
 pub use rates::{RateLimit, RateMethods, RatePer};
 pub use schema::schema_json;
 pub use server_tools::ServerTools;

@@ -18,6 +18,7 @@ use super::glob::Glob;
 use super::limits::Limits;
 use super::management::Management;
 use super::native::NativeLink;
+use super::proxies::TrustedProxies;
 use super::rates::RateLimit;
 use super::schema::written;
 use super::server_tools::ServerTools;
@@ -91,6 +92,11 @@ pub struct Config {
     /// when they have given consent to a server. The host of `auth.oauth.resource`, or the listening address, when left
     /// out.
     pub public_url: Option<String>,
+    /// The proxies that are trusted to name the client in `X-Forwarded-For`: `true` for one, a number for so many in a row, or
+    /// a list of the networks that they are in. It counts for `access` rules with `ip`, limits, quotas and the record of calls.
+    /// Only behind such proxies: anybody else may write there what they like.
+    #[schemars(with = "Option<TrustedProxies>", extend("default" = false))]
+    pub trust_forwarded_for: TrustedProxies,
 }
 
 impl Config {
@@ -130,6 +136,7 @@ impl Default for Config {
             dialects: IndexMap::new(),
             state_folder: None,
             public_url: None,
+            trust_forwarded_for: TrustedProxies::Nobody,
         }
     }
 }

@@ -59,6 +59,9 @@ pub(super) mod written {
     });
     written!(Phase, { "enum": ["core", "buddyboss", "advanced", "extended", "discover"] });
     written!(Rate, { "type": "string", "pattern": units::RATE_PATTERN });
+    written!(RateOrOff, {
+        "anyOf": [{ "type": "string", "pattern": units::RATE_PATTERN }, { "const": false }],
+    });
     written!(PasswordHash, { "type": "string", "pattern": "^\\$argon2id\\$|\\$\\{" });
     written!(BearerToken, {
         "anyOf": [{ "type": "string" }, {

@@ -4,23 +4,34 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
 use std::time::Duration;
 
+use http::HeaderMap;
+
 use super::cells::{Cells, Take};
 use super::quota::{Outcome, Quota, nanos};
+use crate::client_address::ClientAddress;
 use crate::config::{Glob, RateLimit, RateMethods, RatePer, address_block};
 
 /// How many bits of an IPv6 address count: who has one has usually a whole network of these.
 const IPV6_BITS: u8 = 64;
+
+/// The connection that a request came over, and what it says of the client.
+#[derive(Debug, Clone, Copy)]
+pub struct Connection<'a> {
+    /// The address at its other end.
+    pub peer: IpAddr,
+    /// The headers of the request.
+    pub headers: &'a HeaderMap,
+}
 
 /// A request, as limits see it.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     /// Who asks: the principal's id.
     pub principal: &'a str,
-    /// Where the connection comes from; `None` for standard input.
+    /// The client's address; `None` for standard input.
     pub address: Option<IpAddr>,
-    /// The first address that a proxy names (`X-Forwarded-For`), for limits that trust it; nobody looks where
-    /// [`Limiter::trusts_proxies`] is false.
-    pub forwarded: Option<IpAddr>,
+    /// The connection, for limits that trust proxies of their own.
+    pub connection: Option<Connection<'a>>,
     /// The profile.
     pub profile: &'a str,
     /// Is it `tools/call`?
@@ -40,7 +51,7 @@ pub struct Entering<'a> {
     /// As of a [`Request`].
     pub address: Option<IpAddr>,
     /// As of a [`Request`].
-    pub forwarded: Option<IpAddr>,
+    pub connection: Option<Connection<'a>>,
     /// Where they want to go in, as they name it.
     pub profile: &'a str,
 }
@@ -121,8 +132,11 @@ impl Rule {
             match per {
                 RatePer::Principal => request.principal.hash(&mut hasher),
                 RatePer::Ip => {
-                    let named = request.forwarded.filter(|_| self.limit.trust_forwarded_for);
-                    let address = named.or(request.address);
+                    let own = self.limit.trust_forwarded_for.as_ref().zip(request.connection);
+                    let own = own.map(|(trusted, connection)| {
+                        ClientAddress::of(connection.peer, connection.headers, trusted).address
+                    });
+                    let address = own.or(request.address);
                     address.map(|address| address_block(address, IPV6_BITS)).hash(&mut hasher);
                 }
                 RatePer::Profile => request.profile.hash(&mut hasher),
@@ -141,7 +155,6 @@ pub struct Limiter {
     seed: u64,
     asks_for_tools: bool,
     tells_tools_apart: bool,
-    trusts_proxies: bool,
 }
 
 impl Limiter {
@@ -156,8 +169,7 @@ impl Limiter {
         let rules: Box<[Rule]> = enabled.map(rule).collect();
         let asks_for_tools = rules.iter().any(Rule::asks_for_tools);
         let tells_tools_apart = rules.iter().any(|rule| rule.limit.per.contains(&RatePer::Tool));
-        let trusts_proxies = rules.iter().any(|rule| rule.limit.trust_forwarded_for);
-        Self { rules, cells: Cells::new(cap), seed, asks_for_tools, tells_tools_apart, trusts_proxies }
+        Self { rules, cells: Cells::new(cap), seed, asks_for_tools, tells_tools_apart }
     }
 
     /// Are there no limits?
@@ -173,11 +185,6 @@ impl Limiter {
     /// Does some limit count each tool apart, so that a request must say whether there is one of this name?
     pub fn tells_tools_apart(&self) -> bool {
         self.tells_tools_apart
-    }
-
-    /// Does some limit believe proxies, so that a request must say whom they name?
-    pub fn trusts_proxies(&self) -> bool {
-        self.trusts_proxies
     }
 
     /// Counts a request at `now`, the time since any fixed point. Where several limits speak of it, it is counted only when
@@ -228,6 +235,21 @@ impl Limiter {
         Ok(())
     }
 
+    /// Asks whether [`enter`](Self::enter) would count somebody, and counts nothing.
+    ///
+    /// # Errors
+    /// The verdict of a limit that is used up.
+    pub fn has_room(&self, entering: &Entering<'_>, now: Duration) -> Result<(), Verdict> {
+        let now = nanos(now);
+        for (key, rule) in self.at_door(entering) {
+            let outcome = self.cells.peek(key, &rule.quota, now);
+            if let Outcome::Refused { .. } = outcome {
+                return Err(rule.verdict(outcome, now));
+            }
+        }
+        Ok(())
+    }
+
     /// Takes back what [`enter`](Self::enter) has counted: of who was let in, requests count instead.
     pub fn let_in(&self, entering: &Entering<'_>) {
         for (key, rule) in self.at_door(entering) {
@@ -236,11 +258,11 @@ impl Limiter {
     }
 
     fn at_door<'a>(&'a self, entering: &'a Entering<'a>) -> impl Iterator<Item = (u64, &'a Rule)> {
-        let &Entering { nobody, address, forwarded, profile } = entering;
+        let &Entering { nobody, address, connection, profile } = entering;
         let at = move |profile| Request {
             principal: nobody,
             address,
-            forwarded,
+            connection,
             profile,
             is_call: false,
             tool: None,

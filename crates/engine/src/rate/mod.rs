@@ -6,17 +6,14 @@
 //! |---|---|
 //! | `quota` | the arithmetic of one count |
 //! | `cells` | all counts, in bounded memory |
-//! | `forwarded` | for whom a proxy says that it asks |
 //! | `limiter` | which limits speak of a request, and what they say |
 
 mod cells;
-mod forwarded;
 mod limiter;
 mod quota;
 
 #[cfg(test)]
 mod tests;
 
-pub use forwarded::forwarded;
-pub use limiter::{Entering, Limiter, Request, Verdict};
+pub use limiter::{Connection, Entering, Limiter, Request, Verdict};
 pub use quota::Quota;

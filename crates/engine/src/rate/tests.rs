@@ -4,10 +4,11 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use http::HeaderMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::config::{RateLimit, RateMethods, RatePer};
+use crate::config::{RateLimit, RateMethods, RatePer, TrustedProxies};
 
 fn limit(count: u32, per: Duration, burst: u32) -> RateLimit {
     RateLimit {
@@ -19,7 +20,7 @@ fn limit(count: u32, per: Duration, burst: u32) -> RateLimit {
         count,
         period: per,
         burst,
-        trust_forwarded_for: false,
+        trust_forwarded_for: None,
     }
 }
 
@@ -27,7 +28,7 @@ fn call(principal: &str) -> Request<'_> {
     Request {
         principal,
         address: None,
-        forwarded: None,
+        connection: None,
         profile: "default",
         is_call: true,
         tool: Some("t"),
@@ -76,7 +77,7 @@ fn a_limit_of_sixty_says_what_is_left_of_sixty() {
 #[test]
 fn everybody_has_a_count_of_their_own_as_the_limit_says() {
     let check = |per: &[RatePer], requests: [Request<'_>; 2]| {
-        let limits = [RateLimit { per: per.to_vec(), trust_forwarded_for: true, ..limit(1, MINUTE, 1) }];
+        let limits = [RateLimit { per: per.to_vec(), ..limit(1, MINUTE, 1) }];
         let limiter = Limiter::new(&limits, 100, 7);
         requests.map(|request| limiter.check(&request, SECOND).unwrap().allowed)
     };
@@ -84,7 +85,6 @@ fn everybody_has_a_count_of_their_own_as_the_limit_says() {
     let others = [
         (RatePer::Principal, Request { principal: "b", ..one }),
         (RatePer::Ip, Request { address: address("192.0.2.2"), ..one }),
-        (RatePer::Ip, Request { forwarded: address("192.0.2.2"), ..one }),
         (RatePer::Profile, Request { profile: "p", ..one }),
         (RatePer::Tool, Request { tool: Some("u"), ..one }),
         (RatePer::Tool, Request { tool: None, ..one }),
@@ -125,7 +125,7 @@ fn names_that_are_no_tools_share_one_count() {
 fn who_is_not_let_in_is_counted_by_address() {
     let at_door = RateLimit { per: vec![RatePer::Ip], methods: RateMethods::All, ..limit(2, MINUTE, 2) };
     let of_each = RateLimit { per: vec![RatePer::Ip, RatePer::Profile], ..at_door.clone() };
-    let guess = |profile| Entering { nobody: "", address: address("192.0.2.1"), forwarded: None, profile };
+    let guess = |profile| Entering { nobody: "", address: address("192.0.2.1"), connection: None, profile };
     for limits in [vec![at_door.clone()], vec![of_each], vec![limit(9, MINUTE, 9), at_door.clone()]] {
         let limiter = Limiter::new(&limits, 100, 7);
         for _ in 0..3 {
@@ -157,12 +157,28 @@ fn who_is_not_let_in_is_counted_by_address() {
 }
 
 #[test]
-fn a_proxy_is_believed_only_where_it_is_trusted() {
-    let limits = [RateLimit { per: vec![RatePer::Ip], ..limit(1, MINUTE, 1) }];
-    let limiter = Limiter::new(&limits, 100, 7);
-    let one = Request { address: address("192.0.2.1"), forwarded: address("203.0.113.1"), ..call("a") };
-    assert!(limiter.check(&one, SECOND).unwrap().allowed);
-    assert!(!limiter.check(&Request { forwarded: address("203.0.113.2"), ..one }, SECOND).unwrap().allowed);
+fn a_limit_may_trust_other_proxies_than_the_rest() {
+    let through = |trusted: Option<TrustedProxies>| {
+        let of = RateLimit { per: vec![RatePer::Ip], trust_forwarded_for: trusted, ..limit(1, MINUTE, 1) };
+        let limiter = Limiter::new(&[of], 100, 7);
+        [("192.0.2.7", "203.0.113.1"), ("192.0.2.7", "203.0.113.2"), ("192.0.2.8", "203.0.113.1")].map(
+            |(client, named)| {
+                let mut headers = HeaderMap::new();
+                headers.insert("x-forwarded-for", named.parse().unwrap());
+                let peer = address("192.0.2.1").unwrap();
+                let connection = Some(Connection { peer, headers: &headers });
+                let request = Request { address: address(client), connection, ..call("a") };
+                limiter.check(&request, SECOND).unwrap().allowed
+            },
+        )
+    };
+    assert_eq!(through(None), [true, false, true], "by the client that was decided for all");
+    assert_eq!(through(Some(TrustedProxies::Nobody)), [true, false, false], "by the connection");
+    assert_eq!(
+        through(Some(TrustedProxies::Hops(1))),
+        [true, true, false],
+        "by whom this limit's proxy names"
+    );
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dragoman_engine::access::Scheme;
 use dragoman_engine::config::{
     Algorithm, AnnotationHint, Answers, Audit, Effect, EndpointAuth, EndpointTransport, Glob, Jwt, Link,
-    Native, NativeLink, RateMethods, RatePer, SiteCheck, SiteRate, Source, Text,
+    Native, NativeLink, RateMethods, RatePer, SiteCheck, SiteRate, Source, Text, TrustedProxies,
 };
 
 use dragoman_engine::dialect::Dialect;
@@ -164,7 +164,11 @@ rateLimits:
     assert!(plain.enabled && plain.methods == RateMethods::Calls && plain.per == [RatePer::Principal]);
     let other = &limits[1];
     assert_eq!((other.count, other.period, other.burst), (7, Duration::from_secs(1), 7));
-    assert!(!other.enabled && other.trust_forwarded_for && other.methods == RateMethods::All);
+    assert!(
+        !other.enabled
+            && other.trust_forwarded_for == Some(TrustedProxies::Hops(1))
+            && other.methods == RateMethods::All
+    );
     assert_eq!(other.per, [RatePer::Ip, RatePer::Tool]);
     assert_eq!((limits[2].count, limits[2].period), (5, Duration::from_hours(2)));
     assert_eq!(limits[2].tools.as_ref().map(Vec::len), Some(2));

@@ -15,6 +15,7 @@ const MAPPINGS: &[(&str, &[&str])] = &[
             "audit",
             "stateFolder",
             "publicUrl",
+            "trustForwardedFor",
             "allowedHosts",
             "allowedOrigins",
             "nonsense",

@@ -76,7 +76,7 @@ fn good_guards() -> Vec<Value> {
                 "scheme": ["key", "token"],
             }, "unless": { "ip": "::1" }, "when": { "arguments": { "/a": "x*" }, "annotations": { "readOnlyHint": true } } },
         ] }),
-        json!({ "publicUrl": "https://gate.example.com", "mcpServers": {
+        json!({ "publicUrl": "https://gate.example.com", "trustForwardedFor": ["10.0.0.0/8", "::1"], "mcpServers": {
             "a": { "url": "https://h/mcp", "oauth": { "clientId": "c", "clientSecret": "s", "issuer": "https://id", "scopes": ["a", "b"], "callbackPort": 1 } },
             "b": { "url": "https://h/mcp", "oauth": { "scopes": "a" } },
         } }),
@@ -84,6 +84,7 @@ fn good_guards() -> Vec<Value> {
             { "rate": "60/1m" },
             { "rate": "10/s", "enabled": "${YES}", "per": ["ip", "tool"], "methods": "calls", "profiles": "default", "tools": ["*"],
               "burst": "${NUMBER}", "trustForwardedFor": true },
+            { "rate": "1/s", "trustForwardedFor": 2 }, { "rate": "1/s", "trustForwardedFor": "10.0.0.0/8" },
         ], "audit": { "file": "a.db", "arguments": true, "redact": "pin", "keep": "7d" }, "stateFolder": "/s" }),
         json!({ "management": "${YES}" }),
         json!({ "management": { "who": { "key": "admin", "ip": "10.0.0.0/8" }, "rate": "10/s" } }),

@@ -7,16 +7,18 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use engine::access::{Principal, Scheme};
-use engine::config::Auth;
+use engine::config::{Auth, address_block};
 use engine::credential::Token;
-use engine::credential::authorization::{self, Basic, Shown};
+use engine::credential::authorization::{self, Shown};
 use engine::fault::Condition;
 use http::HeaderMap;
+use tracing::field::display;
 
-use super::challenge::{Challenges, Wrong};
+use super::challenge::Challenges;
 use super::counted::Counted;
-use super::denied::{Denied, Refused};
+use super::denied::{Denied, NotAdmitted, Refused};
 use super::digest::{Digest, Digests};
+use super::guesses::Guesses;
 use super::jwt::Issuer;
 use super::keys::{KeyBook, Keys};
 use super::near::{self, Near};
@@ -37,9 +39,12 @@ const TOKEN_HOLDS: Duration = Duration::from_secs(30);
 /// The same for API keys, which can be revoked at any time.
 const KEY_HOLDS: Duration = Duration::from_secs(5);
 /// The same for users of the configuration, which do not change.
-const USER_HOLDS: Duration = Duration::from_mins(5);
+pub(super) const USER_HOLDS: Duration = Duration::from_mins(5);
 /// How long the same wrong password is refused without a check.
-const WRONG_HOLDS: Duration = Duration::from_secs(3);
+pub(super) const WRONG_HOLDS: Duration = Duration::from_secs(3);
+
+/// How many bits of an IPv6 address tell clients apart.
+const IPV6_BITS: u8 = 64;
 
 /// What is known of a credential without asking anybody.
 enum Recalled<'h> {
@@ -57,11 +62,11 @@ pub(crate) struct Authenticator {
 }
 
 /// All ways to come in, and what was found out a short time ago.
-struct Ways {
+pub(super) struct Ways {
     bearer: Option<Digest>,
     keys: Option<Keys>,
-    users: Users,
-    site: Option<Site>,
+    pub(super) users: Users,
+    pub(super) site: Option<Site>,
     issuers: Vec<Issuer>,
     resource: Option<Resource>,
     /// What every token needs.
@@ -69,9 +74,11 @@ struct Ways {
     challenges: Challenges,
     digests: Digests,
     near: Near,
-    known: Recent<Arc<Principal>>,
-    wrong: Recent<Refused>,
-    counted: Counted,
+    pub(super) known: Recent<Arc<Principal>>,
+    pub(super) wrong: Recent<Refused>,
+    pub(super) counted: Counted,
+    /// How many wrong passwords are tried; `None` where nobody counts.
+    guesses: Option<Guesses>,
     anyone: Arc<Principal>,
     holder: Arc<Principal>,
     /// Whether anybody has to say who they are.
@@ -102,23 +109,51 @@ impl Authenticator {
         self.ways.asks
     }
 
-    /// Who sent a request with these headers from `peer`. Waits for nothing where the credential was seen a short time
-    /// ago.
-    pub(crate) async fn identify(&self, headers: &HeaderMap, peer: IpAddr) -> Result<Arc<Principal>, Denied> {
+    /// Who sent a request with these headers from `client`, which is nowhere for a pipe. Waits for nothing where the
+    /// credential was seen a short time ago.
+    pub(crate) async fn identify(
+        &self,
+        headers: &HeaderMap,
+        client: Option<IpAddr>,
+    ) -> Result<Arc<Principal>, NotAdmitted> {
         if !self.ways.asks {
             return Ok(Arc::clone(&self.ways.anyone));
         }
-        let ways = &*self.ways;
-        let identified = match ways.recall(headers, ways.start.elapsed()) {
-            Ok(Recalled::Holder(principal)) => return Ok(principal),
-            // What else the clock says is only asked where it matters.
-            Ok(Recalled::Unknown(value, digest)) => self.find(value, digest, ways.now()).await,
+        let (ways, client) = (&*self.ways, client.map(|address| address_block(address, IPV6_BITS)));
+        let (now, counts) = (ways.start.elapsed(), ways.guesses.as_ref().zip(client));
+        let identified = match ways.recall(headers, now) {
+            Ok(Recalled::Holder(principal)) => {
+                if let Some((guesses, address)) = counts {
+                    let value = authorization::value(headers).ok().flatten();
+                    guesses.admit(principal.scheme, (value, address), now).map_err(NotAdmitted::TooSoon)?;
+                }
+                return Ok(principal);
+            }
+            Ok(Recalled::Unknown(value, digest)) => {
+                // What was refused a moment ago is no new attempt.
+                let attempt = match counts.filter(|_| ways.wrong.get(&digest, now).is_none()) {
+                    Some((guesses, address)) => {
+                        let is_familiar = ways.known.last(&digest).is_some();
+                        let begun = guesses.begin((value, address), (digest, is_familiar), now);
+                        begun.map_err(NotAdmitted::TooSoon)?
+                    }
+                    None => None,
+                };
+                // What else the clock says is only asked where it matters.
+                let found = self.find(value, (digest, client), ways.now()).await;
+                let failed = matches!(&found, Err(denied) if denied.condition == Condition::BadCredentials);
+                if let Some(attempt) = attempt.filter(|_| !failed) {
+                    attempt.take_back();
+                }
+                found
+            }
             Err(denied) => Err(denied),
         };
         if let Err(denied) = &identified {
-            tracing::info!(%peer, condition = ?denied.condition, why = denied.message, "a request was not let in");
+            let client = client.map(display);
+            tracing::info!(client, condition = ?denied.condition, why = denied.message, "a request was not let in");
         }
-        identified
+        identified.map_err(NotAdmitted::Denied)
     }
 
     /// The same at a given time.
@@ -130,13 +165,18 @@ impl Authenticator {
     ) -> Result<Arc<Principal>, Denied> {
         match self.ways.recall(headers, now.since_start)? {
             Recalled::Holder(principal) => Ok(principal),
-            Recalled::Unknown(value, digest) => self.find(value, digest, now).await,
+            Recalled::Unknown(value, digest) => self.find(value, (digest, None), now).await,
         }
     }
 
-    async fn find(&self, value: &[u8], digest: Digest, now: Moment) -> Result<Arc<Principal>, Denied> {
+    async fn find(
+        &self,
+        value: &[u8],
+        from: (Digest, Option<IpAddr>),
+        now: Moment,
+    ) -> Result<Arc<Principal>, Denied> {
         // Boxed, because a connection keeps room for this future, which is seldom needed.
-        let found = Box::pin(self.ways.find(value, digest, &*self.web, now)).await;
+        let found = Box::pin(self.ways.find(value, from, &*self.web, now)).await;
         found.map_err(|refused| self.ways.denied(refused))
     }
 
@@ -158,6 +198,13 @@ impl Authenticator {
     /// Whether the key of this principal was revoked, as of the last look.
     pub(crate) fn is_revoked(&self, principal: &Principal) -> bool {
         self.ways.keys.as_ref().is_some_and(|keys| keys.is_revoked(principal))
+    }
+
+    /// Forgets failed attempts that no longer count.
+    pub(crate) fn sweep(&self) {
+        if let Some(guesses) = &self.ways.guesses {
+            guesses.sweep(self.ways.start.elapsed());
+        }
     }
 
     /// Whether these headers show an API key or a signed token that was good when it was last looked at. Such nobody can guess.
@@ -221,6 +268,7 @@ impl Ways {
             known: Recent::new(MOST_KNOWN),
             wrong: Recent::new(MOST_WRONG),
             counted: Counted::default(),
+            guesses: config.failures.map(Guesses::new).transpose()?,
             anyone: Arc::new(Principal::anyone()),
             holder: Arc::new(Principal::new("bearer", Scheme::Bearer)),
             start: Instant::now(),
@@ -239,7 +287,7 @@ impl Ways {
     fn recall<'h>(&self, headers: &'h HeaderMap, since_start: Duration) -> Result<Recalled<'h>, Denied> {
         let value = match authorization::value(headers) {
             Ok(Some(value)) => value,
-            Ok(None) => return Err(self.missing()),
+            Ok(None) => return Err(Denied::missing(&self.challenges)),
             Err(why) => return Err(self.denied(Refused::Bad(why))),
         };
         let tag = self.near.tag(value);
@@ -260,7 +308,7 @@ impl Ways {
     async fn find(
         &self,
         value: &[u8],
-        digest: Digest,
+        (digest, client): (Digest, Option<IpAddr>),
         web: &dyn Web,
         now: Moment,
     ) -> Result<Arc<Principal>, Refused> {
@@ -273,7 +321,7 @@ impl Ways {
                 self.known.put(digest, Arc::clone(&principal), now.since_start + holds);
                 Ok(principal)
             }
-            Shown::Basic(basic) => self.basic(basic, digest, web, now).await,
+            Shown::Basic(basic) => self.basic(basic, (digest, client), web, now).await,
         }
     }
 
@@ -323,75 +371,7 @@ impl Ways {
         Ok((Arc::new(principal), left.min(TOKEN_HOLDS)))
     }
 
-    async fn basic(
-        &self,
-        basic: Basic,
-        digest: Digest,
-        web: &dyn Web,
-        now: Moment,
-    ) -> Result<Arc<Principal>, Refused> {
-        let at = now.since_start;
-        if let Some(refused) = self.wrong.get(&digest, at) {
-            return Err(refused);
-        }
-        let site = self.site.as_ref().filter(|_| !self.users.has(&basic.user));
-        let turns = match site {
-            Some(site) => &site.turns,
-            None if self.users.is_empty() => {
-                return Err(Refused::Bad("names with passwords are not taken here"));
-            }
-            None => &self.users.turns,
-        };
-        let turn = turns.take().await?;
-        // Who stood in line with the same password before may have been let in, or not.
-        if let Some(principal) = self.known.get(&digest, at) {
-            return Ok(principal);
-        }
-        if let Some(refused) = self.wrong.get(&digest, at) {
-            return Err(refused);
-        }
-        let (checked, holds) = match site {
-            Some(site) => (site.check(&basic, web, (turn, now)).await, site.cache),
-            None => (self.users.check(basic, turn).await, USER_HOLDS),
-        };
-        match checked {
-            Ok(principal) => {
-                let principal = self.counted.with(&principal);
-                self.known.put(digest, Arc::clone(&principal), at + holds);
-                Ok(principal)
-            }
-            Err(refused) => {
-                if matches!(refused, Refused::Bad(_) | Refused::Forbidden(_)) {
-                    self.wrong.put(digest, refused.clone(), at + WRONG_HOLDS);
-                }
-                Err(refused)
-            }
-        }
-    }
-
-    fn missing(&self) -> Denied {
-        Denied {
-            condition: Condition::NoCredentials,
-            message: "this server wants to know who asks: send the header Authorization".to_owned(),
-            challenge: self.challenges.value(Wrong::Missing),
-            retry_after: None,
-        }
-    }
-
     fn denied(&self, refused: Refused) -> Denied {
-        let (condition, message, challenge, retry_after) = match refused {
-            Refused::Bad(why) => {
-                (Condition::BadCredentials, why.to_owned(), self.challenges.value(Wrong::Invalid(why)), None)
-            }
-            Refused::Forbidden(why) => (Condition::Forbidden, why, None, None),
-            Refused::TooLittle => (
-                Condition::Forbidden,
-                format!("the token has not all the scopes that are needed: {}", self.required.join(" ")),
-                self.challenges.value(Wrong::Scope(&self.required)),
-                None,
-            ),
-            Refused::Unavailable(why, retry) => (Condition::AuthUnavailable, why, None, Some(retry)),
-        };
-        Denied { condition, message, challenge, retry_after }
+        Denied::of(refused, &self.challenges, &self.required)
     }
 }

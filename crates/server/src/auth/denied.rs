@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use engine::fault::Condition;
+use engine::rate::Verdict;
 use http::StatusCode;
+
+use super::challenge::{Challenges, Wrong};
 
 /// Why a request is not let in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +23,34 @@ pub(crate) struct Denied {
 }
 
 impl Denied {
+    /// The refusal of a request that shows no credential.
+    pub(super) fn missing(challenges: &Challenges) -> Self {
+        Self {
+            condition: Condition::NoCredentials,
+            message: "this server wants to know who asks: send the header Authorization".to_owned(),
+            challenge: challenges.value(Wrong::Missing),
+            retry_after: None,
+        }
+    }
+
+    /// What a client is told where a credential was not accepted; `required` is what every token needs.
+    pub(super) fn of(refused: Refused, challenges: &Challenges, required: &[Box<str>]) -> Self {
+        let (condition, message, challenge, retry_after) = match refused {
+            Refused::Bad(why) => {
+                (Condition::BadCredentials, why.to_owned(), challenges.value(Wrong::Invalid(why)), None)
+            }
+            Refused::Forbidden(why) => (Condition::Forbidden, why, None, None),
+            Refused::TooLittle => (
+                Condition::Forbidden,
+                format!("the token has not all the scopes that are needed: {}", required.join(" ")),
+                challenges.value(Wrong::Scope(required)),
+                None,
+            ),
+            Refused::Unavailable(why, retry) => (Condition::AuthUnavailable, why, None, Some(retry)),
+        };
+        Self { condition, message, challenge, retry_after }
+    }
+
     /// The HTTP status where the endpoint's dialect has no own.
     pub(crate) fn status(&self) -> StatusCode {
         match self.condition {
@@ -28,6 +59,14 @@ impl Denied {
             _ => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
+}
+
+/// Why a request is not let in: its credential was refused, or nobody has looked at it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NotAdmitted {
+    Denied(Denied),
+    /// Too many attempts from there have failed.
+    TooSoon(Verdict),
 }
 
 /// What one way of authentication makes of a credential that it does not accept.

@@ -133,7 +133,7 @@ impl Keys {
     /// Looks which keys were revoked; whether they are others than before.
     pub(super) async fn look_again(&self) -> bool {
         let book = Arc::clone(&self.book);
-        let Ok(turn) = self.turns.take().await else { return false };
+        let Ok(turn) = self.turns.take(None).await else { return false };
         match self.turns.run(turn, move || book.revoked()).await {
             Ok(Ok(Some(prefixes))) => {
                 let ids: HashSet<Box<str>> = prefixes.iter().map(|prefix| name(prefix).into()).collect();
@@ -162,7 +162,7 @@ impl Keys {
         let text = KeyText::parse(text)
             .map_err(|_| Refused::Bad("it is no API key of this kind: mistyped, or cut"))?;
         let (book, now_ms) = (Arc::clone(&self.book), now.unix_ms);
-        let turn = self.turns.take().await?;
+        let turn = self.turns.take(None).await?;
         let found = self.turns.run(turn, move || book.look_up(&text, now_ms)).await?;
         let found = found.map_err(|error| {
             tracing::error!(error, "cannot look API keys up");

@@ -9,13 +9,15 @@
 //! | `near` | the same for what this thread saw a moment ago |
 //! | `counted` | how many calls of a principal are in flight, whatever shows who it is |
 //! | `keys` | API keys |
+//! | `passwords` | names with passwords: who is asked, and what is remembered |
 //! | `users` | names with Argon2 hashes |
 //! | `site` | users of a WordPress site |
 //! | `jwt/` | tokens that others sign |
 //! | `protected`, `resource`, `challenge` | OAuth 2.1: this gateway as a protected resource (RFC 9728), and what a client is told |
 //! | `denied` | refusals |
+//! | `guesses` | wrong passwords, counted by client address |
 //! | `moment` | when something is asked |
-//! | `turns` | what costs much, a few at a time |
+//! | `turns` | what costs much, a few at a time, with a share for each client address |
 //! | `web` | the port to other servers |
 //!
 //! No credential is in any error, log line or `Debug` output: what may hold one shows nothing of itself.
@@ -25,10 +27,12 @@ mod challenge;
 mod counted;
 mod denied;
 mod digest;
+mod guesses;
 mod jwt;
 mod keys;
 mod moment;
 mod near;
+mod passwords;
 mod protected;
 mod recent;
 mod resource;
@@ -41,7 +45,7 @@ mod web;
 mod tests;
 
 pub(crate) use authenticator::Authenticator;
-pub(crate) use denied::Denied;
+pub(crate) use denied::{Denied, NotAdmitted};
 pub(crate) use jwt::issuer_places;
 pub(crate) use keys::{KeyBook, StoredKeys};
 pub(crate) use web::{is_local, is_safe};

@@ -22,7 +22,7 @@ use super::web::{Answer, Get, Web, is_safe};
 
 /// Users that are asked about at a time, and that wait for that.
 const AT_ONCE: usize = 8;
-const IN_LINE: usize = 128;
+const IN_LINE: usize = 512;
 /// An answer may take so long.
 const WITHIN: Duration = Duration::from_secs(10);
 /// Longer answers are refused, in bytes: a user with many capabilities has some 10 000.

@@ -16,7 +16,7 @@ use super::denied::Refused;
 use super::turns::{Turn, Turns};
 
 /// Passwords that wait to be checked at most.
-const IN_LINE: usize = 64;
+const IN_LINE: usize = 256;
 /// More memory than this a hash may not ask for, in KiB.
 const MOST_MEMORY: u32 = 1024 * 1024;
 

@@ -17,10 +17,10 @@ use super::call::{Call, Mail};
 use super::embedded::Carried;
 use super::identity::Identity;
 use super::lease::Lease;
+use super::quota::QuotaError;
 use super::record::{Record, Refused};
 use super::said::{Said, said};
 use super::session::Session;
-use super::share::Full;
 use super::upstream::{Kind, Upstream};
 use super::view_cell::ViewCell;
 use super::{CLIENT_INFO, Shard, in_flight, tasks};
@@ -319,7 +319,7 @@ fn lease(
 
 impl Call {
     /// Waits for its client on the link that it has for itself, if it has one.
-    pub(super) fn wait_with_lease(&mut self) -> Result<(), Full> {
+    pub(super) fn wait_with_lease(&mut self) -> Result<(), QuotaError> {
         let Self { lease, caller, .. } = self;
         lease.as_mut().map_or(Ok(()), |(lease, _)| lease.wait(caller.identity()))
     }

@@ -4,8 +4,8 @@
 use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};
 
-use engine::Snapshot;
 use engine::access::{Asker, Class, Principal};
+use engine::{ClientAddress, Snapshot};
 
 use super::embedded::Carried;
 
@@ -15,30 +15,35 @@ static ANYONE: LazyLock<Arc<Principal>> = LazyLock::new(|| Arc::new(Principal::a
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     pub(crate) principal: Arc<Principal>,
-    /// Where the request comes from; nowhere for a pipe.
-    pub(crate) address: Option<IpAddr>,
+    /// Where the client is; nowhere for a pipe.
+    pub(crate) client: Option<ClientAddress>,
     /// What the request carries for sites behind embedded servers, where any of it is to go there.
     pub(crate) carried: Option<Arc<Carried>>,
 }
 
 impl Identity {
     /// Somebody whom nobody asked who they are.
-    pub(crate) fn anyone(address: Option<IpAddr>) -> Self {
-        Self::of(ANYONE.clone(), address)
+    pub(crate) fn anyone(client: Option<ClientAddress>) -> Self {
+        Self::of(ANYONE.clone(), client)
     }
 
-    pub(crate) fn of(principal: Arc<Principal>, address: Option<IpAddr>) -> Self {
-        Self { principal, address, carried: None }
+    pub(crate) fn of(principal: Arc<Principal>, client: Option<ClientAddress>) -> Self {
+        Self { principal, client, carried: None }
+    }
+
+    /// The client's address.
+    pub(crate) fn address(&self) -> Option<IpAddr> {
+        self.client.map(|client| client.address)
     }
 
     /// The class of askers that it belongs to.
     pub(crate) fn class(&self, snapshot: &Snapshot) -> Class {
-        snapshot.class(&Asker { principal: &self.principal, address: self.address })
+        snapshot.class(&Asker { principal: &self.principal, address: self.address() })
     }
 
     /// Whether the other one is the same principal with the same rights.
     pub(crate) fn is_alike(&self, other: &Self, snapshot: &Snapshot) -> bool {
-        let same = Arc::ptr_eq(&self.principal, &other.principal) && self.address == other.address;
+        let same = Arc::ptr_eq(&self.principal, &other.principal) && self.address() == other.address();
         same || (self.id() == other.id() && self.class(snapshot) == other.class(snapshot))
     }
 

@@ -15,6 +15,7 @@ use transport::net::Stop;
 use super::manage::Asked;
 use super::memory::Tidying;
 use super::parked::Parked;
+use super::quota::Quota;
 use super::rates::ManageRates;
 use super::seal::Seal;
 use super::sessions::Sessions;
@@ -56,7 +57,7 @@ pub(crate) struct Lasting {
     pub(super) homes: Homes,
     pub(super) held: parking_lot::Mutex<engine::tasks::Held>,
     pub(super) keys: AtomicU64,
-    pub(super) listens: AtomicU64,
+    pub(super) listens: Arc<Quota>,
     pub(super) holders: Holders,
     pub(super) dialect_sessions: dialect::Sessions,
     pub(super) dialect_lists: dialect::Lists,
@@ -100,7 +101,7 @@ impl Lasting {
             held: tasks::new_held(limits.request_state_lifetime),
             // Keys are also progress tokens, which some servers take for missing when they are 0.
             keys: AtomicU64::new(1),
-            listens: AtomicU64::new(0),
+            listens: Quota::new(limits.listen_streams),
             holders: Holders::default(),
             dialect_sessions: dialect::Sessions::new(limits.sessions),
             dialect_lists: dialect::Lists::default(),

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use super::Shard;
 use super::identity::Identity;
 use super::link_cell::LinkCell;
-use super::share::{Full, Place, Room};
+use super::quota::{Permit, Quota, QuotaError};
 use super::upstream::{Kind, Upstream};
 
 /// How many calls that run may have a link to one upstream for themselves; more share one, where nobody can be asked. A
@@ -27,8 +27,8 @@ const MAX_IDLE: usize = 4;
 /// The links of one upstream that calls have for themselves.
 pub(crate) struct Leases {
     idle: Mutex<HashMap<Kind, Vec<Arc<LinkCell>>>>,
-    running: Arc<Room>,
-    waiting: Arc<Room>,
+    running: Arc<Quota>,
+    waiting: Arc<Quota>,
 }
 
 /// A link that one call has for itself, until this is dropped.
@@ -39,7 +39,7 @@ pub(crate) struct Lease {
     pub(crate) cell: Arc<LinkCell>,
     spoilt: bool,
     waits: bool,
-    place: Place,
+    permit: Permit,
 }
 
 impl Lease {
@@ -49,9 +49,9 @@ impl Lease {
         upstream: &Arc<Upstream>,
         kind: Kind,
         identity: &Identity,
-    ) -> Result<Self, Full> {
+    ) -> Result<Self, QuotaError> {
         let leases = &upstream.leases;
-        let place = leases.running.take(identity)?;
+        let permit = leases.running.take(identity)?;
         let known = leases.idle.lock().get_mut(&kind).and_then(Vec::pop);
         let cell = known.unwrap_or_else(|| upstream.leased_link(&kind));
         Ok(Self {
@@ -61,7 +61,7 @@ impl Lease {
             cell,
             spoilt: false,
             waits: false,
-            place,
+            permit,
         })
     }
 
@@ -71,9 +71,9 @@ impl Lease {
     }
 
     /// From now on it waits for its client, and takes no room from those that run.
-    pub(crate) fn wait(&mut self, identity: &Identity) -> Result<(), Full> {
+    pub(crate) fn wait(&mut self, identity: &Identity) -> Result<(), QuotaError> {
         if !self.waits {
-            self.place = self.upstream.leases.waiting.take(identity)?;
+            self.permit = self.upstream.leases.waiting.take(identity)?;
             self.waits = true;
         }
         Ok(())
@@ -107,7 +107,7 @@ impl Leases {
     pub(crate) fn new(are_children: bool) -> Self {
         let (running, waiting) =
             if are_children { (RUNNING_CHILDREN, WAITING_CHILDREN) } else { (RUNNING, usize::MAX) };
-        Self { idle: Mutex::default(), running: Room::new(running), waiting: Room::new(waiting) }
+        Self { idle: Mutex::default(), running: Quota::new(running), waiting: Quota::new(waiting) }
     }
 
     /// Keeps a link for the next call; gives one back that is to be closed, when there are enough.

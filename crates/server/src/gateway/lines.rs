@@ -215,7 +215,7 @@ impl Client {
         let info = &shard.gateway.snapshot.profiles[self.way.profile].server_info;
         let text =
             initialize_result(id, newborn.kind.era, &asked, view.capabilities(), info, view.instructions());
-        shard.gateway.sessions.add(&newborn);
+        shard.gateway.sessions.add(&newborn, None);
         if let Ok(mut own) = self.session.lock() {
             *own = Some(newborn.keep());
         }

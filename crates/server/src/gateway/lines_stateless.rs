@@ -12,7 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::task::JoinSet;
 
 use super::lines::Client;
-use super::listen::{self, Filter, Place, Sink};
+use super::listen::{self, Filter, Sink};
 use super::stateless::{self, Decision};
 use super::view_cell::ViewCell;
 
@@ -100,11 +100,11 @@ impl Client {
 
     async fn listen(&self, cell: &ViewCell, frame: &Frame, id: &Id) {
         let shard = self.shard();
-        let begun = Place::take(&shard)
-            .and_then(|place| Ok((place, Filter::read(&shard, cell, frame, &self.way.identity)?)));
+        let begun = listen::permit(&shard, &self.way.identity)
+            .and_then(|permit| Ok((permit, Filter::read(&shard, cell, frame, &self.way.identity)?)));
         match begun {
             Err(fault) => self.refuse(&fault, Some(id)).await,
-            Ok((_place, filter)) => {
+            Ok((_permit, filter)) => {
                 listen::serve(&shard, cell, filter, id, Sink::Lines(self.way.out.clone())).await;
             }
         }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -18,6 +17,7 @@ use transport::net::{Body, BodySender};
 
 use super::Shard;
 use super::identity::Identity;
+use super::quota::Permit;
 use super::streams::event;
 use super::tasks;
 use super::topics::{self, Heard, Listening, Told};
@@ -170,12 +170,12 @@ pub(crate) fn open(
 ) -> Result<Body, Fault> {
     let filter = Filter::read(shard, &cell, frame, identity)?;
     let Some(id) = frame.id().cloned() else { return Err(Fault::gateway("a listen request without an id")) };
-    let place = Place::take(shard)?;
+    let permit = permit(shard, identity)?;
     let (sender, body) = Body::channel(BEHIND);
     let shard = shard.clone();
     let holding = Holding::new(&shard, &identity.principal);
     tokio::spawn(async move {
-        let _place = place;
+        let _permit = permit;
         tokio::select! {
             () = serve(&shard, &cell, filter, &id, Sink::Events(sender)) => {}
             () = holding.held.withdrawn() => {}
@@ -184,25 +184,16 @@ pub(crate) fn open(
     Ok(body)
 }
 
-/// One of the streams that may be open at once.
-pub(crate) struct Place(Shard);
-
-impl Place {
-    pub(crate) fn take(shard: &Shard) -> Result<Self, Fault> {
-        let max = shard.gateway.snapshot.limits.listen_streams as u64;
-        let place = Self(shard.clone());
-        if shard.gateway.listens.fetch_add(1, Ordering::AcqRel) >= max {
-            return Err(Fault::gateway(format!("{max} streams of notices are open; close one of them"))
-                .with_status(429));
-        }
-        Ok(place)
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.gateway.listens.fetch_sub(1, Ordering::AcqRel);
-    }
+/// Takes a permit for one more stream.
+///
+/// # Errors
+/// The caller has all that one may have, or all are taken.
+pub(crate) fn permit(shard: &Shard, identity: &Identity) -> Result<Permit, Fault> {
+    let listens = &shard.gateway.listens;
+    listens.resize(shard.gateway.snapshot.limits.listen_streams);
+    listens.take(identity).map_err(|full| {
+        Fault::gateway(full.describe("streams of notices", "limits.listenStreams")).with_status(503)
+    })
 }
 
 /// Feeds a stream until its client or the gateway ends it.

@@ -11,7 +11,7 @@
 //! | `lines`, `lines_stateless` | a client whose messages come in order one way and go out another: of `stdio`, or of HTTP+SSE |
 //! | `in_flight` | how many calls at once |
 //! | `in_session`, `stateless` | what a message comes to, whichever of the two brought it |
-//! | `session`, `newborn`, `sessions`, `streams`, `subscriptions`, `requests` | what a client of a handshake era has here |
+//! | `session`, `usage`, `newborn`, `sessions`, `streams`, `subscriptions`, `requests` | what a client of a handshake era has here |
 //! | `manage`, `deeds` | what the management API does with all this, and what is written down of it |
 //! | `shut` | servers of which a session may use nothing |
 //! | `identity`, `rates`, `refusals`, `record` | who asks, how often, and what is written down of it |
@@ -19,7 +19,8 @@
 //! | `call`, `caller` | one forwarded request: the engine's exchange, performed |
 //! | `unchecked` | tools whose arguments nobody checks here |
 //! | `deliver`, `relist` | over which link its request goes; its upstream's lists read again when those were old |
-//! | `parked`, `lease`, `share` | calls that wait for a client without a session, links that such a call has for itself, and how much of both there is for whom |
+//! | `parked`, `lease` | calls that wait for a client without a session, links that such a call has for itself |
+//! | `quota` | how much of what all share one caller may hold: sessions, streams, parked calls |
 //! | `listen`, `topics` | streams of notices for stateless clients; resources that clients listen to |
 //! | `follower`, `telling` | one server told of them, and heard; links of one call told of them |
 //! | `views`, `view_cell`, `revision`, `offers` | what clients see, kept up to date |
@@ -76,6 +77,7 @@ mod partings;
 pub(crate) mod place;
 mod pump;
 mod quiet;
+mod quota;
 mod rates;
 mod record;
 mod refusals;
@@ -91,7 +93,6 @@ mod seal;
 mod sending;
 mod session;
 mod sessions;
-mod share;
 mod shut;
 mod stateless;
 mod stdio;
@@ -105,21 +106,24 @@ mod topics;
 mod unchecked;
 mod upstream;
 mod upstreams;
+mod usage;
 mod view_cell;
 mod views;
 mod wire;
 mod withdrawn;
 
+use std::net::IpAddr;
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use ::http::HeaderMap;
 use bytes::Bytes;
-use engine::Snapshot;
 use engine::catalogue::UpstreamId;
 use engine::config::{Config, Limits, RateLimit, RateMethods, RatePer};
 use engine::exchange::{Binding, Sealer};
+use engine::{ClientAddress, Snapshot};
 use proto::era::{Asks, Era};
 use proto::rpc::FrameLimits;
 
@@ -186,6 +190,11 @@ impl Gateway {
             rates,
             lasting,
         }
+    }
+
+    /// The client's address of a request, by the proxies that are trusted.
+    fn client_of(&self, peer: IpAddr, headers: &HeaderMap) -> ClientAddress {
+        ClientAddress::of(peer, headers, &self.snapshot.proxies)
     }
 
     fn next_key(&self) -> u64 {
@@ -258,7 +267,7 @@ fn manage_rates(config: &Config) -> Result<Option<ManageRates>, String> {
         count: management.count,
         period: management.period,
         burst: management.count,
-        trust_forwarded_for: false,
+        trust_forwarded_for: None,
     };
     let new = |per, whose: &str| new_rates(&[limit(per)], |_| format!("management, by {whose}"));
     let (known, refused) = (new(RatePer::Principal, "principal")?, new(RatePer::Ip, "address")?);

@@ -9,11 +9,11 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use super::call::Call;
-use super::share::{Full, Place, Room};
+use super::quota::{Permit, Quota, QuotaError};
 
 /// All parked calls.
 pub(crate) struct Parked {
-    room: Arc<Room>,
+    quota: Arc<Quota>,
     lifetime: Duration,
     waiting: Mutex<HashMap<Ticket, Waiting>>,
 }
@@ -25,22 +25,22 @@ struct Waiting {
     wanted: Wanted,
     server: Arc<str>,
     until: Instant,
-    _place: Place,
+    _permit: Permit,
 }
 
 impl Parked {
     pub(crate) fn new(max: usize, lifetime: Duration) -> Self {
-        Self { room: Room::new(max), lifetime, waiting: Mutex::default() }
+        Self { quota: Quota::new(max), lifetime, waiting: Mutex::default() }
     }
 
     /// Keeps a call until its client comes back, and lets it hear its upstream meanwhile. When too many wait it is dropped,
     /// which tells its upstream.
-    pub(crate) fn keep(&self, ticket: Ticket, mut call: Box<Call>) -> Result<(), Full> {
-        let place = self.room.take(call.caller.identity())?;
+    pub(crate) fn keep(&self, ticket: Ticket, mut call: Box<Call>) -> Result<(), QuotaError> {
+        let permit = self.quota.take(call.caller.identity())?;
         call.wait_with_lease()?;
         let (wanted, asked_for) = oneshot::channel();
         let (server, until) = (call.server_name().clone(), Instant::now() + self.lifetime);
-        self.waiting.lock().insert(ticket, Waiting { wanted, server, until, _place: place });
+        self.waiting.lock().insert(ticket, Waiting { wanted, server, until, _permit: permit });
         tokio::spawn(wait(call, asked_for));
         Ok(())
     }

@@ -2,12 +2,11 @@
 //! know how a refusal is said.
 
 use std::borrow::Cow;
-use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use engine::config::RateLimit;
 use engine::dialect::Rate;
-use engine::rate::{Entering, Limiter, Request, Verdict, forwarded};
+use engine::rate::{Connection, Entering, Limiter, Request, Verdict};
 use http::HeaderMap;
 use proto::era::Era;
 use proto::mcp::Method;
@@ -70,7 +69,7 @@ impl Rates {
         if self.limiter.is_empty() {
             return None;
         }
-        let (request, now) = (self.request(identity, headers, profile, message), self.start.elapsed());
+        let (request, now) = (Self::request(identity, headers, profile, message), self.start.elapsed());
         let verdict = self.limiter.check(&request, now);
         self.tell(verdict.as_ref(), &request, now);
         verdict
@@ -88,7 +87,7 @@ impl Rates {
             return None;
         }
         let requests: Vec<Request<'_>> =
-            messages.iter().map(|message| self.request(identity, headers, profile, Some(message))).collect();
+            messages.iter().map(|message| Self::request(identity, headers, profile, Some(message))).collect();
         let now = self.start.elapsed();
         let verdict = self.limiter.check_all(&requests, now);
         if let Some(first) = requests.first() {
@@ -113,11 +112,11 @@ impl Rates {
             return Ok(false);
         }
         let now = self.start.elapsed();
-        match self.limiter.enter(&self.entering(anyone, headers, profile), now) {
+        match self.limiter.enter(&Self::entering(anyone, headers, profile), now) {
             Ok(()) => Ok(true),
             Err(_) if is_familiar() => Ok(false),
             Err(verdict) => {
-                self.tell(Some(&verdict), &self.request(anyone, headers, profile, None), now);
+                self.tell(Some(&verdict), &Self::request(anyone, headers, profile, None), now);
                 Err(verdict)
             }
         }
@@ -130,22 +129,24 @@ impl Rates {
             return;
         };
         let &Request { principal, profile, .. } = request;
-        let (peer, forwarded) = (request.address.map(display), request.forwarded.map(display));
-        tracing::info!(limit, principal, peer, forwarded, profile, count, "a request came too soon");
+        let peer = request.connection.map(|connection| connection.peer);
+        let client = request.address.filter(|address| Some(*address) != peer).map(display);
+        let peer = peer.map(display);
+        tracing::info!(limit, principal, peer, client, profile, count, "a request came too soon");
     }
 
     /// Takes back what was counted of somebody who was let in.
     pub(crate) fn let_in(&self, anyone: &Identity, headers: &HeaderMap, profile: &str) {
-        self.limiter.let_in(&self.entering(anyone, headers, profile));
+        self.limiter.let_in(&Self::entering(anyone, headers, profile));
     }
 
-    fn entering<'a>(&self, anyone: &'a Identity, headers: &HeaderMap, profile: &'a str) -> Entering<'a> {
-        let (nobody, address) = (anyone.id(), anyone.address);
-        Entering { nobody, address, forwarded: self.forwarded(headers), profile }
-    }
-
-    fn forwarded(&self, headers: &HeaderMap) -> Option<IpAddr> {
-        if self.limiter.trusts_proxies() { forwarded(headers) } else { None }
+    fn entering<'a>(anyone: &'a Identity, headers: &'a HeaderMap, profile: &'a str) -> Entering<'a> {
+        Entering {
+            nobody: anyone.id(),
+            address: anyone.address(),
+            connection: connection(anyone, headers),
+            profile,
+        }
     }
 
     /// A message as limits see it where nobody sees any tool.
@@ -184,16 +185,15 @@ impl Rates {
     }
 
     fn request<'a>(
-        &self,
         identity: &'a Identity,
-        headers: &HeaderMap,
+        headers: &'a HeaderMap,
         profile: &'a str,
         message: Option<&'a Counted<'_>>,
     ) -> Request<'a> {
         Request {
             principal: identity.id(),
-            address: identity.address,
-            forwarded: self.forwarded(headers),
+            address: identity.address(),
+            connection: connection(identity, headers),
             profile,
             is_call: message.is_some_and(|message| message.is_call),
             tool: message.and_then(|message| message.tool.as_deref()),
@@ -209,6 +209,11 @@ impl Rates {
             tracing::info!(limit, count, "more requests came too soon");
         }
     }
+}
+
+/// The connection of a request, for limits that trust proxies of their own.
+fn connection<'a>(identity: &Identity, headers: &'a HeaderMap) -> Option<Connection<'a>> {
+    identity.client.map(|client| Connection { peer: client.peer, headers })
 }
 
 fn is_call(frame: &Frame) -> bool {

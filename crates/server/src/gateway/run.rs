@@ -304,6 +304,7 @@ fn tick(shard: &Shard) {
     shard.gateway.homes.sweep();
     shard.gateway.dialect_sessions.sweep();
     shard.gateway.rates.sweep();
+    shard.door.sweep();
     shard.gateway.consents.tick();
     apart::tell_news(shard);
     shard.gateway.held.lock().sweep(std::time::Instant::now());

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use bytes::Bytes;
@@ -28,6 +28,7 @@ use super::requests::{request, tell_level};
 use super::streams::Streams;
 use super::subscriptions::Followed;
 use super::upstream::{Kind, Upstream};
+use super::usage::Usage;
 use super::view_cell::ViewCell;
 use super::withdrawn::Until;
 
@@ -95,9 +96,7 @@ pub(crate) struct Session {
     level: Mutex<Option<Bytes>>,
     /// What the client listens to.
     pub(super) subscriptions: Mutex<HashMap<String, Followed>>,
-    born: Instant,
-    /// Milliseconds after `born` at which it was last used.
-    used: AtomicU64,
+    pub(super) usage: Usage,
 }
 
 /// What a session begins with.
@@ -136,8 +135,7 @@ impl Session {
             max_calls: limits.calls_per_session,
             level: Mutex::default(),
             subscriptions: Mutex::default(),
-            born: Instant::now(),
-            used: AtomicU64::new(0),
+            usage: Usage::new(),
         })
     }
 
@@ -361,14 +359,15 @@ impl Session {
         !self.calls.lock().is_empty()
     }
 
+    /// Notes that it is used.
     pub(crate) fn touch(&self) {
-        let now = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.used.store(now, Ordering::Relaxed);
+        self.usage.touch();
+        self.usage.note();
     }
 
-    /// For how long it was not used.
-    pub(crate) fn idle(&self) -> Duration {
-        self.born.elapsed().saturating_sub(Duration::from_millis(self.used.load(Ordering::Relaxed)))
+    /// Returns true if it is so old and was never used: no stream, no request, nothing but the introduction.
+    pub(crate) fn is_unused_for(&self, age: Duration) -> bool {
+        self.usage.is_unused_for(age) && !self.is_busy()
     }
 
     /// Ends everything that belongs to the session.

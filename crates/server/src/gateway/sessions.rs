@@ -1,10 +1,10 @@
 //! The table of all sessions: found by id, swept when idle, capped. With them the doors at which messages come in for
-//! clients that have an event stream of their own, from before they have introduced themselves.
+//! clients that have an event stream of their own, from before they have introduced themselves. Each caller has a share of
+//! it; in a full table those make room that were opened and never used.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use engine::access::{Class, Principal};
@@ -15,7 +15,9 @@ use proto::rpc::{FrameError, Message};
 use tokio::sync::mpsc;
 use transport::net::Stop;
 
+use super::identity::Identity;
 use super::link_cell::LinkCell;
+use super::quota::{Permit, Quota, QuotaError, Throttle};
 use super::session::{Face, Session};
 use super::streams::STANDING;
 use super::view_cell::ViewCell;
@@ -41,14 +43,30 @@ impl Hasher for FirstBytes {
 
 type ByItself = BuildHasherDefault<FirstBytes>;
 
+/// How long a session must have lain unused since its `initialize` before it makes room for another one.
+const UNUSED_FOR: Duration = Duration::from_mins(1);
+
+/// How many sessions make room at once: a full table is searched seldom.
+const EVICTED_AT_ONCE: usize = 64;
+
 /// All sessions.
 pub(crate) struct Sessions {
-    max: usize,
+    quota: Arc<Quota>,
+    searches: Throttle,
     idle: Duration,
-    open: RwLock<HashMap<Box<str>, Arc<Session>, ByItself>>,
-    /// How many of them have no door; written while `open` is locked.
-    doorless: AtomicUsize,
-    doors: RwLock<HashMap<Box<str>, Door>>,
+    open: RwLock<HashMap<Box<str>, OpenSession, ByItself>>,
+    doors: RwLock<HashMap<Box<str>, OpenDoor>>,
+}
+
+/// A session, and its permit; one that has a door, or is on a pipe, has none of its own.
+struct OpenSession {
+    session: Arc<Session>,
+    permit: Option<Permit>,
+}
+
+struct OpenDoor {
+    door: Door,
+    _permit: Permit,
 }
 
 /// Where messages for one event stream come in.
@@ -72,48 +90,71 @@ pub(crate) struct Door {
 impl Sessions {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
-            max: limits.sessions,
+            quota: Quota::new(limits.sessions),
+            searches: Throttle::default(),
             idle: limits.session_idle,
             open: RwLock::default(),
-            doorless: AtomicUsize::new(0),
             doors: RwLock::default(),
         }
     }
 
     pub(crate) fn get(&self, id: &str) -> Option<Arc<Session>> {
-        self.open.read().get(id).cloned()
+        self.open.read().get(id).map(|open| open.session.clone())
     }
 
-    /// Adds a session; `false` when there are too many. One that has a door has its place already.
-    pub(crate) fn add(&self, session: &Arc<Session>) -> bool {
-        let doors = self.doors.read();
-        let mut open = self.open.write();
-        let has_place = doors.contains_key(&session.id);
-        if !has_place && self.places(&doors) >= self.max {
-            return false;
+    /// Takes a permit for a session or a door, before either is there.
+    ///
+    /// # Errors
+    /// The caller has all that one may have, or all are taken and none can make room.
+    pub(crate) fn permit(&self, shard: &Shard, identity: &Identity) -> Result<Permit, QuotaError> {
+        match self.quota.take(identity) {
+            Err(QuotaError::Whole(_)) if self.searches.pass() => {
+                for session in self.evict(UNUSED_FOR) {
+                    tracing::info!("a session ends: it was never used, and all are taken");
+                    let shard = shard.clone();
+                    partings::beside(async move { session.end(&shard).await });
+                }
+                self.quota.take(identity)
+            }
+            taken => taken,
         }
-        if open.insert(session.id.clone(), session.clone()).is_none() && is_doorless(session) {
-            self.doorless.fetch_add(1, Ordering::Relaxed);
-        }
-        true
     }
 
-    /// Opens a door under the id that its session will have; `false` when there are too many sessions.
-    pub(crate) fn open_door(&self, id: Box<str>, door: Door) -> bool {
-        let mut doors = self.doors.write();
-        self.places(&doors) < self.max && {
-            doors.insert(id, door);
-            true
-        }
+    /// Removes sessions of the largest holder that nobody has used for so long since their `initialize`, the oldest first.
+    fn evict(&self, unused_for: Duration) -> Vec<Arc<Session>> {
+        let Some(holder) = self.quota.largest_holder() else { return Vec::new() };
+        let is_its = |permit: &Permit| *permit.holder() == holder;
+        let mut unused: Vec<Arc<Session>> = {
+            let open = self.open.read();
+            let its = open.values().filter(|open| open.permit.as_ref().is_some_and(is_its));
+            let unused = its.filter(|open| open.session.is_unused_for(unused_for));
+            unused.map(|open| open.session.clone()).collect()
+        };
+        unused.sort_unstable_by_key(|session| std::cmp::Reverse(session.usage.age()));
+        unused.truncate(EVICTED_AT_ONCE);
+        // Its client may have come back in the meantime.
+        unused.retain(|session| session.is_unused_for(unused_for) && self.remove(&session.id).is_some());
+        unused
+    }
+
+    /// Adds a session with its permit; one that has a door, or is on a pipe, needs none.
+    pub(crate) fn add(&self, session: &Arc<Session>, permit: Option<Permit>) {
+        let open = OpenSession { session: session.clone(), permit };
+        self.open.write().insert(session.id.clone(), open);
+    }
+
+    /// Opens a door under the id that its session will have.
+    pub(crate) fn open_door(&self, id: Box<str>, door: Door, permit: Permit) {
+        self.doors.write().insert(id, OpenDoor { door, _permit: permit });
     }
 
     pub(crate) fn door(&self, id: &str) -> Option<Door> {
-        self.doors.read().get(id).cloned()
+        self.doors.read().get(id).map(|open| open.door.clone())
     }
 
     /// Asks the clients of doors that do not fit what is configured to come again.
     pub(crate) fn end_doors(&self, fits: impl Fn(&Door) -> bool) {
-        for door in self.doors.read().values().filter(|door| !fits(door)) {
+        for door in self.doors.read().values().map(|open| &open.door).filter(|door| !fits(door)) {
             door.ends.stop();
         }
     }
@@ -125,45 +166,39 @@ impl Sessions {
     pub(crate) fn remove(&self, id: &str) -> Option<Arc<Session>> {
         let mut open = self.open.write();
         let removed = open.remove(id);
-        if removed.as_ref().is_some_and(is_doorless) {
-            self.doorless.fetch_sub(1, Ordering::Relaxed);
-        }
         // What a rush of sessions took is given back.
         if open.capacity() > 64 && open.len() * 4 < open.capacity() {
             open.shrink_to_fit();
         }
-        removed
-    }
-
-    /// How many clients have a place: a door, or a session without one.
-    fn places(&self, doors: &HashMap<Box<str>, Door>) -> usize {
-        doors.len() + self.doorless.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn is_full(&self) -> bool {
-        let doors = self.doors.read();
-        self.places(&doors) >= self.max
+        drop(open);
+        removed.map(|open| open.session)
     }
 
     /// The sessions that see a view.
     pub(crate) fn with_view(&self, view: &ViewCell) -> Vec<Arc<Session>> {
         let sees = |s: &&Arc<Session>| s.view().is_some_and(|own| std::ptr::eq(Arc::as_ptr(&own), view));
-        self.open.read().values().filter(sees).cloned().collect()
+        self.open.read().values().map(|open| &open.session).filter(sees).cloned().collect()
     }
 
     /// Whether another session than this one listens to a resource over this cell.
     pub(crate) fn listens(&self, but: &Session, over: (UpstreamId, &Arc<LinkCell>), uri: &str) -> bool {
         let listens = |s: &Arc<Session>| s.id != but.id && s.is_subscribed(uri) && s.uses(over);
-        self.open.read().values().any(listens)
+        self.open.read().values().map(|open| &open.session).any(listens)
     }
 
     /// Those of which this is true.
     pub(crate) fn those(&self, is_one: impl Fn(&Session) -> bool) -> Vec<Arc<Session>> {
-        self.open.read().values().filter(|session| is_one(session)).cloned().collect()
+        self.open
+            .read()
+            .values()
+            .map(|open| &open.session)
+            .filter(|session| is_one(session))
+            .cloned()
+            .collect()
     }
 
     pub(crate) fn all(&self) -> Vec<Arc<Session>> {
-        self.open.read().values().cloned().collect()
+        self.open.read().values().map(|open| open.session.clone()).collect()
     }
 
     /// Ends the streams that belong to no call, as nothing will come on them any more.
@@ -184,7 +219,7 @@ impl Sessions {
                 session.touch();
             }
             let busy = session.is_busy();
-            if !busy && session.idle() > self.idle && matches!(session.face, Face::Http(_)) {
+            if !busy && session.usage.idle() > self.idle && matches!(session.face, Face::Http(_)) {
                 tracing::info!("a session ends: nobody used it for {:?}", self.idle);
                 if let Some(session) = self.remove(&session.id) {
                     let shard = shard.clone();
@@ -195,7 +230,66 @@ impl Sessions {
     }
 }
 
-/// Whether a session has its place by itself, rather than behind a door.
-fn is_doorless(session: &Arc<Session>) -> bool {
-    matches!(session.face, Face::Http(_))
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use proto::era::{ClientHello, by_version};
+
+    use super::super::quota::tests::{at, known};
+    use super::super::session::Birth;
+    use super::super::streams::Streams;
+    use super::*;
+
+    fn limits(sessions: usize) -> Limits {
+        Limits { sessions, ..Limits::default() }
+    }
+
+    fn open(sessions: &Sessions, id: &str, identity: &Identity) -> Result<Arc<Session>, QuotaError> {
+        let permit = sessions.quota.take(identity)?;
+        let text = |text: &'static str| Bytes::from_static(text.as_bytes());
+        let hello = ClientHello {
+            version: "2025-06-18".to_owned(),
+            version_json: text("\"2025-06-18\""),
+            params: text("{}"),
+            capabilities: text("{}"),
+            info: None,
+            can_be_asked: false,
+        };
+        let (id, identity) = (id.into(), identity.clone());
+        let (era, face) = (by_version("2025-06-18").unwrap(), Face::Http(Streams::new(&limits(8))));
+        let session = Session::new(Birth { id, profile: 0, identity, era, hello, face }, &limits(8));
+        sessions.add(&session, Some(permit));
+        Ok(session)
+    }
+
+    #[test]
+    fn a_full_table_takes_room_from_unused_sessions_of_the_largest_holder_alone() {
+        let sessions = Sessions::new(&limits(8));
+        let local = at("127.0.0.1");
+        let unused = open(&sessions, "unused", &local).unwrap();
+        let used = open(&sessions, "used", &local).unwrap();
+        used.touch();
+        let busy = open(&sessions, "busy", &local).unwrap();
+        let _call = busy.begin_call(&proto::rpc::Id::from_json(Bytes::from_static(b"1")).unwrap()).unwrap();
+        for (id, holder) in [("a", known("key:a")), ("b", at("203.0.113.1")), ("c", at("203.0.113.2"))] {
+            open(&sessions, id, &holder).unwrap();
+        }
+        assert!(sessions.evict(Duration::from_mins(1)).is_empty(), "nobody has lain unused for so long");
+        let evicted = sessions.evict(Duration::ZERO);
+        assert_eq!(evicted.iter().map(|session| &*session.id).collect::<Vec<_>>(), ["unused"]);
+        assert!(sessions.get(&unused.id).is_none() && sessions.get("used").is_some());
+        assert!(["busy", "a", "b", "c"].iter().all(|id| sessions.get(id).is_some()));
+        assert!(sessions.evict(Duration::ZERO).is_empty());
+    }
+
+    #[test]
+    fn a_removed_session_gives_its_permit_back_at_once() {
+        let sessions = Sessions::new(&limits(4));
+        let held = open(&sessions, "a", &at("203.0.113.1")).unwrap();
+        assert!(matches!(open(&sessions, "b", &at("203.0.113.1")), Err(QuotaError::Own(..))));
+        assert!(open(&sessions, "c", &at("203.0.113.2")).is_ok());
+        assert!(sessions.remove("a").is_some());
+        assert!(open(&sessions, "d", &at("203.0.113.1")).is_ok());
+        drop(held);
+    }
 }

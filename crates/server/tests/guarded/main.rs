@@ -8,6 +8,7 @@
 //! | `owners` | what belongs to one caller is of no use to another |
 //! | `rules` | lists and calls under the same rules |
 //! | `resources` | the same for what is read and listened to |
+//! | `quotas` | what one address may hold of what all share, and which address that is |
 //! | `rates` | how often |
 //! | `denied` | servers and resources that one caller may not use: to that one they are not there |
 //! | `in_flight` | how many calls at once |
@@ -26,6 +27,7 @@ mod in_flight;
 mod listening;
 mod owners;
 mod place;
+mod quotas;
 mod rates;
 mod record;
 mod resources;

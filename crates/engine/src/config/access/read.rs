@@ -11,7 +11,8 @@ use crate::config::glob::Glob;
 use crate::config::ip::IpRange;
 use crate::config::parse::{Entry, Kind, Node};
 use crate::config::pieces::{self, Known};
-use crate::config::read::{CHANGE_FILLED, Fields, Reader, clip};
+use crate::config::proxies;
+use crate::config::read::{Fields, Reader, clip};
 use crate::config::suggest;
 
 const KEYS: &[&str] = &["allow", "deny", "profiles", "servers", "who", "unless", "when"];
@@ -174,18 +175,7 @@ fn read_ranges(reader: &mut Reader<'_>, node: &Rc<Node>) -> Vec<IpRange> {
     pieces::refuse_empty(reader, node);
     let mut ranges = Vec::new();
     for item in reader.items(node, "a list of IP ranges", true).unwrap_or_default() {
-        let Some(text) = reader.text(item, "a range such as 10.0.0.0/8") else { continue };
-        match IpRange::parse(text.expose()) {
-            Ok(range) => ranges.push(range),
-            Err((reason, better)) => {
-                let mend = match better {
-                    Some(_) if text.hides() => CHANGE_FILLED.to_owned(),
-                    Some(better) => format!("write {better}"),
-                    None => "write it like 10.0.0.0/8, 2001:db8::/32 or 192.0.2.7".to_owned(),
-                };
-                reader.fault(&item.at, reason, mend);
-            }
-        }
+        ranges.extend(proxies::read_range(reader, item));
     }
     ranges
 }

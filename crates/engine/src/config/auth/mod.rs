@@ -5,5 +5,5 @@ mod model;
 mod read;
 
 pub(super) use check::{safe_url, scope};
-pub use model::{Algorithm, Auth, Bearer, Jwt, OAuth, SiteCheck};
+pub use model::{Algorithm, Auth, Bearer, FailureLimit, Jwt, OAuth, SiteCheck};
 pub(super) use read::read;

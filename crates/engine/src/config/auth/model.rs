@@ -9,7 +9,7 @@ use crate::config::schema::written;
 use crate::config::text::Text;
 
 /// The ways in which callers show who they are; each that is written here is open. With none, nobody is asked.
-#[derive(Debug, Clone, PartialEq, Default, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Auth {
     /// One token for all callers, sent as `Authorization: Bearer …`: a text, or `{ token, optional }`. With
@@ -30,12 +30,44 @@ pub struct Auth {
     /// Says to clients where to get a token: this gateway as a protected resource of OAuth (RFC 9728). The issuers are
     /// those of `jwt`.
     pub oauth: Option<OAuth>,
+    /// How many wrong passwords one client address may try in which time; after that its attempts are refused for a while,
+    /// but for passwords that were right before. `false` for no limit.
+    #[schemars(with = "Option<written::RateOrOff>", extend("default" = "30/1m"))]
+    pub failures: Option<FailureLimit>,
+}
+
+/// How many wrong passwords one client address may try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FailureLimit {
+    /// So many,
+    pub count: u32,
+    /// in this time.
+    pub period: Duration,
+}
+
+impl FailureLimit {
+    /// More than a client sends that repeats one wrong password without a rest.
+    pub const DEFAULT: Self = Self { count: 30, period: Duration::from_mins(1) };
+}
+
+impl Default for Auth {
+    fn default() -> Self {
+        Self {
+            bearer: None,
+            keys: false,
+            users: IndexMap::new(),
+            site: None,
+            jwt: Vec::new(),
+            oauth: None,
+            failures: Some(FailureLimit::DEFAULT),
+        }
+    }
 }
 
 impl Auth {
     /// Does anybody have to show who they are?
     pub fn asks(&self) -> bool {
-        let Self { bearer, keys, users, site, jwt, oauth: _ } = self;
+        let Self { bearer, keys, users, site, jwt, oauth: _, failures: _ } = self;
         bearer.is_some() || *keys || !users.is_empty() || site.is_some() || !jwt.is_empty()
     }
 }

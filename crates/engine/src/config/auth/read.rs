@@ -6,15 +6,16 @@ use std::time::Duration;
 use indexmap::IndexMap;
 
 use super::check;
-use super::model::{Algorithm, Auth, Bearer, Jwt, OAuth, SiteCheck};
+use super::model::{Algorithm, Auth, Bearer, FailureLimit, Jwt, OAuth, SiteCheck};
 use crate::config::check::{self as values, Flaw};
 use crate::config::parse::{Entry, Kind, Node};
 use crate::config::pieces;
+use crate::config::rates;
 use crate::config::read::{Fields, Reader};
 use crate::config::source::Span;
 use crate::config::text::Text;
 
-const KEYS: &[&str] = &["bearer", "keys", "users", "site", "jwt", "oauth"];
+const KEYS: &[&str] = &["bearer", "keys", "users", "site", "jwt", "oauth", "failures"];
 const BEARER_KEYS: &[&str] = &["token", "optional"];
 const SITE_KEYS: &[&str] = &["url", "capability", "cache"];
 const JWT_KEYS: &[&str] = &["issuer", "jwks", "audience", "algorithms", "clockSkew"];
@@ -56,8 +57,22 @@ pub(in crate::config) fn read(reader: &mut Reader<'_>, entry: &Entry, base: Auth
     if let Some(entry) = issuers.filter(|_| resource.is_none() && auth.oauth.is_none()) {
         require_audience(reader, &entry.value);
     }
+    if let Some(entry) = fields.take("failures") {
+        auth.failures = reader.within("failures", |reader| read_failures(reader, &entry.value));
+    }
     reader.refuse(&fields.rest(), KEYS);
     auth
+}
+
+fn read_failures(reader: &mut Reader<'_>, node: &Node) -> Option<FailureLimit> {
+    if let Kind::Scalar { .. } = &node.kind
+        && let Some(text) = reader.text(node, "a rate such as 30/1m, or false")
+        && matches!(text.expose(), "false" | "False" | "FALSE")
+    {
+        return None;
+    }
+    let (count, period) = rates::read_rate(reader, node, 1)?;
+    Some(FailureLimit { count, period })
 }
 
 fn read_bearer(reader: &mut Reader<'_>, entry: &Entry) -> Option<Bearer> {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 
 use crate::config::glob::Glob;
+use crate::config::proxies::TrustedProxies;
 use crate::config::schema::written;
 
 /// How many requests are taken in how much time. Where several limits speak of a request, all must have room.
@@ -35,10 +36,8 @@ pub struct RateLimit {
     /// How many may come at once after a rest; as many as the rate names when left out.
     #[schemars(with = "Option<written::Count>")]
     pub burst: u32,
-    /// Take the first address of `X-Forwarded-For` for the caller's. Only behind a proxy that sets it: anybody else may
-    /// write there what they like.
-    #[schemars(with = "Option<written::Flag>", extend("default" = false))]
-    pub trust_forwarded_for: bool,
+    /// The proxies that this limit trusts to name the client, where they are others than those of the whole configuration.
+    pub trust_forwarded_for: Option<TrustedProxies>,
 }
 
 /// Who has a count of their own.

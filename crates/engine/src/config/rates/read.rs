@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::model::{RateLimit, RateMethods, RatePer};
 use crate::config::parse::{Entry, Node};
 use crate::config::pieces::{self, Known};
+use crate::config::proxies;
 use crate::config::read::{CHANGE_FILLED, Fields, Reader, clip};
 use crate::config::units;
 
@@ -54,7 +55,9 @@ fn read_limit(reader: &mut Reader<'_>, node: &Node, known: &Known<'_>) -> Option
         None
     };
     let burst = read_burst(reader, &mut fields);
-    let trust_forwarded_for = reader.flag_in(&mut fields, "trustForwardedFor", false);
+    let trust_forwarded_for = fields
+        .take("trustForwardedFor")
+        .and_then(|entry| reader.within("trustForwardedFor", |reader| proxies::read(reader, &entry.value)));
     reader.refuse(&fields.rest(), KEYS);
     let (methods, per) = (methods.unwrap_or_default(), per.unwrap_or_else(|| vec![RatePer::Principal]));
     if tools.is_some() && methods == RateMethods::All {

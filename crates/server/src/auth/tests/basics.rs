@@ -15,7 +15,7 @@ async fn where_nothing_is_configured_anybody_comes_in() {
     assert!(!open.asks());
     let local = std::net::IpAddr::from([127, 0, 0, 1]);
     for headers in [HeaderMap::new(), bearer("anything"), shows("???")] {
-        assert_eq!(*open.identify(&headers, local).await.unwrap(), Principal::anyone());
+        assert_eq!(*open.identify(&headers, Some(local)).await.unwrap(), Principal::anyone());
     }
     assert_eq!(open.metadata("/.well-known/oauth-protected-resource"), None);
 }

@@ -128,7 +128,7 @@ fn a_name_that_nobody_has_takes_as_long_as_a_wrong_password() {
         move || {
             runtime.block_on(async {
                 let basic = Basic { user: user.to_owned(), password: "wrong".into() };
-                let turn = users.turns.take().await.unwrap();
+                let turn = users.turns.take(None).await.unwrap();
                 assert!(users.check(basic, turn).await.is_err());
             });
         }
@@ -138,7 +138,7 @@ fn a_name_that_nobody_has_takes_as_long_as_a_wrong_password() {
     let checks_nothing = || {
         runtime.block_on(async {
             let basic = Basic { user: "bob".to_owned(), password: "wrong".into() };
-            let turn = empty.turns.take().await.unwrap();
+            let turn = empty.turns.take(None).await.unwrap();
             assert!(empty.check(basic, turn).await.is_err());
         });
     };

@@ -100,7 +100,7 @@ async fn made(
     let (mut let_in, mut refused) = (Vec::new(), Vec::new());
     for _ in 0..2 {
         for headers in requests {
-            match authenticator.identify(headers, IpAddr::from([10, 0, 0, 1])).await {
+            match authenticator.identify(headers, Some(IpAddr::from([10, 0, 0, 1]))).await {
                 Ok(principal) => let_in.push(format!("{principal:?}")),
                 Err(denied) => refused.push(format!("{denied:?}")),
             }

@@ -1,7 +1,6 @@
 //! Who speaks over pipes: the account that the configuration has at the site which says who may come in. It must not know
 //! how that is asked, nor what is refused how.
 
-use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -12,6 +11,7 @@ use engine::dialect::Trouble;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret as _, SecretString};
 
+use crate::auth::NotAdmitted;
 use crate::gateway::Shard;
 use crate::gateway::identity::Identity;
 
@@ -42,11 +42,13 @@ impl Account {
 
     /// Who that is, as the site says, asked only where it was not a short time ago.
     pub(super) async fn identify(&self, shard: &Shard) -> Result<Identity, Trouble> {
-        // Whoever starts this process sits on this machine.
-        let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        match shard.door.identify(&self.headers, here).await {
+        // Whoever starts this process sits on this machine, and guesses nothing.
+        match shard.door.identify(&self.headers, None).await {
             Ok(principal) => Ok(Identity::of(principal, None)),
-            Err(denied) => {
+            Err(NotAdmitted::TooSoon(_)) => {
+                Err(Trouble::new(Condition::RateLimited, "too many attempts have failed").of(&*self.server))
+            }
+            Err(NotAdmitted::Denied(denied)) => {
                 let why = match denied.condition {
                     Condition::NoCredentials => WANTING,
                     _ => &denied.message,

@@ -15,7 +15,7 @@ use super::sessions::{Session, Stream};
 use super::subscribed::Subscriptions;
 use crate::gateway::identity::Identity;
 use crate::gateway::withdrawn::Holding;
-use crate::gateway::{Shard, seal};
+use crate::gateway::{NO_RANDOM, Shard, seal};
 
 /// How many events may wait for a client that reads slowly.
 const BEHIND: usize = 256;
@@ -26,9 +26,17 @@ const ON_THE_WAY: usize = 4;
 /// How often it is looked whether a session's time is over.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 
-/// Opens a session with a stream; `messages` is the path that it posts to. `None` when there are too many.
-pub(crate) fn open(shard: &Shard, front: &Front, identity: &Identity, messages: &str) -> Option<Body> {
-    let id = seal::random_id().ok()?;
+/// Opens a session with a stream; `messages` is the path that it posts to.
+///
+/// # Errors
+/// The message of a refusal: there are too many.
+pub(crate) fn open(
+    shard: &Shard,
+    front: &Front,
+    identity: &Identity,
+    messages: &str,
+) -> Result<Body, String> {
+    let id = seal::random_id().map_err(|_| NO_RANDOM.to_owned())?;
     let row = front.row.clone();
     let (events, queue) = mpsc::channel(BEHIND);
     let idle =
@@ -46,7 +54,8 @@ pub(crate) fn open(shard: &Shard, front: &Front, identity: &Identity, messages: 
         ends: ends.clone(),
     };
     let session = Session::new(identity.principal.clone(), front.profile, Some(stream), idle);
-    let session = shard.gateway.dialect_sessions.add(&id, session)?;
+    let added = shard.gateway.dialect_sessions.add(&id, session, identity);
+    let session = added.map_err(|full| full.describe("sessions", "limits.sessions"))?;
     // Another configuration may have taken over before it was there to be ended.
     let now = shard.gateway.current.load();
     if regime != now.regime || !now.profiles[front.profile].is_there {
@@ -59,7 +68,7 @@ pub(crate) fn open(shard: &Shard, front: &Front, identity: &Identity, messages: 
     let _ = sender.try_send(Bytes::from(first));
     let opened = Opened { shard: shard.clone(), id: id.into(), session, holding, ends };
     tokio::spawn(serve(opened, row, queue, sender));
-    Some(body)
+    Ok(body)
 }
 
 /// A session that goes with its stream.

@@ -244,6 +244,9 @@ impl Asking<'_> {
             self.note(ask, &reply, Found::Here);
             return Taken::Reply(reply, false);
         }
+        if let Some(session) = self.session {
+            session.note_use();
+        }
         let mut under_way = self.session.and_then(|session| session.begin(ask.id()));
         let profile = &self.shard.gateway.snapshot.profiles[self.front.profile].slug;
         let initialized = self.session.is_some_and(|session| session.is_initialized());

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
 use engine::access::{Calls, Principal};
@@ -17,6 +17,8 @@ use transport::net::Stop;
 use super::subscribed::{Subscriptions, follow};
 use crate::gateway::Shard;
 use crate::gateway::identity::Identity;
+use crate::gateway::quota::{Permit, Quota, QuotaError, Throttle};
+use crate::gateway::usage::Usage;
 use crate::gateway::withdrawn::Held;
 
 /// A client's event stream.
@@ -50,9 +52,7 @@ pub(crate) struct Session {
     calls: Mutex<Vec<(Id, oneshot::Sender<Option<Frame>>)>>,
     /// Those that are at a server, whatever their ids.
     pub(super) in_flight: Calls,
-    born: Instant,
-    /// Milliseconds after `born` at which it was last used.
-    used: AtomicU64,
+    usage: Usage,
     /// After how long without a message it is over; never for `None`.
     idle: Option<Duration>,
 }
@@ -72,8 +72,7 @@ impl Session {
             stream,
             calls: Mutex::default(),
             in_flight: Calls::default(),
-            born: Instant::now(),
-            used: AtomicU64::new(0),
+            usage: Usage::new(),
             idle,
         }
     }
@@ -132,15 +131,19 @@ impl Session {
         self.stream.as_ref().is_some_and(|stream| stream.events.try_send(event).is_ok())
     }
 
-    fn touch(&self) {
-        let now = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.used.store(now, Ordering::Relaxed);
+    /// Notes that more than the introduction has come.
+    pub(super) fn note_use(&self) {
+        self.usage.note();
+    }
+
+    /// Returns true if it holds no stream, is so old and was never used.
+    fn is_unused_for(&self, age: Duration) -> bool {
+        self.usage.is_unused_for(age) && !self.has_stream() && self.calls.lock().is_empty()
     }
 
     /// Whether its time is over.
     pub(super) fn is_over(&self) -> bool {
-        let used = Duration::from_millis(self.used.load(Ordering::Relaxed));
-        self.idle.is_some_and(|idle| self.born.elapsed().saturating_sub(used) > idle)
+        self.idle.is_some_and(|idle| self.usage.idle() > idle)
     }
 }
 
@@ -164,37 +167,63 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-/// All of them, by id; at most so many.
+/// How long a session must have lain unused since its introduction before it makes room for another one.
+const UNUSED_FOR: Duration = Duration::from_mins(1);
+
+/// All of them, by id; at most so many, and of each caller at most a share.
 pub(crate) struct Sessions {
-    max: usize,
-    open: Mutex<HashMap<Box<str>, Arc<Session>>>,
+    quota: Arc<Quota>,
+    searches: Throttle,
+    open: Mutex<HashMap<Box<str>, OpenSession>>,
+}
+
+struct OpenSession {
+    session: Arc<Session>,
+    permit: Permit,
 }
 
 impl Sessions {
     pub(crate) fn new(max: usize) -> Self {
-        Self { max, open: Mutex::default() }
+        Self { quota: Quota::new(max), searches: Throttle::default(), open: Mutex::default() }
     }
 
-    /// Adds a session; `None` when there are too many.
-    pub(crate) fn add(&self, id: &str, session: Session) -> Option<Arc<Session>> {
-        let mut open = self.open.lock();
-        if open.len() >= self.max {
-            open.retain(|_, session| !session.is_over());
-        }
-        if open.len() >= self.max {
-            return None;
-        }
+    /// Adds a session of a caller.
+    ///
+    /// # Errors
+    /// The caller has all that one may have, or all are taken and none can make room.
+    pub(crate) fn add(
+        &self,
+        id: &str,
+        session: Session,
+        identity: &Identity,
+    ) -> Result<Arc<Session>, QuotaError> {
+        let permit = match self.quota.take(identity) {
+            Err(QuotaError::Whole(_)) if self.searches.pass() => {
+                self.evict(UNUSED_FOR);
+                self.quota.take(identity)
+            }
+            taken => taken,
+        }?;
         let session = Arc::new(session);
-        open.insert(id.into(), session.clone());
-        Some(session)
+        self.open.lock().insert(id.into(), OpenSession { session: session.clone(), permit });
+        Ok(session)
+    }
+
+    /// Removes the sessions whose time is over, and those of the largest holder that nobody has used for so long.
+    fn evict(&self, unused_for: Duration) {
+        self.sweep();
+        let Some(holder) = self.quota.largest_holder() else { return };
+        let stays =
+            |open: &OpenSession| *open.permit.holder() != holder || !open.session.is_unused_for(unused_for);
+        self.open.lock().retain(|_, open| stays(open));
     }
 
     /// The session of this name, for the one who opened it.
     pub(crate) fn get(&self, id: &str, principal: &Principal, profile: usize) -> Option<Arc<Session>> {
-        let session = self.open.lock().get(id).cloned()?;
+        let session = self.open.lock().get(id).map(|open| open.session.clone())?;
         let is_own = session.principal.id == principal.id && session.profile == profile;
         (is_own && !session.is_over()).then(|| {
-            session.touch();
+            session.usage.touch();
             if let Some(stream) = &session.stream {
                 stream.held.until.renew(principal);
             }
@@ -205,7 +234,7 @@ impl Sessions {
     /// Asks the clients of event streams that do not fit what is configured to come again: `fits` is told a stream's regime
     /// and its profile.
     pub(crate) fn end_streams(&self, fits: impl Fn(u64, usize) -> bool) {
-        for session in self.open.lock().values() {
+        for OpenSession { session, .. } in self.open.lock().values() {
             if let Some(stream) =
                 session.stream.as_ref().filter(|stream| !fits(stream.regime, session.profile))
             {
@@ -216,7 +245,7 @@ impl Sessions {
 
     /// Brings what clients of event streams listen to in line with what is configured.
     pub(crate) fn follow(&self, shard: &Shard) {
-        let all: Vec<_> = self.open.lock().values().cloned().collect();
+        let all: Vec<_> = self.open.lock().values().map(|open| open.session.clone()).collect();
         for session in all {
             follow(shard, &session);
         }
@@ -228,7 +257,7 @@ impl Sessions {
 
     /// Lets go of those whose time is over.
     pub(crate) fn sweep(&self) {
-        self.open.lock().retain(|_, session| !session.is_over());
+        self.open.lock().retain(|_, open| !open.session.is_over());
     }
 }
 
@@ -237,29 +266,55 @@ mod tests {
     use super::*;
     use engine::access::Scheme;
 
+    fn known(name: &str) -> Identity {
+        Identity::of(Arc::new(Principal::new(name, Scheme::Basic)), None)
+    }
+
+    fn of(identity: &Identity, idle: Option<Duration>) -> Session {
+        Session::new(identity.principal.clone(), 0, None, idle)
+    }
+
     #[test]
     fn sessions_are_their_openers_alone_and_few() {
-        let (ann, bob) =
-            (Principal::new("user:ann", Scheme::Basic), Principal::new("user:bob", Scheme::Basic));
-        let sessions = Sessions::new(1);
-        let of_ann = || Session::new(Arc::new(ann.clone()), 0, None, None);
-        assert!(sessions.add("s", of_ann()).is_some());
-        assert!(sessions.add("t", of_ann()).is_none(), "one too many");
-        assert!(sessions.get("s", &ann, 0).is_some());
-        assert!(sessions.get("s", &bob, 0).is_none() && sessions.get("s", &ann, 1).is_none());
-        assert!(sessions.remove("s") && sessions.get("s", &ann, 0).is_none());
+        let (ann, bob) = (known("user:ann"), known("user:bob"));
+        let sessions = Sessions::new(4);
+        assert!(sessions.add("s", of(&ann, None), &ann).is_ok());
+        let one_more = sessions.add("t", of(&ann, None), &ann);
+        assert!(matches!(one_more, Err(QuotaError::Own(..))), "one caller has a quarter");
+        assert!(sessions.add("u", of(&bob, None), &bob).is_ok(), "another one still gets in");
+        let (ann, bob) = (&ann.principal, &bob.principal);
+        assert!(sessions.get("s", ann, 0).is_some());
+        assert!(sessions.get("s", bob, 0).is_none() && sessions.get("s", ann, 1).is_none());
+        assert!(sessions.remove("s") && sessions.get("s", ann, 0).is_none());
     }
 
     #[test]
     fn an_idle_session_makes_room() {
-        let anyone = Arc::new(Principal::anyone());
+        let anyone = Identity::anyone(None);
         let sessions = Sessions::new(1);
-        let over = Session::new(anyone.clone(), 0, None, Some(Duration::ZERO));
-        assert!(sessions.add("s", over).is_some());
-        while !sessions.open.lock()["s"].is_over() {
+        assert!(sessions.add("s", of(&anyone, Some(Duration::ZERO)), &anyone).is_ok());
+        while !sessions.open.lock()["s"].session.is_over() {
             std::hint::spin_loop();
         }
-        assert!(sessions.get("s", &anyone, 0).is_none());
-        assert!(sessions.add("t", Session::new(anyone, 0, None, None)).is_some());
+        assert!(sessions.get("s", &anyone.principal, 0).is_none());
+        assert!(sessions.add("t", of(&anyone, None), &anyone).is_ok());
+        assert!(sessions.add("u", of(&anyone, None), &anyone).is_err());
+    }
+
+    #[test]
+    fn a_full_table_takes_room_from_unused_sessions_of_the_largest_holder_alone() {
+        let (anyone, ann) = (Identity::anyone(None), known("user:ann"));
+        let sessions = Sessions::new(4);
+        let used = sessions.add("used", of(&anyone, None), &anyone).unwrap();
+        used.note_use();
+        for id in ["one", "two"] {
+            sessions.add(id, of(&anyone, None), &anyone).unwrap();
+        }
+        sessions.add("ann", of(&ann, None), &ann).unwrap();
+        sessions.evict(Duration::from_mins(1));
+        assert_eq!(sessions.open.lock().len(), 4, "nobody has lain unused for so long");
+        sessions.evict(Duration::ZERO);
+        let open = sessions.open.lock();
+        assert!(open.len() == 2 && open.contains_key("used") && open.contains_key("ann"));
     }
 }

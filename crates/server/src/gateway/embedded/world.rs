@@ -81,7 +81,7 @@ impl World {
         let request = Request {
             principal: &host,
             address: None,
-            forwarded: None,
+            connection: None,
             profile: "",
             is_call: true,
             tool: None,
@@ -149,7 +149,7 @@ fn per_site(rate: SiteRate) -> RateLimit {
         count: rate.count,
         period: rate.period,
         burst: rate.count,
-        trust_forwarded_for: false,
+        trust_forwarded_for: None,
     }
 }
 

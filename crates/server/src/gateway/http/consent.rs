@@ -2,7 +2,7 @@
 //! what is asked for and has whoever can show it show that they are the caller whose consent it will be. It must not know how
 //! a code becomes a token.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -48,12 +48,13 @@ async fn leave(
     request: Arrived,
     peer: SocketAddr,
 ) -> Response<Body> {
+    let client = shard.gateway.client_of(peer.ip(), request.headers()).address;
     let mut body = request.into_body();
     let text = match post::read(shard, &mut body).await {
         Ok(text) => text,
         Err(refused) => return *refused,
     };
-    if !is_the_one(shard, begun, &String::from_utf8_lossy(&text), peer).await {
+    if !is_the_one(shard, begun, &String::from_utf8_lossy(&text), client).await {
         shard.gateway.consents.doubt(entry);
         return question(StatusCode::FORBIDDEN, begun, "That is not what this caller shows. ");
     }
@@ -88,7 +89,7 @@ fn is_own_page(shard: &Shard, request: &Request<Incoming>) -> bool {
 
 /// Whether a form shows that it is from the caller whose consent it will be, as far as people know what that shows: of
 /// signed tokens they do not.
-async fn is_the_one(shard: &Shard, begun: &Begun, form: &str, peer: SocketAddr) -> bool {
+async fn is_the_one(shard: &Shard, begun: &Begun, form: &str, client: IpAddr) -> bool {
     let Some(whose) = &begun.whose else { return true };
     let all = pairs(form);
     let get = |key: &str| all.iter().find(|(name, _)| name == key).map_or("", |(_, value)| value.as_str());
@@ -102,7 +103,7 @@ async fn is_the_one(shard: &Shard, begun: &Begun, form: &str, peer: SocketAddr) 
     let Ok(mut shown) = HeaderValue::from_str(&shown) else { return false };
     shown.set_sensitive(true);
     let headers = HeaderMap::from_iter([(AUTHORIZATION, shown)]);
-    shard.door.identify(&headers, peer.ip()).await.is_ok_and(|principal| principal.id == whose.id)
+    shard.door.identify(&headers, Some(client)).await.is_ok_and(|principal| principal.id == whose.id)
 }
 
 /// The page that says what is asked for.

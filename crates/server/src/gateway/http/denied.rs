@@ -12,7 +12,7 @@ use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use transport::net::Body;
 
 use super::{Entry, answer, dialect, limited};
-use crate::auth::Denied;
+use crate::auth::{Denied, NotAdmitted};
 use crate::gateway::Shard;
 use crate::gateway::dialect::{refuse, too_soon};
 
@@ -21,6 +21,15 @@ pub(super) enum Shut {
     Denied(Denied),
     /// Too many from there were not let in: nobody has looked at the credential.
     TooSoon(Verdict),
+}
+
+impl From<NotAdmitted> for Shut {
+    fn from(why: NotAdmitted) -> Self {
+        match why {
+            NotAdmitted::Denied(denied) => Self::Denied(denied),
+            NotAdmitted::TooSoon(verdict) => Self::TooSoon(verdict),
+        }
+    }
 }
 
 /// The response to either, as the dialect says it, if there is one.

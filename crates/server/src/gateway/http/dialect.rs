@@ -24,7 +24,7 @@ use crate::gateway::dialect::{
 };
 use crate::gateway::identity::Identity;
 use crate::gateway::streams::event;
-use crate::gateway::{Shard, seal};
+use crate::gateway::{NO_RANDOM, Shard, seal};
 
 /// One endpoint, and who is at it.
 pub(super) struct Visit<'a> {
@@ -78,8 +78,8 @@ impl Visit<'_> {
         if streams {
             let path = self.place.messages.as_deref().unwrap_or(request.uri().path());
             return match open(self.shard, &self.front, &self.entry.identity, path) {
-                Some(body) => answer::events(body),
-                None => self.full(),
+                Ok(body) => answer::events(body),
+                Err(message) => self.full(&message),
             };
         }
         let profile = &self.shard.gateway.snapshot.profiles[self.front.profile].slug;
@@ -166,8 +166,8 @@ impl Visit<'_> {
         }
         if begins && session.is_none() && row.hello.sessions == Issued::Issued {
             match self.issue() {
-                Some(id) => reply.headers.push((names::SESSION_ID, id)),
-                None => return self.no_room(text),
+                Ok(id) => reply.headers.push((names::SESSION_ID, id)),
+                Err(message) => return self.no_room(text, &message),
             }
         }
         said(reply)
@@ -180,21 +180,25 @@ impl Visit<'_> {
     }
 
     /// The refusal of a session that there is no room for, under the row's own status.
-    fn no_room(&self, text: &Bytes) -> Response<Body> {
-        let trouble = Trouble::new(Condition::Internal, TOO_MANY);
+    fn no_room(&self, text: &Bytes, message: &str) -> Response<Body> {
+        let trouble = Trouble::new(Condition::Internal, message);
         let mut reply = refuse_text(self.shard, &self.front.row, text, &trouble);
         reply.headers.push(("retry-after", answer::RETRY_LATER.to_string()));
         said(reply)
     }
 
     /// Opens a session for a client that has just introduced itself.
-    fn issue(&self) -> Option<String> {
-        let id = seal::random_id().ok()?;
+    ///
+    /// # Errors
+    /// The message of a refusal: there are too many.
+    fn issue(&self) -> Result<String, String> {
+        let id = seal::random_id().map_err(|_| NO_RANDOM.to_owned())?;
         let gateway = &self.shard.gateway;
         let idle = Some(gateway.snapshot.limits.session_idle);
         let session = Session::new(self.entry.identity.principal.clone(), self.front.profile, None, idle);
         session.initialize();
-        gateway.dialect_sessions.add(&id, session).map(|_| id)
+        let added = gateway.dialect_sessions.add(&id, session, &self.entry.identity);
+        added.map_err(|full| full.describe("sessions", "limits.sessions")).map(|_| id)
     }
 
     /// The session that a request names, if it does and there is one.
@@ -236,8 +240,8 @@ impl Visit<'_> {
 
     /// The refusal of an event stream that there is no room for. Its client looks at the status alone, so that does not
     /// depend on what a row has for messages.
-    fn full(&self) -> Response<Body> {
-        let mut reply = refuse(&self.front.row, &Trouble::new(Condition::Internal, TOO_MANY));
+    fn full(&self, message: &str) -> Response<Body> {
+        let mut reply = refuse(&self.front.row, &Trouble::new(Condition::Internal, message));
         reply.status = StatusCode::SERVICE_UNAVAILABLE.as_u16();
         reply.headers.push(("retry-after", answer::RETRY_LATER.to_string()));
         said(reply)
@@ -292,9 +296,6 @@ pub(super) async fn stranger(
     };
     said(refuse_message(shard, row, (identity, &head.headers), text.as_ref(), &trouble))
 }
-
-const TOO_MANY: &str =
-    "too many sessions are open here; try again soon (`limits.sessions` in the configuration)";
 
 /// A reply as a response.
 pub(super) fn said(reply: Reply) -> Response<Body> {

@@ -152,18 +152,18 @@ impl Arrival {
         asks: bool,
         profile: &str,
     ) -> Result<Identity, Shut> {
-        let address = Some(peer.ip());
-        let mut identity = Identity::anyone(address);
+        let client = self.shard.gateway.client_of(peer.ip(), request.headers());
+        let mut identity = Identity::anyone(Some(client));
         if asks && self.shard.door.asks() {
             let (rates, headers) = (&self.shard.gateway.rates, request.headers());
             // Before the credential is looked at, and however many are shown at once. What nobody can guess is no guess.
             let is_familiar = || self.shard.door.is_familiar(headers);
             let counted = rates.enter(&identity, headers, profile, is_familiar).map_err(Shut::TooSoon)?;
-            let principal = self.shard.door.identify(headers, peer.ip()).await.map_err(Shut::Denied)?;
+            let principal = self.shard.door.identify(headers, Some(client.address)).await?;
             if counted {
                 rates.let_in(&identity, headers, profile);
             }
-            identity = Identity::of(principal, address);
+            identity = Identity::of(principal, Some(client));
         }
         if self.shard.gateway.carries {
             identity.carried = Carried::read(request.headers()).map(Arc::new);

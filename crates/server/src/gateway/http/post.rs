@@ -10,6 +10,7 @@ use http::header::HeaderValue;
 use http::{HeaderMap, Response, StatusCode};
 use proto::codec::headers as names;
 use proto::era::{Lifecycle, Spoken, by_version, detect, initialize_result, negotiate};
+use proto::mcp::Notice;
 use proto::rpc::{Frame, Kind as FrameKind, Message, code};
 use tokio::time::{Instant, sleep_until};
 use transport::net::{Body, CollectError, Incoming, collect, discard};
@@ -166,11 +167,13 @@ async fn handshake(shard: &Shard, entry: &Entry, frame: Frame) -> Response<Body>
         Err(fault) => return refuse(&fault),
     };
     let gateway = &shard.gateway;
-    if gateway.sessions.is_full() {
-        let message =
-            "too many sessions are open here; try again soon (`limits.sessions` in the configuration)";
-        return refuse(&Fault::gateway(message).with_status(503));
-    }
+    let permit = match gateway.sessions.permit(shard, &entry.identity) {
+        Ok(permit) => permit,
+        Err(full) => {
+            let message = full.describe("sessions", "limits.sessions");
+            return refuse(&Fault::gateway(message).with_status(503));
+        }
+    };
     let Ok(session_id) = seal::random_id() else {
         return refuse(&Fault::gateway("the operating system gives no random numbers").with_status(500));
     };
@@ -182,9 +185,7 @@ async fn handshake(shard: &Shard, entry: &Entry, frame: Frame) -> Response<Body>
     let info = &gateway.snapshot.profiles[profile].server_info;
     let text =
         initialize_result(id, newborn.kind.era, &asked, view.capabilities(), info, view.instructions());
-    if !gateway.sessions.add(&newborn) {
-        return refuse(&Fault::gateway("too many sessions are open here; try again soon").with_status(503));
-    }
+    gateway.sessions.add(&newborn, Some(permit));
     newborn.keep();
     let mut response = answer::message(200, text);
     if let Ok(mut value) = HeaderValue::from_str(&session_id) {
@@ -195,7 +196,10 @@ async fn handshake(shard: &Shard, entry: &Entry, frame: Frame) -> Response<Body>
 }
 
 async fn in_session(shard: &Shard, entry: &Entry, session: &Arc<Session>, frame: Frame) -> Response<Body> {
-    session.touch();
+    // The last word of the introduction is no use of the session.
+    if frame.kind() != FrameKind::Notification || frame.method() != Notice::Initialized.name() {
+        session.touch();
+    }
     match frame.kind() {
         FrameKind::Request => request(shard, entry, session, frame).await,
         FrameKind::Notification => {

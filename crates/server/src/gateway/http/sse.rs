@@ -125,6 +125,13 @@ pub(super) fn open(shard: &Shard, entry: &Entry, path: &str) -> Response<Body> {
     if shard.gateway.stop.is_stopped() {
         return answer::refusal(StatusCode::SERVICE_UNAVAILABLE, "this server is stopping");
     }
+    let permit = match sessions.permit(shard, &entry.identity) {
+        Ok(permit) => permit,
+        Err(full) => {
+            let message = full.describe("sessions", "limits.sessions");
+            return answer::refusal(StatusCode::SERVICE_UNAVAILABLE, &message);
+        }
+    };
     let Ok(id) = seal::random_id() else {
         let message = "the operating system gives no random numbers";
         return answer::refusal(StatusCode::INTERNAL_SERVER_ERROR, message);
@@ -142,11 +149,7 @@ pub(super) fn open(shard: &Shard, entry: &Entry, path: &str) -> Response<Body> {
         held: holding.held.clone(),
         messages,
     };
-    if !sessions.open_door(id.as_str().into(), door) {
-        let message =
-            "too many sessions are open here; try again soon (`limits.sessions` in the configuration)";
-        return answer::refusal(StatusCode::SERVICE_UNAVAILABLE, message);
-    }
+    sessions.open_door(id.as_str().into(), door, permit);
     // Whoever changed the rules meanwhile did not meet this door.
     let now = shard.gateway.current.load();
     if shard.gateway.snapshot.regime != now.regime || !now.profiles[entry.profile].is_there {

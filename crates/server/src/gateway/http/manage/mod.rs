@@ -45,7 +45,10 @@ pub(super) async fn respond(
     let entered = entered(arrival, management, &request, peer).await;
     let verdict = rates.and_then(|rates| match &entered {
         Ok(identity) => rates.known.check(identity, request.headers(), "", None),
-        Err(_) => rates.refused.check(&Identity::anyone(Some(peer.ip())), request.headers(), "", None),
+        Err(_) => {
+            let client = shard.gateway.client_of(peer.ip(), request.headers());
+            rates.refused.check(&Identity::anyone(Some(client)), request.headers(), "", None)
+        }
     });
     if let Some(verdict) = verdict.as_ref().filter(|verdict| !verdict.allowed) {
         return too_soon(verdict);
@@ -114,7 +117,7 @@ async fn entered(
             Shut::TooSoon(verdict) => too_soon(&verdict),
         })
     })?;
-    let asker = Asker { principal: &identity.principal, address: identity.address };
+    let asker = Asker { principal: &identity.principal, address: identity.address() };
     let why = match &management.who {
         _ if identity.principal.profiles.is_some() => {
             "what you showed is good for some profiles alone, not for managing"
