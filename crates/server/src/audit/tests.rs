@@ -77,6 +77,8 @@ fn entry(number: usize) -> Entry {
         request_bytes: 2,
         response_bytes: 3,
         arguments: None,
+        address: None,
+        client: None,
     }
 }
 

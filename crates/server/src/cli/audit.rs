@@ -200,6 +200,8 @@ struct Line<'a> {
     duration_us: u64,
     request_bytes: u64,
     response_bytes: u64,
+    address: Option<&'a str>,
+    client: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     arguments: Option<Arguments<'a>>,
 }
@@ -231,6 +233,8 @@ fn json(one: &Recorded) -> String {
         duration_us: entry.duration_us,
         request_bytes: entry.request_bytes,
         response_bytes: entry.response_bytes,
+        address: entry.address.as_deref(),
+        client: entry.client.as_deref(),
         arguments: entry
             .arguments
             .as_deref()
@@ -251,13 +255,17 @@ fn row(entry: &Entry, console: &Console) -> String {
     let code = entry.code.map(|code| format!("  ({code})")).unwrap_or_default();
     let arguments =
         entry.arguments.as_deref().map(|text| format!("  {}", one_line(text))).unwrap_or_default();
+    let client = [&entry.address, &entry.client].into_iter().flatten();
+    let client: Vec<String> = client.map(|text| one_line(text)).collect();
+    let client = if client.is_empty() { String::new() } else { format!("  [{}]", client.join(", ")) };
     format!(
-        "{}  {outcome}  {:>7}  {:20}  {:12}  {}{code}{}",
+        "{}  {outcome}  {:>7}  {:20}  {:12}  {}{code}{}{}",
         rfc3339(entry.at_ms),
         brief(entry.duration_us),
         one_line(&entry.principal),
         one_line(&entry.profile),
         paint.cyan(&one_line(entry.tool.as_deref().unwrap_or(&entry.method))),
+        paint.dim(&client),
         paint.dim(&arguments),
     )
 }

@@ -2,11 +2,12 @@
 //! know how they are made.
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::Shard;
 use super::identity::Identity;
+use super::{Shard, client_label};
 use crate::audit::{Entry, Outcome};
 use crate::manage::Differences;
 
@@ -19,6 +20,8 @@ const LONGEST: usize = 1000;
 pub(crate) struct Deed<'a> {
     /// Who wanted it.
     pub(crate) who: Arc<str>,
+    /// From where, where that is known.
+    pub(crate) address: Option<IpAddr>,
     /// What was asked for.
     pub(crate) asked: Cow<'static, str>,
     /// The server that it is about.
@@ -39,14 +42,34 @@ impl<'a> Deed<'a> {
     /// The file of the configuration was read again.
     pub(super) fn reread(outcome: Outcome, what: Option<&'a Differences>) -> Self {
         let (who, asked) = (FILE.into(), "reload".into());
-        Self { who, asked, server: None, profile: None, outcome, status: None, what, took: Duration::ZERO }
+        Self {
+            who,
+            address: None,
+            asked,
+            server: None,
+            profile: None,
+            outcome,
+            status: None,
+            what,
+            took: Duration::ZERO,
+        }
     }
 
     /// A manager was refused, with this status.
     pub(crate) fn denied(identity: &Identity, asked: String, status: u16) -> Self {
         let (who, asked, outcome) = (identity.principal.id.clone(), asked.into(), Outcome::Denied);
-        let status = Some(status);
-        Self { who, asked, server: None, profile: None, outcome, status, what: None, took: Duration::ZERO }
+        let (status, address) = (Some(status), identity.address());
+        Self {
+            who,
+            address,
+            asked,
+            server: None,
+            profile: None,
+            outcome,
+            status,
+            what: None,
+            took: Duration::ZERO,
+        }
     }
 }
 
@@ -70,6 +93,8 @@ pub(crate) fn record(shard: &Shard, deed: &Deed<'_>) {
         request_bytes: 0,
         response_bytes: 0,
         arguments: None,
+        address: deed.address.map(client_label::address),
+        client: None,
     });
 }
 

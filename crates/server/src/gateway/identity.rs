@@ -19,6 +19,8 @@ pub(crate) struct Identity {
     pub(crate) client: Option<ClientAddress>,
     /// What the request carries for sites behind embedded servers, where any of it is to go there.
     pub(crate) carried: Option<Arc<Carried>>,
+    /// The name and version of the client's program, where a session knows them.
+    pub(crate) program: Option<Arc<str>>,
 }
 
 impl Identity {
@@ -28,7 +30,7 @@ impl Identity {
     }
 
     pub(crate) fn of(principal: Arc<Principal>, client: Option<ClientAddress>) -> Self {
-        Self { principal, client, carried: None }
+        Self { principal, client, carried: None, program: None }
     }
 
     /// The client's address.

@@ -129,7 +129,7 @@ pub(crate) async fn decide(
     let pointed = |fault| shard.gateway.pointing(fault, &session.kind, identity);
     match dispatch(&frame, &view, info, ids).map_err(pointed) {
         Err(fault) => {
-            drop(Record::refusal(shard, identity, session.profile, &frame, &fault));
+            drop(Record::refusal(shard, &session.identity, session.profile, &frame, &fault));
             refuse(fault, &frame)
         }
         Ok(Dispatch::Local(result)) if result.len() > LONG => Outcome::Long(result_pieces(&id, result)),

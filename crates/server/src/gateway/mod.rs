@@ -14,7 +14,7 @@
 //! | `session`, `usage`, `newborn`, `sessions`, `streams`, `subscriptions`, `requests` | what a client of a handshake era has here |
 //! | `manage`, `deeds` | what the management API does with all this, and what is written down of it |
 //! | `shut` | servers of which a session may use nothing |
-//! | `identity`, `rates`, `refusals`, `record` | who asks, how often, and what is written down of it |
+//! | `identity`, `client_label`, `rates`, `refusals`, `record` | who asks, how often, and what is written down of it |
 //! | `withdrawn` | credentials that end, and with them what they have opened |
 //! | `call`, `caller` | one forwarded request: the engine's exchange, performed |
 //! | `unchecked` | tools whose arguments nobody checks here |
@@ -44,6 +44,7 @@ mod bulletin;
 mod call;
 mod caller;
 mod changes;
+mod client_label;
 mod consent;
 mod deeds;
 mod deliver;

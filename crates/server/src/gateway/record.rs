@@ -8,12 +8,12 @@ use engine::catalogue::ToolEntry;
 use engine::exchange::Answer;
 use engine::{Condition, Fault};
 use proto::json::{MAX_DEPTH, Members};
-use proto::mcp::{Method, says_failure};
+use proto::mcp::{Method, meta, says_failure};
 use proto::rpc::{Frame, RpcError};
 
-use super::Shard;
 use super::call::Call;
 use super::identity::Identity;
+use super::{Shard, client_label};
 use crate::audit::{AuditSink, Entry, Outcome};
 
 /// A request that is under way.
@@ -81,6 +81,11 @@ impl Record {
             request_bytes: frame.text().len() as u64,
             response_bytes: 0,
             arguments,
+            address: identity.address().map(client_label::address),
+            client: identity.program.clone().or_else(|| {
+                let info = frame.meta(meta::CLIENT_INFO).ok().flatten()?;
+                client_label::program(info.of(frame.text()))
+            }),
         };
         Some(Box::new(Self { sink: sink.clone(), started: Instant::now(), entry: Some(entry) }))
     }

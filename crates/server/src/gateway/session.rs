@@ -20,6 +20,7 @@ use transport::up::LinkError;
 
 use super::Shard;
 use super::call::Mail;
+use super::client_label;
 use super::identity::Identity;
 use super::link::{Asker, OpenLink};
 use super::link_cell::LinkCell;
@@ -111,7 +112,8 @@ pub(crate) struct Birth {
 
 impl Session {
     pub(crate) fn new(birth: Birth, limits: &Limits) -> Arc<Self> {
-        let Birth { id, profile, identity, era, hello, face } = birth;
+        let Birth { id, profile, mut identity, era, hello, face } = birth;
+        identity.program = hello.info.as_deref().and_then(client_label::program);
         let capabilities =
             if hello.can_be_asked { hello.capabilities.clone() } else { Bytes::from_static(b"{}") };
         Arc::new(Self {

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::place::{HASH, Place, basic};
+use crate::record::recorded;
 use crate::support::*;
 
 const DEMO: &str = "mcpServers: { demo: { native: demo } }\n";
@@ -191,4 +192,27 @@ async fn wrong_passwords_are_limited_by_address_and_those_that_were_right_still_
     assert_eq!(shows(http, "ann", "battery staple", "203.0.113.1").await.0, 429);
     assert_eq!(shows(http, "ann", "battery staple", "203.0.113.2").await.0, 200);
     gateway.log().has("too many wrong passwords").await;
+}
+
+#[tokio::test]
+async fn the_record_has_the_address_and_the_name_of_each_client() {
+    let place = Place::start("audit: true\ntrustForwardedFor: true\n").await;
+    let key = place.state.new_key(&["ann"]).await;
+    let http = place.by(&key);
+    let forwarded = [("X-Forwarded-For", "6.6.6.6, 203.0.113.7")];
+    let call = request(2, "tools/call", &json!({"name": "good__echo", "arguments": {}})).to_string();
+    let begun = http.post("/mcp", &forwarded, &hello(LEGACY)).await;
+    let session = begun.header("mcp-session-id").to_owned();
+    let in_session = [forwarded[0], ("Mcp-Session-Id", &*session), ("MCP-Protocol-Version", LEGACY)];
+    assert_eq!(http.post("/mcp", &in_session, &call).await.status, 200);
+    Modern::new(http).call("good__echo", &json!({})).await;
+    assert_eq!(http.post("/kulturarv", &forwarded, &call).await.status, 200);
+    let (_state, entries, _) = recorded(place).await;
+    let seen: Vec<_> = entries.iter().map(|one| (one["address"].clone(), one["client"].clone())).collect();
+    let wanted = [
+        (json!("203.0.113.7"), json!("t 1")),
+        (json!("127.0.0.1"), json!("test 1")),
+        (json!("203.0.113.7"), json!(null)),
+    ];
+    assert_eq!(seen, wanted);
 }

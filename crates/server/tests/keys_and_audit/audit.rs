@@ -23,6 +23,8 @@ fn entry(tool: &str, seconds: u64) -> Entry {
         request_bytes: 100,
         response_bytes: 2_000,
         arguments: None,
+        address: Some("203.0.113.9".into()),
+        client: Some("inspector 1.2".into()),
     }
 }
 
@@ -50,7 +52,14 @@ fn recorded() -> Home {
         arguments: Some(r#"{"title":"A  post","token":"[redacted]","n":1.0}"#.to_owned()),
         ..entry("blog__post", 3)
     };
-    let bare = Entry { tool: None, upstream: None, method: "resources/read".into(), ..entry("", 4) };
+    let bare = Entry {
+        tool: None,
+        upstream: None,
+        method: "resources/read".into(),
+        address: None,
+        client: None,
+        ..entry("", 4)
+    };
     log(&home).append(&[entry("add", 1), denied, failed, bare]).expect("a sound file");
     home
 }
@@ -80,6 +89,7 @@ async fn scripts_get_a_line_of_json_for_each_call() {
         "id": 3, "at": "2026-11-22T06:00:03.000Z", "principal": "key:dgm_abcdefgh", "profile": "editors",
         "server": "blog", "tool": "blog__post", "method": "tools/call", "outcome": "error", "code": -32603,
         "durationUs": 1_500_000, "requestBytes": 100, "responseBytes": 2_000,
+        "address": "203.0.113.9", "client": "inspector 1.2",
         "arguments": {"title": "A  post", "token": "[redacted]", "n": 1.0},
     });
     assert_eq!(all[1], failed);

@@ -32,6 +32,10 @@ pub struct Entry {
     pub response_bytes: u64,
     /// The arguments, JSON text in which secrets are covered.
     pub arguments: Option<String>,
+    /// The client's address, where it has one.
+    pub address: Option<Arc<str>>,
+    /// The client's name and version, as it gives them.
+    pub client: Option<Arc<str>>,
 }
 
 /// How a call ended.

@@ -33,21 +33,34 @@ const FIRST: &str = "
 /// a third of its row.
 const NO_ORDER_BY_TIME: &str = "DROP INDEX calls_by_time;";
 
-/// Losing the last moments in a power cut is the price for not waiting for the disk with each batch.
-const PURPOSE: Purpose =
-    Purpose { mark: 0x6467_6D61, steps: &[FIRST, NO_ORDER_BY_TIME], durable: false, examined: false };
+/// Who called from where, and with which program. Entries from before have neither.
+const CLIENTS: &str = "
+    ALTER TABLE calls ADD COLUMN address TEXT;
+    ALTER TABLE calls ADD COLUMN client TEXT;
+";
 
-const COLUMNS: &str = "at_ms, principal, profile, upstream, tool, method, outcome, code, duration_us, request_bytes, \
-                       response_bytes, arguments";
+/// Losing the last moments in a power cut is the price for not waiting for the disk with each batch.
+const PURPOSE: Purpose = Purpose {
+    mark: 0x6467_6D61,
+    steps: &[FIRST, NO_ORDER_BY_TIME, CLIENTS],
+    durable: false,
+    examined: false,
+};
+
+#[cfg(test)]
+pub(super) const BEFORE_CLIENTS: Purpose = Purpose { steps: &[FIRST, NO_ORDER_BY_TIME], ..PURPOSE };
+
+const COLUMNS: &str = "at_ms, principal, profile, upstream, tool, method, outcome, address, client, code, duration_us, \
+                       request_bytes, response_bytes, arguments";
 
 /// Without a journal for each statement: one that fails ends its transaction, and that takes all of it back.
 const APPEND: &str = "INSERT OR FAIL INTO calls";
 
 /// How many columns these are.
-const WIDTH: usize = 12;
+const WIDTH: usize = 14;
 
 /// How many of them are texts that many entries have in common; they stand behind the first one.
-const TEXTS: usize = 6;
+const TEXTS: usize = 8;
 
 /// How many entries go into one statement, since starting and ending one costs more than an entry.
 const ROWS: usize = 64;
@@ -246,6 +259,8 @@ fn texts(entry: &Entry) -> [Option<&str>; TEXTS] {
         entry.tool.as_deref(),
         Some(&*entry.method),
         Some(entry.outcome.as_str()),
+        entry.address.as_deref(),
+        entry.client.as_deref(),
     ]
 }
 
@@ -288,11 +303,13 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Recorded> {
             tool: row.get(5)?,
             method: row.get::<_, String>(6)?.into(),
             outcome,
-            code: row.get(8)?,
-            duration_us: number(9)?,
-            request_bytes: number(10)?,
-            response_bytes: number(11)?,
-            arguments: row.get(12)?,
+            address: row.get(8)?,
+            client: row.get(9)?,
+            code: row.get(10)?,
+            duration_us: number(11)?,
+            request_bytes: number(12)?,
+            response_bytes: number(13)?,
+            arguments: row.get(14)?,
         },
     })
 }

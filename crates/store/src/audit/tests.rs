@@ -16,6 +16,8 @@ fn entry(number: u64) -> Entry {
         request_bytes: 200,
         response_bytes: u64::MAX,
         arguments: None,
+        address: Some("203.0.113.9".into()),
+        client: Some("inspector 1.2".into()),
     }
 }
 
@@ -41,7 +43,14 @@ fn what_is_appended_is_found_again() {
         outcome: Outcome::Error,
         ..entry(1)
     };
-    let bare = Entry { upstream: None, tool: None, outcome: Outcome::Denied, ..entry(2) };
+    let bare = Entry {
+        upstream: None,
+        tool: None,
+        address: None,
+        client: None,
+        outcome: Outcome::Denied,
+        ..entry(2)
+    };
     log.append(&[full.clone(), bare.clone()]).unwrap();
     let found = log.query(&ten()).unwrap();
     assert_eq!(found[0].entry, Entry { response_bytes: i64::MAX as u64, ..bare });
@@ -199,6 +208,22 @@ fn a_batch_of_which_one_entry_cannot_be_kept_leaves_nothing() {
     }
     log.append(&[entry(1)]).unwrap();
     assert_eq!(log.query(&ten()).unwrap().len(), 1);
+}
+
+#[test]
+fn a_record_from_before_gains_the_columns_and_keeps_its_entries() {
+    let folder = Folder::new();
+    let path = folder.path().join("audit.db");
+    let mut old = crate::database::Database::open(&path, &super::log::BEFORE_CLIENTS).unwrap();
+    let insert = "INSERT INTO calls (at_ms, principal, profile, method, outcome, duration_us, request_bytes, \
+                  response_bytes) VALUES (7, 'anyone', 'default', 'ping', 'ok', 1, 2, 3)";
+    old.write(|file| file.execute_batch(insert)).unwrap();
+    drop(old);
+    let mut log = log(&folder);
+    log.append(&[entry(1)]).unwrap();
+    let found = log.query(&ten()).unwrap();
+    assert_eq!((found[0].entry.address.as_deref(), found[1].entry.at_ms), (Some("203.0.113.9"), 7));
+    assert_eq!((&found[1].entry.address, &found[1].entry.client), (&None, &None));
 }
 
 #[test]

@@ -23,7 +23,7 @@ use crate::gateway::rates::rate;
 use crate::gateway::record::Record;
 use crate::gateway::stateless;
 use crate::gateway::view_cell::ViewCell;
-use crate::gateway::{Shard, in_flight};
+use crate::gateway::{Shard, client_label, in_flight};
 
 /// What an endpoint shows: a profile, in a dialect.
 #[derive(Clone)]
@@ -95,6 +95,10 @@ pub(crate) async fn take(
     headers: Option<&HeaderMap>,
     text: &Bytes,
 ) -> Taken {
+    let introduced = session
+        .and_then(|session| session.program())
+        .map(|program| Identity { program: Some(program.clone()), ..identity.clone() });
+    let identity = introduced.as_ref().unwrap_or(identity);
     let asking = Asking { shard, front, identity, session, headers, text, refused: None };
     asking.all().await
 }
@@ -269,7 +273,7 @@ impl Asking<'_> {
             }
             Begun::Introduced(reply) => {
                 if let Some(session) = self.session {
-                    session.initialize();
+                    session.initialize(client_label::program_in(ask.frame().text()));
                 }
                 Taken::Reply(reply, true)
             }

@@ -2,8 +2,8 @@
 //! messages.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -46,6 +46,8 @@ pub(crate) struct Session {
     principal: Arc<Principal>,
     pub(super) profile: usize,
     initialized: AtomicBool,
+    /// The name and version of its client's program, once it has introduced itself.
+    program: OnceLock<Arc<str>>,
     /// Its event stream, if it has one.
     stream: Option<Stream>,
     /// What is worked on for its client, by the ids that it gave; each hears here that it has been given up.
@@ -69,6 +71,7 @@ impl Session {
             principal,
             profile,
             initialized: AtomicBool::new(false),
+            program: OnceLock::new(),
             stream,
             calls: Mutex::default(),
             in_flight: Calls::default(),
@@ -81,9 +84,17 @@ impl Session {
         self.initialized.load(Ordering::Acquire)
     }
 
-    /// It has introduced itself.
-    pub(crate) fn initialize(&self) {
+    /// It has introduced itself, as this program.
+    pub(crate) fn initialize(&self, program: Option<Arc<str>>) {
+        if let Some(program) = program {
+            let _ = self.program.set(program);
+        }
         self.initialized.store(true, Ordering::Release);
+    }
+
+    /// The name and version of its client's program.
+    pub(crate) fn program(&self) -> Option<&Arc<str>> {
+        self.program.get()
     }
 
     /// Lets a request be given up for as long as what is returned is there; `None` where its id is none, or is in use.

@@ -24,7 +24,7 @@ use crate::gateway::dialect::{
 };
 use crate::gateway::identity::Identity;
 use crate::gateway::streams::event;
-use crate::gateway::{NO_RANDOM, Shard, seal};
+use crate::gateway::{NO_RANDOM, Shard, client_label, seal};
 
 /// One endpoint, and who is at it.
 pub(super) struct Visit<'a> {
@@ -165,7 +165,7 @@ impl Visit<'_> {
             return answer::text(StatusCode::ACCEPTED, "Accepted");
         }
         if begins && session.is_none() && row.hello.sessions == Issued::Issued {
-            match self.issue() {
+            match self.issue(text) {
                 Ok(id) => reply.headers.push((names::SESSION_ID, id)),
                 Err(message) => return self.no_room(text, &message),
             }
@@ -191,12 +191,12 @@ impl Visit<'_> {
     ///
     /// # Errors
     /// The message of a refusal: there are too many.
-    fn issue(&self) -> Result<String, String> {
+    fn issue(&self, text: &Bytes) -> Result<String, String> {
         let id = seal::random_id().map_err(|_| NO_RANDOM.to_owned())?;
         let gateway = &self.shard.gateway;
         let idle = Some(gateway.snapshot.limits.session_idle);
         let session = Session::new(self.entry.identity.principal.clone(), self.front.profile, None, idle);
-        session.initialize();
+        session.initialize(client_label::program_in(text));
         let added = gateway.dialect_sessions.add(&id, session, &self.entry.identity);
         added.map_err(|full| full.describe("sessions", "limits.sessions")).map(|_| id)
     }

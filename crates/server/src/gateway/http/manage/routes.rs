@@ -271,6 +271,7 @@ impl Asked<'_> {
         let (server, profile) = (self.about.0.as_deref(), self.about.1.as_deref());
         let mut deed = Deed {
             who: self.identity.principal.id.clone(),
+            address: self.identity.address(),
             asked: self.deed.clone().into(),
             server,
             profile,
