@@ -88,7 +88,7 @@ mod tests {
     fn headers(lines: &[&str]) -> HeaderMap {
         let line =
             |line: &&str| (FORWARDED_FOR.parse().unwrap(), HeaderValue::from_bytes(line.as_bytes()).unwrap());
-        HeaderMap::from_iter(lines.iter().map(line))
+        lines.iter().map(line).collect()
     }
 
     fn networks(texts: &[&str]) -> TrustedProxies {

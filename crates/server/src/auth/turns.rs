@@ -51,7 +51,7 @@ struct OwnLine {
 
 /// Somebody's turn, until this is dropped.
 pub(super) struct Turn {
-    _turn: OwnedSemaphorePermit,
+    _common: OwnedSemaphorePermit,
     _own: Option<OwnedSemaphorePermit>,
     _slot: LineSlot,
 }
@@ -84,7 +84,7 @@ impl Turns {
             None => None,
         };
         let turn = wait(Arc::clone(&self.at_once)).await?;
-        Ok(Turn { _turn: turn, _own: own, _slot: slot })
+        Ok(Turn { _common: turn, _own: own, _slot: slot })
     }
 
     /// Runs `work` on a thread that may block. Who gives up waiting does not make room before the work has ended.
@@ -144,17 +144,17 @@ impl Drop for LineSlot {
 mod tests {
     use super::*;
 
-    fn address(last: u8) -> Option<IpAddr> {
-        Some([203, 0, 113, last].into())
+    fn address(last: u8) -> IpAddr {
+        [203, 0, 113, last].into()
     }
 
     #[tokio::test]
     async fn one_address_has_a_share_of_the_line_and_another_one_is_next() {
         let turns = Arc::new(Turns::new(1, 15));
-        let running = turns.take(address(1)).await.unwrap();
+        let running = turns.take(Some(address(1))).await.unwrap();
         let wait = |at| {
             let turns = turns.clone();
-            tokio::spawn(async move { turns.take(at).await })
+            tokio::spawn(async move { turns.take(Some(at)).await })
         };
         let guesses: Vec<_> = (0..8).map(|_| wait(address(1))).collect();
         tokio::task::yield_now().await;

@@ -10,10 +10,13 @@ use serde_json::Value;
 /// How many bytes of a name, and of a version, are kept.
 const LONGEST: usize = 64;
 
+/// What a client said of itself, and the text that it became.
+type Labelled = (Box<[u8]>, Arc<str>);
+
 thread_local! {
     /// The last of each on this thread: most calls come from the client of the one before.
     static ADDRESS: RefCell<Option<(IpAddr, Arc<str>)>> = const { RefCell::new(None) };
-    static PROGRAM: RefCell<Option<(Box<[u8]>, Arc<str>)>> = const { RefCell::new(None) };
+    static PROGRAM: RefCell<Option<Labelled>> = const { RefCell::new(None) };
 }
 
 /// An address as a text.

@@ -43,12 +43,12 @@ pub(super) async fn respond(
     }
     let (shard, rates) = (&arrival.shard, arrival.shard.gateway.manage_rates.as_ref());
     let entered = entered(arrival, management, &request, peer).await;
-    let verdict = rates.and_then(|rates| match &entered {
-        Ok(identity) => rates.known.check(identity, request.headers(), "", None),
-        Err(_) => {
-            let client = shard.gateway.client_of(peer.ip(), request.headers());
-            rates.refused.check(&Identity::anyone(Some(client)), request.headers(), "", None)
+    let verdict = rates.and_then(|rates| {
+        if let Ok(identity) = &entered {
+            return rates.known.check(identity, request.headers(), "", None);
         }
+        let client = shard.gateway.client_of(peer.ip(), request.headers());
+        rates.refused.check(&Identity::anyone(Some(client)), request.headers(), "", None)
     });
     if let Some(verdict) = verdict.as_ref().filter(|verdict| !verdict.allowed) {
         return too_soon(verdict);
