@@ -40,11 +40,16 @@ async fn forgetful(status: u16, body: &'static str) -> (Puppet, Arc<AtomicBool>)
 
 #[tokio::test]
 async fn a_forgotten_session_is_opened_again_without_the_client_noticing() {
-    const ANSWERS: [(u16, &str); 4] = [
+    const ANSWERS: [(u16, &str); 6] = [
         (404, ""),
         (404, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}"#),
         (400, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Unknown session"}}"#),
         (410, "gone"),
+        (
+            400,
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"No valid session ID provided"}}"#,
+        ),
+        (400, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Missing session"}}"#),
     ];
     for (status, body) in ANSWERS {
         let (puppet, forget) = forgetful(status, body).await;

@@ -188,7 +188,7 @@ impl Exchange {
         match cross.answer(frame, self.id.json(), &self.request) {
             Err(why) => self.fail_upstream(binding, &why),
             Ok((body, error)) => {
-                let status = error.map_or(200, |code| self.era.status(code));
+                let status = error.map_or(200, |code| self.era.relayed_status(code, None));
                 self.steps.push(Step::Answer(Answer::said(status, body, error.is_none())));
                 self.open = false;
             }

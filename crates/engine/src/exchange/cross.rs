@@ -85,6 +85,10 @@ impl Cross {
         self.server
     }
 
+    pub(super) fn mirror(&self) -> Option<&Mirror> {
+        self.mirror.as_ref()
+    }
+
     /// A notification of the upstream in the client's words; `None` when it has no place there or is not wanted.
     pub(super) fn notification(&self, frame: &Frame) -> Option<Bytes> {
         if Notice::from_name(&frame.method()) == Some(Notice::Message) && self.client.asks != self.server.asks

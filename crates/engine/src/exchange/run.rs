@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use super::bridged::Kept;
 use super::cross::Cross;
 use super::input::{may_ask, wrap_state};
-use super::outbound::{Headers, check_param_headers};
+use super::outbound::{Headers, Mirror, check_param_headers};
 use super::prepare::{check_arguments, digits, outbound};
 use super::progress::Progress;
 use super::task_bridge::TaskBridge;
@@ -172,6 +172,11 @@ impl Exchange {
         &self.request
     }
 
+    /// The headers that repeat what the request says, where it goes in the words of another era that has them.
+    pub fn mirror(&self) -> Option<&Mirror> {
+        self.cross.as_ref().and_then(|cross| cross.mirror())
+    }
+
     /// The id that the client gave the request.
     pub fn id(&self) -> &Id {
         &self.id
@@ -305,11 +310,7 @@ impl Exchange {
         }
         let error = frame.payload().filter(|_| frame.kind() == Kind::Error);
         let error = error.and_then(|span| RpcError::of_value(text, span));
-        let status = match (&error, status) {
-            (None, _) => 200,
-            (Some(_), Some(status @ 400..=499)) => status,
-            (Some(error), _) => self.era.status(error.code),
-        };
+        let status = error.as_ref().map_or(200, |error| self.era.relayed_status(error.code, status));
         Ok(Answer::said(status, splice.finish(), error.is_none()))
     }
 

@@ -324,7 +324,7 @@ impl Exchange {
     fn task_error(&mut self, error: &Bytes) {
         (self.settled, self.answered) = (true, true);
         let read = RpcError::of_value(error, Span::new(0, error.len()));
-        let status = read.map_or(200, |read| self.era.status(read.code));
+        let status = read.map_or(200, |read| self.era.relayed_status(read.code, None));
         let id = self.id.json();
         let body = match read {
             Some(_) => {

@@ -26,7 +26,7 @@ pub use hello::{
     initialize_request, initialize_request_exactly, initialize_result, initialized, own_meta,
     refused_but_supported, server_hello, supported_versions,
 };
-pub use mismatch::{is_foreign, is_foreign_status};
+pub use mismatch::{Doubt, doubt, is_doubtful_status};
 pub use results::{
     CacheHint, CacheScope, acknowledged, complete, is_input_required, listen_result, notice, says_complete,
 };

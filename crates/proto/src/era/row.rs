@@ -183,6 +183,17 @@ impl Era {
         self.statuses.iter().find(|(code, _)| *code == error).map_or(200, |(_, status)| *status)
     }
 
+    /// The HTTP status for a server's own error with this code, passed on; `given` is what the server answered with. In a
+    /// session a status speaks of the session or the message as a whole, and clients look no further: what a server says
+    /// of a request that was taken comes with 200.
+    pub fn relayed_status(&self, error: i32, given: Option<u16>) -> u16 {
+        match given {
+            _ if self.has_sessions() => 200,
+            Some(status @ 400..=499) => status,
+            _ => self.status(error),
+        }
+    }
+
     /// The version as it stands in messages of this era, JSON.
     pub fn version_json(&self) -> String {
         if self.numeric { self.version.to_owned() } else { quote(self.version) }

@@ -265,16 +265,21 @@ fn exchange(
 }
 
 impl Call {
-    /// Begins the exchange anew, as `request` says it now.
+    /// Begins the exchange anew, as `request` says it now; `false` when its headers would be the same, so that they cannot
+    /// have been the reason for an error: the request may have been acted on.
     ///
     /// # Errors
     /// The fault; the exchange is as it was.
-    pub(super) fn begin_again(&mut self, request: Request<'_>) -> Result<(), Fault> {
+    pub(super) fn begin_again(&mut self, request: Request<'_>) -> Result<bool, Fault> {
         let era = self.caller.era();
         let said = if era == request.server { Said::default() } else { said(&self.caller, &request) };
-        self.exchange = exchange(&self.shard, &self.caller, &self.upstream, request, &said)?;
+        let exchange = exchange(&self.shard, &self.caller, &self.upstream, request, &said)?;
+        if exchange.mirror() == self.exchange.mirror() {
+            return Ok(false);
+        }
+        self.exchange = exchange;
         self.over = false;
-        Ok(())
+        Ok(true)
     }
 }
 

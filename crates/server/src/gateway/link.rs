@@ -18,6 +18,7 @@ use transport::up::{LinkError, Unasked};
 
 use super::Shard;
 use super::outbox::Outbox;
+use super::probe::LinkProbe;
 use super::session::Session;
 use super::upstream::Upstream;
 use super::wire::Wire;
@@ -44,6 +45,7 @@ pub(crate) struct OpenLink {
     /// The resources that it listens to, where one call at a time has the link, and whether it is being told of more.
     topics: Mutex<(Vec<String>, bool)>,
     pub(super) outbox: Outbox,
+    pub(super) probe: LinkProbe,
     born: Instant,
     /// Milliseconds after `born` at which a request last went over it.
     used: AtomicU64,
@@ -109,6 +111,7 @@ impl OpenLink {
             level: Mutex::default(),
             topics: Mutex::default(),
             outbox: Outbox::default(),
+            probe: LinkProbe::default(),
             born: Instant::now(),
             used: AtomicU64::new(0),
             needed: AtomicUsize::new(0),

@@ -28,7 +28,7 @@
 //! | `upstreams`, `upstream`, `place`, `link`, `wire`, `reply`, `link_cell`, `pump`, `changes` | links to servers, and what those say, asked and unasked |
 //! | `embedded/` | servers that live in the binary |
 //! | `outbox` | what servers are told without waiting |
-//! | `sending` | requests over a link |
+//! | `sending`, `probe` | requests over a link; whether a refusal says that the server is another now |
 //! | `consent` | servers that want the consent of their users: what clients are told, what is asked again |
 //! | `ladder`, `greeting`, `opening` | in which era and over which transport a server is spoken to |
 //! | `partings` | letting go of sessions and links without keeping anybody waiting |
@@ -76,6 +76,7 @@ mod outbox;
 mod parked;
 mod partings;
 pub(crate) mod place;
+mod probe;
 mod pump;
 mod quiet;
 mod quota;

@@ -38,7 +38,7 @@ impl Call {
                 let server = view.upstream_era(route.upstream).unwrap_or(kind.era);
                 // The client's own headers followed the list that it knows; its body is what counts.
                 let request = Request::in_session(frame, (route, server), info, None);
-                self.begin_again(request).is_ok()
+                matches!(self.begin_again(request), Ok(true))
             }
             _ => false,
         }

@@ -2,14 +2,15 @@
 
 use engine::exchange::Outbound;
 use native::NativeCall;
-use proto::era::{is_foreign, is_foreign_status};
+use proto::era::{Doubt, doubt, is_doubtful_status};
 use proto::rpc::{Frame, FrameLimits, Kind as FrameKind};
 use transport::net::client::Client;
-use transport::up::{HttpReply, LinkError};
+use transport::up::{HttpLink, HttpReply, LinkError};
 
 use super::embedded::{Carried, mapped};
 use super::link::OpenLink;
 use super::link_cell::CREDENTIALS;
+use super::probe::Rejection;
 use super::reply::{Incoming, Reply, Source, parse};
 use super::wire::Wire;
 
@@ -52,14 +53,19 @@ impl OpenLink {
         self.touch();
         match &self.wire {
             Wire::Http(link) => match self
-                .known(link.post(client, outbound.body.clone(), outbound.mirror.as_ref()).await)?
+                .known(client, link, link.post(client, outbound.body.clone(), outbound.mirror.as_ref()).await)
+                .await?
             {
-                HttpReply::Whole { status, text } => match Reply::of(text, Some(status), self.era, limits)? {
-                    Reply::Whole(frame, _) if is_foreign(self.era, &frame, Some(status)) => {
-                        Err(self.foreign())
+                HttpReply::Whole { status, text, gone } => {
+                    let reply = Reply::of(text, Some(status), self.era, limits)?;
+                    if status >= 400
+                        && let Reply::Whole(frame, _) = &reply
+                        && let Some(other) = Box::pin(self.doubted(client, link, frame, status, gone)).await
+                    {
+                        return Err(other);
                     }
-                    reply => Ok(reply),
-                },
+                    Ok(reply)
+                }
                 HttpReply::Stream(stream) => Ok(Reply::Source(Source::Web(Incoming::new(stream, self.era)))),
                 HttpReply::Long(long) => Ok(Reply::Long(long)),
                 HttpReply::Accepted => Err(LinkError::NotAMessage("an empty answer to a request".to_owned())),
@@ -126,11 +132,11 @@ impl OpenLink {
     ) -> Result<Frame, LinkError> {
         match &self.wire {
             Wire::Http(link) => {
-                let answer =
-                    link.answered(client, outbound.body, outbound.key, outbound.mirror.as_ref()).await;
-                match self.known(answer)? {
-                    frame if is_foreign(self.era, &frame, None) => Err(self.foreign()),
-                    frame => Ok(frame),
+                let answer = link.asked(client, outbound.body, outbound.key, outbound.mirror.as_ref()).await;
+                let answer = self.known(client, link, answer).await?;
+                match self.doubted(client, link, &answer.frame, answer.status, answer.gone).await {
+                    Some(other) => Err(other),
+                    None => Ok(answer.frame),
                 }
             }
             Wire::Pipe(_) | Wire::Sse(_) => {
@@ -149,19 +155,33 @@ impl OpenLink {
         }
     }
 
-    /// The same, unless it says that the upstream no longer speaks the era of this link.
-    fn known<T>(&self, outcome: Result<T, LinkError>) -> Result<T, LinkError> {
-        match outcome {
-            Err(LinkError::Status { status, .. }) if is_foreign_status(self.era, status) => {
-                Err(self.foreign())
-            }
-            other => other,
-        }
+    /// The error that takes an answer's place when that refused more than its request: whoever needs the upstream next opens
+    /// it anew.
+    async fn doubted(
+        &self,
+        client: &Client,
+        link: &HttpLink,
+        answer: &Frame,
+        status: u16,
+        gone: bool,
+    ) -> Option<LinkError> {
+        let doubt = doubt(self.era, answer, status).or(gone.then_some(Doubt::Session))?;
+        self.settle_doubt(client, link, &Rejection::of(answer, status), doubt).await
     }
 
-    /// Whoever needs it next asks the upstream what it speaks.
-    fn foreign(&self) -> LinkError {
-        self.bury();
-        LinkError::Foreign(self.era.version)
+    /// The same, unless the upstream no longer speaks the era of this link.
+    async fn known<T>(
+        &self,
+        client: &Client,
+        link: &HttpLink,
+        outcome: Result<T, LinkError>,
+    ) -> Result<T, LinkError> {
+        let Err(LinkError::Status { status, .. }) = &outcome else { return outcome };
+        if !is_doubtful_status(self.era, *status) {
+            return outcome;
+        }
+        let rejection = Rejection::bare(*status);
+        let other = Box::pin(self.settle_doubt(client, link, &rejection, Doubt::Era)).await;
+        other.map_or(outcome, Err)
     }
 }

@@ -54,7 +54,7 @@ async fn at_once(stage: &mut Stage) {
     if stage.pair.upstream.is_stateless() {
         // Only the client can let the server make it one.
         assert!(failed(&answer) || answer.get("error").is_some(), "{answer}");
-        assert!(answer.to_string().contains("did not declare"), "{answer}");
+        assert!(answer.to_string().contains("Missing required client capability"), "{answer}");
     } else {
         assert!(failed(&answer) && answer.to_string().contains("The job failed"), "{answer}");
     }

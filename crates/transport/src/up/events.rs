@@ -10,8 +10,8 @@ use http_body::Body;
 use http_body_util::BodyExt;
 use proto::codec::sse::{SseDecoder, SseError};
 
-use super::http::Resume;
 use super::media::{Media, media_type};
+use super::resume::Resume;
 use super::{HttpLimits, LinkError};
 use crate::net::client::{Client, ResponseBody};
 

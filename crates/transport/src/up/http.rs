@@ -8,7 +8,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use bytes::Bytes;
 use engine::exchange::Mirror;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
-use http::{Method, Request, Response, StatusCode, Uri};
+use http::{Method, Response, StatusCode, Uri};
 use http_body::Body as _;
 use proto::codec::headers as names;
 use proto::era::{Era, Lifecycle, ServerHello};
@@ -19,13 +19,14 @@ use tokio::time::Instant;
 use super::hello::read_hello;
 use super::long::{LONG, LongReply};
 use super::media::{Media, excerpt, media_type};
+use super::mirrored::own_headers;
+use super::resume::Resume;
 use super::session_gone::says_session_gone;
 use super::{Credential, EventStream, LinkError, Refusal, StreamItem, messages};
 use crate::net::client::{Client, Origin, Protocol, ResponseBody, Template};
 use crate::net::collect;
 
 const BOTH: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
-const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// What of an answer's head matters here.
@@ -83,11 +84,24 @@ pub enum HttpReply {
         status: u16,
         /// The message.
         text: Bytes,
+        /// Whether it refuses the request in a way that may say that the session is unknown.
+        gone: bool,
     },
     /// The answer comes on a stream.
     Stream(Box<EventStream>),
     /// A long answer of which only the beginning has been read.
     Long(Box<LongReply>),
+}
+
+/// What a request of the gateway's own was answered with.
+#[derive(Debug)]
+pub struct HttpAnswer {
+    /// The answer.
+    pub frame: Frame,
+    /// The HTTP status.
+    pub status: u16,
+    /// As in [`HttpReply::Whole`].
+    pub gone: bool,
 }
 
 impl HttpLink {
@@ -169,6 +183,9 @@ impl HttpLink {
     }
 
     /// Sends a request of the gateway's own and waits for its answer. The caller sets the deadline.
+    ///
+    /// # Errors
+    /// [`LinkError::SessionGone`] for an answer that may say so, and whatever else kept the answer away.
     pub async fn answered(
         &self,
         client: &Client,
@@ -176,6 +193,21 @@ impl HttpLink {
         key: u64,
         mirror: Option<&Mirror>,
     ) -> Result<Frame, LinkError> {
+        let answer = self.asked(client, request, key, mirror).await?;
+        if answer.gone { Err(LinkError::SessionGone) } else { Ok(answer.frame) }
+    }
+
+    /// The same, with what HTTP says of the answer.
+    ///
+    /// # Errors
+    /// Whatever kept the answer away.
+    pub async fn asked(
+        &self,
+        client: &Client,
+        request: Bytes,
+        key: u64,
+        mirror: Option<&Mirror>,
+    ) -> Result<HttpAnswer, LinkError> {
         let read = |text| messages(text, self.era, self.target.limits.frame);
         let among = |frames: VecDeque<Frame>| {
             let answers = |frame: &Frame| {
@@ -190,18 +222,24 @@ impl HttpLink {
             let only = if frames.len() == 1 { frames.pop_front() } else { among(frames) };
             only.ok_or_else(|| LinkError::NotAMessage("an array without the answer".to_owned()))
         };
+        let taken = |frame| HttpAnswer { frame, status: 200, gone: false };
         match self.post(client, request, mirror).await? {
             HttpReply::Accepted => Err(LinkError::NotAMessage("an empty answer".to_owned())),
-            HttpReply::Whole { text, .. } => whole(text),
-            HttpReply::Long(long) => whole(long.read().await?),
+            HttpReply::Whole { status, text, gone } => Ok(HttpAnswer { frame: whole(text)?, status, gone }),
+            HttpReply::Long(long) => Ok(taken(whole(long.read().await?)?)),
             HttpReply::Stream(mut stream) => loop {
                 if let StreamItem::Message(text) = stream.next(client).await?
                     && let Some(frame) = among(read(text)?)
                 {
-                    return Ok(frame);
+                    return Ok(taken(frame));
                 }
             },
         }
+    }
+
+    /// Another link to the same place, not introduced yet.
+    pub fn sibling(&self) -> Self {
+        Self::new(self.target.clone(), self.era)
     }
 
     /// Sends a notification, or an answer to a question of the upstream.
@@ -212,7 +250,8 @@ impl HttpLink {
     /// Sends a message.
     ///
     /// # Errors
-    /// [`LinkError::SessionGone`] when the upstream has forgotten the session: the caller opens a new link.
+    /// [`LinkError::SessionGone`] when the upstream has forgotten the session and says so without a message: the caller
+    /// opens a new link.
     pub async fn post(
         &self,
         client: &Client,
@@ -298,10 +337,8 @@ impl HttpLink {
             return Err(LinkError::Unauthorized(Box::new(refusal.saying(excerpt(&text)))));
         }
         if kind == Some(Media::Json) && (status.is_success() || is_answer(&text, limits.frame)) {
-            if !status.is_success() && self.is_session_fault(status, &text) {
-                return Err(LinkError::SessionGone);
-            }
-            return Ok(HttpReply::Whole { status: status.as_u16(), text });
+            let gone = !status.is_success() && self.is_session_fault(status, &text);
+            return Ok(HttpReply::Whole { status: status.as_u16(), text, gone });
         }
         if self.is_session_fault(status, &text) {
             return Err(LinkError::SessionGone);
@@ -345,47 +382,6 @@ impl HttpLink {
     fn resume_request(&self) -> Resume {
         Resume { target: self.target.clone(), post: self.head.load_full() }
     }
-}
-
-/// How a broken stream is asked for again.
-#[derive(Debug, Clone)]
-pub(super) struct Resume {
-    target: Arc<HttpTarget>,
-    /// What POSTs of the session carry.
-    post: Arc<Template>,
-}
-
-impl Resume {
-    pub(super) fn build(&self, last_event: Option<&[u8]>) -> Request<Bytes> {
-        let mut request = Request::new(Bytes::new());
-        *request.uri_mut() = self.target.uri.clone();
-        *request.headers_mut() = self.post.headers().clone();
-        request.headers_mut().remove(CONTENT_TYPE);
-        request.headers_mut().insert(ACCEPT, EVENTS);
-        self.target.credential.enter(request.headers_mut());
-        if let Some(id) = last_event.and_then(|id| HeaderValue::from_bytes(id).ok()) {
-            request.headers_mut().insert(names::LAST_EVENT_ID, id);
-        }
-        request
-    }
-}
-
-/// The headers that repeat what a request says.
-fn own_headers(mirror: &Mirror) -> Vec<(HeaderName, HeaderValue)> {
-    let mut headers = Vec::with_capacity(2 + mirror.params.len());
-    let said = [(names::METHOD, Some(&*mirror.method)), (names::NAME, mirror.name.as_deref())];
-    for (name, value) in said {
-        headers.extend(
-            value.and_then(|v| HeaderValue::from_str(v).ok()).map(|v| (HeaderName::from_static(name), v)),
-        );
-    }
-    for (name, value) in &mirror.params {
-        if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
-        {
-            headers.push((name, value));
-        }
-    }
-    headers
 }
 
 fn is_answer(text: &Bytes, limits: FrameLimits) -> bool {

@@ -4,10 +4,12 @@
 //! |---|---|
 //! | `http` | Streamable HTTP: a POST a message, answers as JSON or as an event stream |
 //! | `events` | an upstream's event stream, resumed when it breaks |
+//! | `resume` | the request that opens such a stream, or takes it up again |
 //! | `long` | an answer too long to be held, passed on as it comes |
 //! | `media` | what a response says that it holds |
 //! | `hello` | the answer to an introduction |
 //! | `messages` | the messages in a body or an event, be it an array of them |
+//! | `mirrored` | headers that repeat what a request says |
 //! | `mux` | one stream of messages that many exchanges share |
 //! | `pipe` | a child's stdin and stdout, shared that way |
 //! | `sse` | HTTP+SSE: one event stream, shared that way, and a POST a message |
@@ -28,8 +30,10 @@ mod http;
 mod long;
 mod media;
 mod messages;
+mod mirrored;
 mod mux;
 mod pipe;
+mod resume;
 mod session_gone;
 mod sse;
 
@@ -37,7 +41,7 @@ pub use credential::{Credential, Refusal};
 pub use error::LinkError;
 pub use events::{EventStream, StreamItem};
 pub use hello::read_hello;
-pub use http::{HttpLimits, HttpLink, HttpReply, HttpTarget};
+pub use http::{HttpAnswer, HttpLimits, HttpLink, HttpReply, HttpTarget};
 pub use long::LongReply;
 pub use messages::messages;
 pub use mux::{MuxCall, MuxFault, Unasked};

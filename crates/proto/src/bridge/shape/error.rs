@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use bytes::Bytes;
 
-use super::edit::{Draft, inner, is_array, is_object, string};
+use super::edit::{Draft, inner, is_object, string};
 use crate::era::Era;
 use crate::json::quote;
 use crate::mcp::Method;
@@ -16,10 +16,6 @@ const RESERVED: RangeInclusive<i32> = -32099..=-32020;
 
 /// URLs must be visited first (MCP 2025-11-25 only).
 const URL_ELICITATION_REQUIRED: i32 = -32042;
-
-/// What drafts of 2026-07-28 used instead of [`code::MISSING_CAPABILITY`] and [`code::UNSUPPORTED_VERSION`].
-const DRAFT_MISSING_CAPABILITY: i32 = -32003;
-const DRAFT_UNSUPPORTED_VERSION: i32 = -32004;
 
 /// The error object that answers `method`, as `to` understands it; `request` is what was asked, where that is at hand.
 pub fn error(method: &str, error: &Bytes, request: Option<&Frame>, from: &Era, to: &Era) -> Bytes {
@@ -48,31 +44,19 @@ pub fn error(method: &str, error: &Bytes, request: Option<&Frame>, from: &Era, t
 /// Why this code cannot be said to a peer of `to`.
 fn unspeakable(code: i32, data: Option<&[u8]>, from: &Era, to: &Era) -> Option<&'static str> {
     let data = data.and_then(Draft::of);
-    let part = |key| data.as_ref().and_then(|data| data.get(key));
-    let meaning = match code {
-        DRAFT_MISSING_CAPABILITY if part("requiredCapabilities").is_some_and(is_object) => {
-            code::MISSING_CAPABILITY
-        }
-        DRAFT_UNSUPPORTED_VERSION if part("supported").is_some_and(is_array) => code::UNSUPPORTED_VERSION,
-        code => code,
-    };
-    match meaning {
+    let needs = || data.as_ref().and_then(|data| data.get("requiredCapabilities")).is_some_and(is_object);
+    match code {
         URL_ELICITATION_REQUIRED if to.shapes.url_error => None,
         URL_ELICITATION_REQUIRED => {
             Some("the server wants the user to visit URLs first, which cannot be asked here")
         }
-        code::HEADER_MISMATCH => Some("the server refused the headers of the gateway's request"),
-        code::UNSUPPORTED_VERSION => {
-            Some("the server does not speak the protocol version that the gateway asked in")
-        }
-        code::MISSING_CAPABILITY if to.has_sessions() => {
-            Some("the server needs something of the client that this client did not declare")
-        }
         // Whoever needs it says what: then it means the same.
-        code::MISSING_CAPABILITY if part("requiredCapabilities").is_some_and(is_object) => None,
+        code::MISSING_CAPABILITY if needs() => None,
+        // There they say that the request was not acted on, and clients may send it again.
         code if RESERVED.contains(&code) && !to.has_sessions() && from.has_sessions() => {
             Some("the server failed with a code that has no meaning here")
         }
+        // Where there are sessions these codes mean nothing that the server's own words do not say.
         _ => None,
     }
 }

@@ -1,0 +1,23 @@
+//! The headers of an HTTP request that repeat what its body says. It must not know why an era wants them.
+
+use engine::exchange::Mirror;
+use http::header::{HeaderName, HeaderValue};
+use proto::codec::headers as names;
+
+/// The headers that repeat what a request says.
+pub(super) fn own_headers(mirror: &Mirror) -> Vec<(HeaderName, HeaderValue)> {
+    let mut headers = Vec::with_capacity(2 + mirror.params.len());
+    let said = [(names::METHOD, Some(&*mirror.method)), (names::NAME, mirror.name.as_deref())];
+    for (name, value) in said {
+        headers.extend(
+            value.and_then(|v| HeaderValue::from_str(v).ok()).map(|v| (HeaderName::from_static(name), v)),
+        );
+    }
+    for (name, value) in &mirror.params {
+        if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value))
+        {
+            headers.push((name, value));
+        }
+    }
+    headers
+}
