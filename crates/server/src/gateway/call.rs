@@ -10,10 +10,10 @@ use engine::access::CallPlace;
 use engine::exchange::{Answer, Event, Exchange, LinkFailure, Outbound, Step, Ticket};
 use proto::bridge::input::Question;
 use proto::rpc::{Frame, FrameLimits, Id, code, error_response};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 use transport::net::Body;
-use transport::up::LinkError;
+use transport::up::{LinkError, Owner};
 
 use super::Shard;
 use super::caller::Caller;
@@ -22,6 +22,7 @@ use super::embedded::Carried;
 use super::late::Late;
 use super::lease::Lease;
 use super::link::{Asker, Inbound, Needed};
+use super::mail::{Mail, letter};
 use super::record::Record;
 use super::reply::{Item, Reply, Source};
 use super::upstream::Upstream;
@@ -52,6 +53,8 @@ pub(crate) struct Call {
     pub(super) exchange: Exchange,
     pub(super) upstream: Arc<Upstream>,
     pub(super) caller: Caller,
+    /// Whose what its upstream says meanwhile is.
+    pub(super) owner: Owner,
     pub(super) link: Option<Needed>,
     pub(super) source: Option<Source>,
     pub(super) cancelled: Option<oneshot::Receiver<Option<Frame>>>,
@@ -76,13 +79,6 @@ pub(crate) struct Call {
     pub(super) lease: Option<(Lease, Option<Bytes>)>,
     /// What reaches it beside its own stream, and where that is sent; only between different eras.
     pub(super) mail: Option<Box<Mail>>,
-}
-
-/// A letter box of a call.
-pub(super) struct Mail {
-    pub(super) number: u64,
-    pub(super) sender: mpsc::Sender<Inbound>,
-    pub(super) inbox: mpsc::Receiver<Inbound>,
 }
 
 /// A call on its way to its next [`Progress`].
@@ -298,9 +294,11 @@ impl Call {
     async fn sent(&mut self, outbound: Outbound, attended: Option<Instant>) -> Happened {
         let (deadline, settles) = (self.exchange.deadline(), !outbound.era.disconnect_cancels);
         let late = Late::attended(deadline, attended);
-        let Self { shard, upstream, caller, link, cancelled, exchange, lease, mail, carried, .. } = self;
+        let Self { shard, upstream, caller, owner, link, cancelled, exchange, lease, mail, carried, .. } =
+            self;
         let carried = carried.as_deref();
-        let way = Way { upstream, caller, lease: lease.as_ref(), mail: mail.as_deref(), carried };
+        let (lease, mail) = (lease.as_ref(), mail.as_deref());
+        let way = Way { upstream, caller, lease, mail, owner: *owner, carried };
         let mut delivering = pin!(deliver(shard, way, link, outbound, exchange.token()));
         tokio::select! {
             // The reply first: what woke the call is nearly always that, and then no timer is set.
@@ -378,15 +376,6 @@ impl Call {
 async fn next(source: &mut Option<Source>, shard: &Shard, limits: FrameLimits) -> Result<Item, LinkError> {
     match source {
         Some(source) => source.next(&shard.client, limits).await,
-        None => std::future::pending().await,
-    }
-}
-
-/// What reaches the call beside its own stream.
-async fn letter(mail: &mut Option<Box<Mail>>) -> Inbound {
-    let Some(mail) = mail else { return std::future::pending().await };
-    match mail.inbox.recv().await {
-        Some(letter) => letter,
         None => std::future::pending().await,
     }
 }

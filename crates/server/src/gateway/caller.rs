@@ -7,26 +7,25 @@ use std::time::Instant;
 use bytes::Bytes;
 use engine::Fault;
 use engine::exchange::{Answer, Event, Exchange, Headers, Route, Start, Step, Ticket};
-use proto::bridge::input::questions_of;
-use proto::era::{Asks, Era};
-use proto::mcp::Method;
+use proto::era::Era;
+use proto::mcp::meta;
 use proto::rpc::Frame;
-use tokio::sync::mpsc;
+use transport::up::Owner;
 
-use super::call::{Call, Mail};
+use super::call::Call;
 use super::embedded::Carried;
 use super::identity::Identity;
-use super::lease::Lease;
+use super::lease::lease;
+use super::mail::Mail;
 use super::quota::QuotaError;
 use super::record::{Record, Refused};
+use super::requests::{is_log, passes};
 use super::said::{Said, said};
 use super::session::Session;
 use super::upstream::{Kind, Upstream};
 use super::view_cell::ViewCell;
+use super::wire::Wire;
 use super::{CLIENT_INFO, Shard, in_flight, tasks};
-
-/// How many letters may wait for a call.
-const LETTERS: usize = 64;
 
 /// Who calls.
 pub(crate) enum Caller {
@@ -65,6 +64,14 @@ impl Caller {
         match self {
             Self::Session(session) => session.owner(),
             Self::Stateless(..) => self.identity().id(),
+        }
+    }
+
+    /// Whose what is said during its next call is.
+    fn attribution(&self) -> Owner {
+        match self {
+            Self::Session(session) => session.attribution,
+            Self::Stateless(..) => Owner::unique(),
         }
     }
 
@@ -125,7 +132,7 @@ impl Call {
         let (id, carried) = (request.frame.id().cloned(), request.carried.clone());
         let is_cross = era != request.server;
         let said = if is_cross { said(&caller, &request) } else { Said::default() };
-        let lease = if is_cross { lease(shard, &caller, &upstream, &request, &said) } else { None };
+        let lease = lease(shard, &caller, &upstream, &request, &said);
         let exchange = exchange(shard, &caller, &upstream, request, &said);
         gateway.unchecked.note(upstream.name(), tool);
         let exchange = match exchange {
@@ -140,7 +147,7 @@ impl Call {
                 return Err(Refused { fault: veil.map_or(fault, |veil| *veil), record });
             }
         };
-        let mail = is_cross.then(|| Box::new(Mail::open(gateway.next_key())));
+        let mail = (is_cross || lease.is_some()).then(|| Box::new(Mail::open(gateway.next_key())));
         // The box first: what is made in it need not be copied there.
         Ok(Box::write(
             Box::new_uninit(),
@@ -148,6 +155,7 @@ impl Call {
                 shard: shard.clone(),
                 exchange,
                 upstream,
+                owner: caller.attribution(),
                 caller,
                 link: None,
                 source: None,
@@ -283,45 +291,6 @@ impl Call {
     }
 }
 
-impl Mail {
-    fn open(number: u64) -> Self {
-        let (sender, inbox) = mpsc::channel(LETTERS);
-        Self { number, sender, inbox }
-    }
-}
-
-/// A link of the call's own: for clients without a session that can be asked, or want log messages, at servers that ask by
-/// requests and keep a level for a session.
-fn lease(
-    shard: &Shard,
-    caller: &Caller,
-    upstream: &Arc<Upstream>,
-    request: &Request<'_>,
-    said: &Said,
-) -> Option<(Lease, Option<Bytes>)> {
-    let Caller::Stateless(view, identity) = caller else { return None };
-    if request.server.asks != Asks::Requests || upstream.is_native() {
-        return None;
-    }
-    let may_ask = matches!(
-        Method::from_name(&request.frame.method()),
-        Some(Method::ToolsCall | Method::PromptsGet | Method::ResourcesRead)
-    );
-    let asks = if may_ask { questions_of(&said.capabilities) } else { "{}".to_owned() };
-    if asks == "{}" && said.level.is_none() {
-        return None;
-    }
-    let kind = Kind { era: view.kind.era, capabilities: Bytes::from(asks) };
-    match Lease::take(shard, upstream, kind, identity) {
-        Ok(lease) => Some((lease, said.level.clone())),
-        Err(full) => {
-            let server = upstream.name();
-            tracing::info!(%server, "a call cannot ask its client: {full} calls have a connection of their own");
-            None
-        }
-    }
-}
-
 impl Call {
     /// Waits for its client on the link that it has for itself, if it has one.
     pub(super) fn wait_with_lease(&mut self) -> Result<(), QuotaError> {
@@ -331,11 +300,22 @@ impl Call {
 
     /// Whether a message for the client is a log message below its level, from a link whose level others may have set.
     pub(super) fn is_unwanted(&self, text: &Bytes) -> bool {
-        let (Caller::Session(session), Some(link)) = (&self.caller, &self.link) else { return false };
-        !link.own
-            && session.level().is_some()
-            && Frame::parse(text.clone(), self.shard.gateway.frame_limits())
-                .is_ok_and(|frame| !session.wants(&frame))
+        let Some(link) = &self.link else { return false };
+        let frame = || Frame::parse(text.clone(), self.shard.gateway.frame_limits());
+        match &self.caller {
+            Caller::Session(session) => {
+                !link.own && session.level().is_some() && frame().is_ok_and(|frame| !session.wants(&frame))
+            }
+            // Between different eras the level was seen to already; over HTTP the message came in answer to the request.
+            Caller::Stateless(..) if link.era == self.caller.era() && matches!(link.wire, Wire::Pipe(_)) => {
+                let request = self.exchange.request();
+                let level =
+                    request.meta(meta::LOG_LEVEL).ok().flatten().and_then(|span| request.string(span));
+                frame()
+                    .is_ok_and(|frame| is_log(&frame) && !level.is_some_and(|level| passes(&frame, &level)))
+            }
+            Caller::Stateless(..) => false,
+        }
     }
 
     /// Notes on a link of the call's own whether another may have it: a server that was told to stop may have asked

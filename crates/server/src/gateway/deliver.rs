@@ -5,13 +5,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use engine::exchange::{Outbound, ProgressToken};
 use proto::mcp::Method;
-use transport::up::LinkError;
+use transport::up::{LinkError, Owner};
 
-use super::call::{Call, Mail};
+use super::call::Call;
 use super::caller::Caller;
 use super::embedded::Carried;
 use super::lease::Lease;
 use super::link::{Needed, OpenLink};
+use super::mail::Mail;
 use super::reply::Reply;
 use super::requests::tell_level;
 use super::upstream::Upstream;
@@ -24,6 +25,8 @@ pub(super) struct Way<'a> {
     pub(super) caller: &'a Caller,
     pub(super) lease: Option<&'a (Lease, Option<Bytes>)>,
     pub(super) mail: Option<&'a Mail>,
+    /// Whose what is said meanwhile is.
+    pub(super) owner: Owner,
     /// What the request carries for the site behind an embedded server.
     pub(super) carried: Option<&'a Carried>,
 }
@@ -48,7 +51,7 @@ pub(super) async fn deliver(
     if link.is_saying() {
         Box::pin(link.said()).await;
     }
-    match link.send(&shard.client, outbound.clone(), limits, way.carried).await {
+    match link.send(&shard.client, outbound.clone(), limits, (way.owner, way.carried)).await {
         Err(e @ (LinkError::SessionGone | LinkError::Foreign(_))) => {
             tracing::info!(server = %way.upstream.name(), "{}; opening another link", way.upstream.told(&e));
             link.bury();
@@ -56,7 +59,7 @@ pub(super) async fn deliver(
             way.check(shard, &link, &outbound)?;
             way.enter(used, &link, token.as_ref());
             way.tell_state(shard, &link).await;
-            Box::pin(link.send(&shard.client, outbound, limits, way.carried)).await
+            Box::pin(link.send(&shard.client, outbound, limits, (way.owner, way.carried))).await
         }
         other => other,
     }
@@ -77,10 +80,14 @@ async fn tell_state(shard: &Shard, link: &Arc<OpenLink>, level: Option<&Bytes>) 
 }
 
 impl Way<'_> {
-    /// Tells a link that a call has for itself what that call wants.
+    /// Tells a link what a call wants that goes over it.
     async fn tell_state(&self, shard: &Shard, link: &Arc<OpenLink>) {
-        if let Some((_, level)) = self.lease {
-            Box::pin(tell_state(shard, link, level.as_ref())).await;
+        match (self.lease, self.caller) {
+            (Some((_, level)), _) => Box::pin(tell_state(shard, link, level.as_ref())).await,
+            (None, Caller::Session(session)) if session.needs_level(link) => {
+                Box::pin(session.tell_level(shard, link)).await;
+            }
+            _ => {}
         }
     }
 

@@ -4,12 +4,18 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use parking_lot::Mutex;
+use proto::bridge::input::questions_of;
+use proto::era::Asks;
+use proto::mcp::Method;
 
 use super::Shard;
+use super::caller::{Caller, Request};
 use super::identity::Identity;
 use super::link_cell::LinkCell;
 use super::quota::{Permit, Quota, QuotaError};
+use super::said::Said;
 use super::upstream::{Kind, Upstream};
 
 /// How many calls that run may have a link to one upstream for themselves; more share one, where nobody can be asked. A
@@ -83,6 +89,41 @@ impl Lease {
     /// client.
     pub(crate) fn spoil(&mut self) {
         self.spoilt = true;
+    }
+}
+
+/// A link of the call's own: for clients without a session that can be asked, or want log messages, at servers that ask by
+/// requests and keep a level for a session; and for sessions whose log level cannot be told on the link that they share.
+pub(super) fn lease(
+    shard: &Shard,
+    caller: &Caller,
+    upstream: &Arc<Upstream>,
+    request: &Request<'_>,
+    said: &Said,
+) -> Option<(Lease, Option<Bytes>)> {
+    let (view, identity) = match caller {
+        Caller::Session(session) => return session.lease_for_level(shard, upstream),
+        Caller::Stateless(view, identity) => (view, identity),
+    };
+    if view.kind.era == request.server || request.server.asks != Asks::Requests || upstream.is_native() {
+        return None;
+    }
+    let may_ask = matches!(
+        Method::from_name(&request.frame.method()),
+        Some(Method::ToolsCall | Method::PromptsGet | Method::ResourcesRead)
+    );
+    let asks = if may_ask { questions_of(&said.capabilities) } else { "{}".to_owned() };
+    if asks == "{}" && said.level.is_none() {
+        return None;
+    }
+    let kind = Kind { era: view.kind.era, capabilities: Bytes::from(asks) };
+    match Lease::take(shard, upstream, kind, identity) {
+        Ok(lease) => Some((lease, said.level.clone())),
+        Err(full) => {
+            let server = upstream.name();
+            tracing::info!(%server, "a call cannot ask its client: {full} calls have a connection of their own");
+            None
+        }
     }
 }
 

@@ -7,14 +7,16 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use engine::catalogue::declares;
 use engine::exchange::ProgressToken;
 use parking_lot::Mutex;
 use proto::era::{Era, ServerHello};
+use proto::mcp::Method;
 use proto::rpc::{Frame, code, error_response};
 use tokio::sync::mpsc;
 use transport::net::Stop;
 use transport::net::client::Client;
-use transport::up::{LinkError, Unasked};
+use transport::up::{LinkError, OpenCalls, Owner, Unasked};
 
 use super::Shard;
 use super::outbox::Outbox;
@@ -35,12 +37,16 @@ pub(crate) struct OpenLink {
     /// Whether it serves one client session alone, so that the upstream may ask that client.
     pub(crate) own: bool,
     users: Mutex<Vec<Weak<Session>>>,
+    /// The calls that the upstream has not answered yet, and whose they are.
+    pub(super) calls: Arc<OpenCalls>,
     /// Who wants to hear of the progress of which open call: an upstream may tell it outside of the call's own answer.
     progress: Mutex<HashMap<u64, (Weak<Session>, ProgressToken)>>,
     unasked: Mutex<Option<Unasked>>,
     /// Where what belongs to no exchange goes while one call has the link for itself.
     inbox: Mutex<Option<mpsc::Sender<Inbound>>>,
-    /// The log level that the upstream was last told, where one call at a time has the link.
+    /// Whether the upstream logs, and keeps a level for the link.
+    pub(crate) keeps_level: bool,
+    /// The log level that the upstream was last told.
     level: Mutex<Option<Bytes>>,
     /// The resources that it listens to, where one call at a time has the link, and whether it is being told of more.
     topics: Mutex<(Vec<String>, bool)>,
@@ -97,14 +103,20 @@ pub(crate) enum Inbound {
 impl OpenLink {
     pub(crate) fn new(upstream: Arc<Upstream>, wire: Wire, hello: ServerHello, own: bool) -> Self {
         let id = NEXT_LINK.fetch_add(1, Ordering::Relaxed);
+        let calls = match wire.calls() {
+            Some(calls) => calls.clone(),
+            None => OpenCalls::new(upstream.spec.timeouts.overall),
+        };
         Self {
             id,
             upstream,
+            keeps_level: hello.era.knows(Method::SetLevel) && declares(&hello.capabilities, "logging", None),
             era: hello.era,
             wire,
             hello,
             own,
             users: Mutex::default(),
+            calls,
             progress: Mutex::default(),
             unasked: Mutex::default(),
             inbox: Mutex::default(),
@@ -217,6 +229,17 @@ impl OpenLink {
         }
     }
 
+    /// Whether the upstream was last told this log level here.
+    pub(crate) fn has_level(&self, level: &Bytes) -> bool {
+        self.level.lock().as_ref() == Some(level)
+    }
+
+    /// The one of its sessions that owns what is said here.
+    pub(crate) fn session_of(&self, owner: Option<Owner>) -> Option<Arc<Session>> {
+        let mut users = self.users().into_iter();
+        if self.own { users.next() } else { users.find(|user| Some(user.attribution) == owner) }
+    }
+
     /// Notes the log level that the upstream is to be told; `false` when it knows it already.
     pub(crate) fn note_level(&self, level: &Bytes) -> bool {
         self.level.lock().replace(level.clone()).as_ref() != Some(level)
@@ -243,6 +266,7 @@ impl OpenLink {
 
     /// Notes that a session's calls go over this link, so that it hears what the upstream says unasked.
     pub(crate) fn add_user(&self, session: &Arc<Session>) {
+        self.calls.note_user(session.attribution);
         let mut users = self.users.lock();
         users.retain(|user| user.strong_count() > 0);
         if !users.iter().any(|user| std::ptr::eq(user.as_ptr(), Arc::as_ptr(session))) {

@@ -16,7 +16,7 @@
 //! | `shut` | servers of which a session may use nothing |
 //! | `identity`, `client_label`, `rates`, `refusals`, `record` | who asks, how often, and what is written down of it |
 //! | `withdrawn` | credentials that end, and with them what they have opened |
-//! | `call`, `caller` | one forwarded request: the engine's exchange, performed |
+//! | `call`, `caller`, `mail` | one forwarded request: the engine's exchange, performed |
 //! | `unchecked` | tools whose arguments nobody checks here |
 //! | `deliver`, `relist` | over which link its request goes; its upstream's lists read again when those were old |
 //! | `parked`, `lease` | calls that wait for a client without a session, links that such a call has for itself |
@@ -67,6 +67,7 @@ mod lines_stateless;
 mod link;
 mod link_cell;
 mod listen;
+mod mail;
 pub(crate) mod manage;
 mod memory;
 mod newborn;

@@ -11,8 +11,9 @@ use proto::mcp::Method;
 use proto::rpc::{Id, Kind as FrameKind};
 use tracing::Instrument as _;
 use transport::child::{Limits as ChildLimits, Spec};
-use transport::up::{HttpLink, HttpTarget, LinkError, PipeLink, SseLink, Unasked};
+use transport::up::{HttpLink, HttpTarget, LinkError, MuxRoom, PipeLink, SseLink, Unasked};
 
+use engine::config::Limits;
 use native::NativeServer;
 
 use super::Shard;
@@ -127,9 +128,8 @@ impl Opening<'_> {
         patience: Duration,
     ) -> Result<OpenLink, LinkError> {
         let limits = &self.shard.gateway.snapshot.limits;
-        let calls = limits.calls_per_session * 64;
-        let (link, reader, unasked) =
-            SseLink::open(&self.shard.client, target.clone(), calls, UNASKED).await?;
+        let room = mux_room(limits);
+        let (link, reader, unasked) = SseLink::open(&self.shard.client, target.clone(), room).await?;
         let named = tracing::error_span!("event stream", server = %self.upstream.name());
         tokio::spawn(async move { drop(reader.await) }.instrument(named));
         let wire = Wire::Sse(link);
@@ -150,8 +150,7 @@ impl Opening<'_> {
         let frames = super::frame_limits(limits);
         let upstream = Arc::clone(self.upstream);
         let talk = move |line: &str| upstream.note_talk(line);
-        let (pipe, reader, unasked) =
-            PipeLink::new(handle, lines, frames, limits.calls_per_session * 64, UNASKED, talk);
+        let (pipe, reader, unasked) = PipeLink::new(handle, lines, frames, mux_room(limits), talk);
         let named = tracing::error_span!("child", server = %self.upstream.name());
         tokio::spawn(reader.instrument(named));
         Ok((pipe, unasked))
@@ -226,6 +225,11 @@ impl Opening<'_> {
         splice.replace(span, &said);
         splice.finish()
     }
+}
+
+/// How much a stream may hold that many exchanges share.
+fn mux_room(limits: &Limits) -> MuxRoom {
+    MuxRoom { max_calls: limits.calls_per_session * 64, unasked: UNASKED, forget: limits.call_timeout }
 }
 
 /// The gateway, as it introduces itself to a child.

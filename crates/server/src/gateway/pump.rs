@@ -8,7 +8,7 @@ use proto::era::{Lifecycle, own_meta};
 use proto::json::Splice;
 use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, FrameLimits, Kind as FrameKind, result_response};
-use transport::up::{EventStream, LinkError, StreamItem, messages};
+use transport::up::{EventStream, LinkError, Owner, StreamItem, UnaskedMessage, messages};
 
 use super::changes::Changes;
 use super::link::{Asker, OpenLink};
@@ -30,9 +30,9 @@ pub(crate) fn start(shard: &Shard, link: &Arc<OpenLink>, kind: &Kind, cell: &Arc
     if let Some(mut unasked) = link.take_unasked() {
         let (ear, is_stream) = (ear.clone(), matches!(link.wire, Wire::Sse(_)));
         tokio::spawn(async move {
-            while let Some(frame) = unasked.recv().await {
+            while let Some(UnaskedMessage { frame, owner }) = unasked.recv().await {
                 let Some(link) = ear.link.upgrade() else { return };
-                ear.hear(&link, frame);
+                ear.hear(&link, frame, owner);
             }
             // A child starts again when somebody needs it; a stream that broke is missed at once.
             if is_stream {
@@ -177,7 +177,9 @@ impl Ear {
                 StreamItem::Message(text) => match messages(text, link.era, limits) {
                     Ok(frames) => {
                         for frame in frames {
-                            self.hear(link, frame);
+                            // Calls have streams of their own here, so what is said on this one names none.
+                            let owner = link.calls.sole_owner();
+                            self.hear(link, frame, owner);
                         }
                     }
                     Err(e) => tracing::debug!(server = %link.upstream.name(), "{}", link.upstream.told(&e)),
@@ -213,16 +215,17 @@ impl Ear {
                 Item::Frame(frame) => match frame.kind() {
                     FrameKind::Error => return Ok(false),
                     FrameKind::Response => return Ok(true),
-                    _ => self.hear(link, frame),
+                    _ => self.hear(link, frame, None),
                 },
             }
         }
     }
 
-    fn hear(&self, link: &Arc<OpenLink>, frame: Frame) {
+    /// `owner` is the one whose it must be if it is a log message.
+    fn hear(&self, link: &Arc<OpenLink>, frame: Frame, owner: Option<Owner>) {
         match frame.kind() {
             FrameKind::Request => self.question(link, frame),
-            FrameKind::Notification => self.notice(link, frame),
+            FrameKind::Notification => self.notice(link, frame, owner),
             FrameKind::Response | FrameKind::Error => {}
         }
     }
@@ -252,7 +255,7 @@ impl Ear {
         }
     }
 
-    fn notice(&self, link: &Arc<OpenLink>, frame: Frame) {
+    fn notice(&self, link: &Arc<OpenLink>, frame: Frame, owner: Option<Owner>) {
         let notice = Notice::from_name(&frame.method());
         match notice {
             Some(changed @ (Notice::ToolsChanged | Notice::PromptsChanged | Notice::ResourcesChanged)) => {
@@ -288,6 +291,14 @@ impl Ear {
             Some(Notice::Progress) => {
                 if let Some((session, text)) = link.progress_of(&frame) {
                     session.tell(text, false);
+                }
+            }
+            Some(Notice::Message) => {
+                let Some(frame) = link.deliver(frame) else { return };
+                if let Some(session) = link.session_of(owner) {
+                    pass_to(&self.shard, &session, link, &frame);
+                } else {
+                    tracing::debug!(server = %link.upstream.name(), "a log message is nobody's");
                 }
             }
             _ => {
@@ -344,10 +355,15 @@ fn question_for(session: &Session, link: &OpenLink, frame: &Frame) -> Result<Fra
 /// Passes a notification to every session on the link.
 fn pass_on(shard: &Shard, link: &OpenLink, frame: &Frame) {
     for user in link.users() {
-        let wanted = (link.own || user.wants(frame)) && !user.shuts(link.upstream.spec.id);
-        if wanted && let Some(frame) = tasks::for_session(shard, &user, link, frame) {
-            user.hear(link.era, &frame, false);
-        }
+        pass_to(shard, &user, link, frame);
+    }
+}
+
+/// Passes a notification to one session, if that wants it.
+fn pass_to(shard: &Shard, user: &Arc<Session>, link: &OpenLink, frame: &Frame) {
+    let wanted = (link.own || user.wants(frame)) && !user.shuts(link.upstream.spec.id);
+    if wanted && let Some(frame) = tasks::for_session(shard, user, link, frame) {
+        user.hear(link.era, &frame, false);
     }
 }
 

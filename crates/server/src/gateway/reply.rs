@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 use proto::era::Era;
-use proto::rpc::{Frame, FrameLimits};
+use proto::rpc::{Frame, FrameLimits, Kind};
 use transport::net::client::Client;
-use transport::up::{EventStream, LinkError, LongReply, MuxCall, StreamItem, messages};
+use transport::up::{EventStream, LinkError, LongReply, MuxCall, OpenCall, StreamItem, messages};
 
 /// What a request was answered with, at first.
 pub(crate) enum Reply {
@@ -35,7 +35,7 @@ impl Reply {
         {
             return Ok(Self::Whole(only, status));
         }
-        Ok(Self::Source(Source::Web(Incoming { era, stream: None, ready })))
+        Ok(Self::Source(Source::Web(Incoming { era, stream: None, ready, open: None })))
     }
 }
 
@@ -52,6 +52,8 @@ pub(crate) struct Incoming {
     stream: Option<Box<EventStream>>,
     /// The rest of the array that came last.
     ready: VecDeque<Frame>,
+    /// The call under its key, until its answer comes.
+    open: Option<(u64, OpenCall)>,
 }
 
 /// What a source brings.
@@ -78,11 +80,23 @@ impl Source {
 }
 
 impl Incoming {
-    pub(crate) fn new(stream: Box<EventStream>, era: &'static Era) -> Self {
-        Self { era, stream: Some(stream), ready: VecDeque::new() }
+    pub(crate) fn new(stream: Box<EventStream>, era: &'static Era, open: Option<(u64, OpenCall)>) -> Self {
+        Self { era, stream: Some(stream), ready: VecDeque::new(), open }
     }
 
     pub(crate) async fn next(&mut self, client: &Client, limits: FrameLimits) -> Result<Item, LinkError> {
+        let item = self.item(client, limits).await;
+        if let (Ok(Item::Frame(frame)), Some((key, open))) = (&item, &self.open)
+            && matches!(frame.kind(), Kind::Response | Kind::Error)
+            && frame.id().is_none_or(|id| id.as_number() == Some(*key))
+        {
+            open.over();
+            self.open = None;
+        }
+        item
+    }
+
+    async fn item(&mut self, client: &Client, limits: FrameLimits) -> Result<Item, LinkError> {
         loop {
             if let Some(frame) = self.ready.pop_front() {
                 return Ok(Item::Frame(frame));

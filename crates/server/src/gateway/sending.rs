@@ -5,7 +5,7 @@ use native::NativeCall;
 use proto::era::{Doubt, doubt, is_doubtful_status};
 use proto::rpc::{Frame, FrameLimits, Kind as FrameKind};
 use transport::net::client::Client;
-use transport::up::{HttpLink, HttpReply, LinkError};
+use transport::up::{HttpLink, HttpReply, LinkError, OpenCall, Owner};
 
 use super::embedded::{Carried, mapped};
 use super::link::OpenLink;
@@ -15,19 +15,20 @@ use super::reply::{Incoming, Reply, Source, parse};
 use super::wire::Wire;
 
 impl OpenLink {
-    /// Sends a request; again when it was refused for want of a better credential, and there is one now.
+    /// Sends a request for its owner, with what it carries; again when it was refused for want of a better credential, and
+    /// there is one now.
     pub(crate) async fn send(
         &self,
         client: &Client,
         outbound: Outbound,
         limits: FrameLimits,
-        carried: Option<&Carried>,
+        of: (Owner, Option<&Carried>),
     ) -> Result<Reply, LinkError> {
-        let mut sent = self.send_once(client, &outbound, limits, carried).await;
+        let mut sent = self.send_once(client, &outbound, limits, of).await;
         for _ in 0..CREDENTIALS {
             match &sent {
                 Err(e) if Box::pin(self.is_let_in(e)).await => {
-                    sent = Box::pin(self.send_once(client, &outbound, limits, carried)).await;
+                    sent = Box::pin(self.send_once(client, &outbound, limits, of)).await;
                 }
                 _ => break,
             }
@@ -48,14 +49,12 @@ impl OpenLink {
         client: &Client,
         outbound: &Outbound,
         limits: FrameLimits,
-        carried: Option<&Carried>,
+        (owner, carried): (Owner, Option<&Carried>),
     ) -> Result<Reply, LinkError> {
         self.touch();
+        let open = self.counts_calls().then(|| self.calls.begin(outbound.key, owner));
         match &self.wire {
-            Wire::Http(link) => match self
-                .known(client, link, link.post(client, outbound.body.clone(), outbound.mirror.as_ref()).await)
-                .await?
-            {
+            Wire::Http(link) => match self.posted(client, link, outbound, open.as_ref()).await? {
                 HttpReply::Whole { status, text, gone } => {
                     let reply = Reply::of(text, Some(status), self.era, limits)?;
                     if status >= 400
@@ -66,15 +65,18 @@ impl OpenLink {
                     }
                     Ok(reply)
                 }
-                HttpReply::Stream(stream) => Ok(Reply::Source(Source::Web(Incoming::new(stream, self.era)))),
+                HttpReply::Stream(stream) => {
+                    let open = open.map(|open| (outbound.key, open));
+                    Ok(Reply::Source(Source::Web(Incoming::new(stream, self.era, open))))
+                }
                 HttpReply::Long(long) => Ok(Reply::Long(long)),
                 HttpReply::Accepted => Err(LinkError::NotAMessage("an empty answer to a request".to_owned())),
             },
             Wire::Pipe(link) => {
-                Ok(Reply::Source(Source::Pipe(link.call(outbound.key, outbound.body.clone()).await?)))
+                Ok(Reply::Source(Source::Pipe(link.call(outbound.key, outbound.body.clone(), owner).await?)))
             }
             Wire::Sse(link) => {
-                let call = link.call(client, outbound.key, outbound.body.clone()).await?;
+                let call = link.call(client, outbound.key, outbound.body.clone(), owner).await?;
                 Ok(Reply::Source(Source::Pipe(call)))
             }
             Wire::Native(server) => {
@@ -85,6 +87,34 @@ impl OpenLink {
                 Ok(Reply::Whole(answer, None))
             }
         }
+    }
+
+    /// Whether what is said here beside the calls' own streams may be about any of them; where many share a stream, that
+    /// counts them itself.
+    fn counts_calls(&self) -> bool {
+        matches!(self.wire, Wire::Http(_)) && !self.own && self.era.has_sessions()
+    }
+
+    /// Posts a request; notes that it is not open when it was answered at once, or not taken.
+    async fn posted(
+        &self,
+        client: &Client,
+        link: &HttpLink,
+        outbound: &Outbound,
+        open: Option<&OpenCall>,
+    ) -> Result<HttpReply, LinkError> {
+        let posted = link.post(client, outbound.body.clone(), outbound.mirror.as_ref()).await;
+        if let Some(open) = open {
+            let is_over = match &posted {
+                Ok(HttpReply::Stream(_)) => false,
+                Ok(_) | Err(LinkError::Status { .. }) => true,
+                Err(e) => e.not_executed(),
+            };
+            if is_over {
+                open.over();
+            }
+        }
+        self.known(client, link, posted).await
     }
 
     /// Opens a stream for the gateway itself; `None` when it is answered at once, and so refused.
@@ -98,7 +128,7 @@ impl OpenLink {
             let call = self.wire.own_call(client, outbound.key, outbound.body).await?;
             return Ok(Some(Source::Pipe(call)));
         }
-        match self.send(client, outbound, limits, None).await? {
+        match self.send(client, outbound, limits, (Owner::unique(), None)).await? {
             Reply::Source(source) => Ok(Some(source)),
             Reply::Whole(..) | Reply::Long(_) => Ok(None),
         }

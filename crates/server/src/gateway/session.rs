@@ -16,16 +16,16 @@ use proto::era::{ClientHello, Era};
 use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, Id};
 use tokio::sync::{mpsc, oneshot};
-use transport::up::LinkError;
+use transport::up::{LinkError, Owner};
 
 use super::Shard;
-use super::call::Mail;
 use super::client_label;
 use super::identity::Identity;
 use super::link::{Asker, OpenLink};
 use super::link_cell::LinkCell;
+use super::mail::Mail;
 use super::quiet::Quiet;
-use super::requests::{request, tell_level};
+use super::requests::request;
 use super::streams::Streams;
 use super::subscriptions::Followed;
 use super::upstream::{Kind, Upstream};
@@ -71,6 +71,8 @@ pub(crate) enum Busy {
 pub(crate) struct Session {
     pub(crate) id: Box<str>,
     pub(crate) profile: usize,
+    /// Whose what servers say is that belongs to its calls.
+    pub(crate) attribution: Owner,
     /// Who opened it; nobody else may use it.
     pub(crate) identity: Identity,
     /// Until when it may stay open.
@@ -117,6 +119,7 @@ impl Session {
         let capabilities =
             if hello.can_be_asked { hello.capabilities.clone() } else { Bytes::from_static(b"{}") };
         Arc::new(Self {
+            attribution: Owner::unique(),
             owner: format!("{}\0{id}", identity.id()).into(),
             id,
             profile,
@@ -240,8 +243,8 @@ impl Session {
         if !link.era.has_sessions() || self.shuts(link.upstream.spec.id) {
             return;
         }
-        if let Some(level) = self.level() {
-            tell_level(shard, link, &level).await;
+        if self.needs_level(link) {
+            self.tell_level(shard, link).await;
         }
         let view = self.view().map(|cell| cell.view());
         for uri in self.taken() {
@@ -254,9 +257,9 @@ impl Session {
 
     /// Keeps the session's log level, and tells the links that are open.
     pub(crate) async fn set_level(&self, shard: &Shard, level: Bytes) {
-        *self.level.lock() = Some(level.clone());
-        for link in self.open_links().iter().filter(|link| link.era.has_sessions()) {
-            tell_level(shard, link, &level).await;
+        *self.level.lock() = Some(level);
+        for link in self.open_links().iter().filter(|link| self.needs_level(link)) {
+            self.tell_level(shard, link).await;
         }
     }
 

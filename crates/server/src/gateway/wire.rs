@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use native::NativeServer;
 use transport::net::client::Client;
-use transport::up::{HttpLink, LinkError, MuxCall, MuxFault, PipeLink, SseLink};
+use transport::up::{HttpLink, LinkError, MuxCall, MuxFault, OpenCalls, PipeLink, SseLink};
 
 /// The transport of a link.
 pub(crate) enum Wire {
@@ -27,6 +27,15 @@ impl Wire {
             Self::Pipe(link) => link.own_call(key, text).await,
             Self::Sse(link) => link.own_call(client, key, text).await,
             Self::Http(_) | Self::Native(_) => Err(LinkError::Closed),
+        }
+    }
+
+    /// The calls of clients on a wire that many share.
+    pub(crate) fn calls(&self) -> Option<&Arc<OpenCalls>> {
+        match self {
+            Self::Pipe(link) => Some(link.calls()),
+            Self::Sse(link) => Some(link.calls()),
+            Self::Http(_) | Self::Native(_) => None,
         }
     }
 

@@ -21,7 +21,7 @@ use proto::rpc::{FrameLimits, Id};
 use tokio::time::timeout;
 use transport::child::{ChildError, Limits, Spec, Supervisor};
 use transport::net::{Client, ClientLimits, Trust};
-use transport::up::{HttpLimits, HttpLink, HttpTarget, LinkError, PipeLink, SseLink};
+use transport::up::{HttpLimits, HttpLink, HttpTarget, LinkError, MuxRoom, PipeLink, SseLink};
 
 use super::connection::{Connection, Wire};
 use super::target::Target;
@@ -34,11 +34,8 @@ use crate::mask::Mask;
 /// The longest answer, line or event.
 const LARGEST: usize = 256 << 20;
 
-/// How many unasked messages of a child may wait.
-const UNASKED: usize = 256;
-
-/// How many requests may be open; this client has one at a time.
-const CALLS: usize = 16;
+/// Much more than one command needs at a time.
+const ROOM: MuxRoom = MuxRoom { max_calls: 16, unasked: 256, forget: Duration::from_mins(10) };
 
 /// Opens a conversation, in `era` if one is given. A child has `start` until its first answer. What `mask` covers is never said.
 ///
@@ -166,7 +163,7 @@ impl Opening<'_> {
         target: &Arc<HttpTarget>,
         era: &'static Era,
     ) -> Result<(Wire, ServerHello), LinkError> {
-        let (link, reader, unasked) = SseLink::open(client, target.clone(), CALLS, UNASKED).await?;
+        let (link, reader, unasked) = SseLink::open(client, target.clone(), ROOM).await?;
         tokio::spawn(reader);
         let key = self.next_key();
         let hello = link.introduce(client, introduction(key, era), key, era).await?;
@@ -219,8 +216,7 @@ impl Guest for TerminalGuest<'_> {
                 "{program} prints lines on stdout that are no messages; they are left out, the first is {line:?}"
             );
         };
-        let (link, reader, unasked) =
-            PipeLink::new(handle, lines, FrameLimits::default(), CALLS, UNASKED, talk);
+        let (link, reader, unasked) = PipeLink::new(handle, lines, FrameLimits::default(), ROOM, talk);
         tokio::spawn(reader);
         Ok((link, unasked))
     }

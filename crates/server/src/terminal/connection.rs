@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout_at};
 use transport::child::Supervisor;
 use transport::net::Client;
 use transport::up::{
-    EventStream, HttpLink, HttpReply, LinkError, MuxCall, PipeLink, SseLink, StreamItem, Unasked,
+    EventStream, HttpLink, HttpReply, LinkError, MuxCall, Owner, PipeLink, SseLink, StreamItem, Unasked,
 };
 
 use super::connect::told;
@@ -63,6 +63,8 @@ pub(crate) struct Connection {
     patience: Duration,
     last: u64,
     open: Option<u64>,
+    /// There is nobody else.
+    owner: Owner,
 }
 
 /// A request as it is put together.
@@ -107,7 +109,7 @@ enum Source {
 impl Connection {
     /// One whose introductions had ids below `last`.
     pub(super) fn new(wire: Wire, mask: Mask, hello: ServerHello, patience: Duration, last: u64) -> Self {
-        Self { wire, mask, hello, patience, last, open: None }
+        Self { wire, mask, hello, patience, last, open: None, owner: Owner::unique() }
     }
 
     /// The era that is spoken.
@@ -218,8 +220,10 @@ impl Connection {
                 let answer = server.answer(NativeCall::new(&request, self.hello.era)).bytes().await;
                 Ok(Source::Whole(Some(parsed(answer)?)))
             }
-            Wire::Pipe { link, .. } => Ok(Source::Pipe(link.call(key, text).await?)),
-            Wire::Sse { client, link, .. } => Ok(Source::Pipe(link.call(client, key, text).await?)),
+            Wire::Pipe { link, .. } => Ok(Source::Pipe(link.call(key, text, self.owner).await?)),
+            Wire::Sse { client, link, .. } => {
+                Ok(Source::Pipe(link.call(client, key, text, self.owner).await?))
+            }
             Wire::Http { client, link } => match link.post(client, text, mirror).await? {
                 HttpReply::Whole { text, .. } => Ok(Source::Whole(Some(parsed(text)?))),
                 HttpReply::Long(long) => Ok(Source::Whole(Some(parsed(long.read().await?)?))),
@@ -312,7 +316,7 @@ async fn next(wire: &mut Wire, source: &mut Source) -> Result<Frame, LinkError> 
             // In this order, so that what was said before the answer is heard before it.
             tokio::select! {
                 biased;
-                Some(frame) = unasked.recv() => Ok(frame),
+                Some(message) = unasked.recv() => Ok(message.frame),
                 frame = call.next() => frame,
             }
         }

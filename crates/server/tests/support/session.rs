@@ -100,6 +100,11 @@ impl Legacy {
         self.http.post(&self.path, &headers, body).await
     }
 
+    /// The id of the request that was sent last.
+    pub(crate) fn last(&self) -> u64 {
+        self.next.load(Ordering::Relaxed) - 1
+    }
+
     /// Sends a request of a new id; its answer is still to be read.
     pub(crate) async fn begin(&self, method: &str, params: &Value) -> Reply {
         let id = self.next.fetch_add(1, Ordering::Relaxed);

@@ -120,6 +120,11 @@ impl<E: Display> From<CollectError<E>> for LinkError {
 }
 
 impl LinkError {
+    /// Returns true if the upstream refused the request by a status alone.
+    pub(super) fn is_status(&self) -> bool {
+        matches!(self, Self::Status { .. })
+    }
+
     /// Whether the request was certainly not acted on, so that sending it again does no harm.
     pub fn not_executed(&self) -> bool {
         match self {

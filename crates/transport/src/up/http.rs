@@ -238,6 +238,7 @@ impl HttpLink {
     }
 
     /// Another link to the same place, not introduced yet.
+    #[must_use]
     pub fn sibling(&self) -> Self {
         Self::new(self.target.clone(), self.era)
     }

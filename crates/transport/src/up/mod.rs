@@ -10,7 +10,8 @@
 //! | `hello` | the answer to an introduction |
 //! | `messages` | the messages in a body or an event, be it an array of them |
 //! | `mirrored` | headers that repeat what a request says |
-//! | `mux` | one stream of messages that many exchanges share |
+//! | `mux/` | one stream of messages that many exchanges share |
+//! | `open_calls` | which calls a server has not answered yet, and whose they are |
 //! | `pipe` | a child's stdin and stdout, shared that way |
 //! | `sse` | HTTP+SSE: one event stream, shared that way, and a POST a message |
 //! | `endpoint` | where those POSTs may go |
@@ -32,6 +33,7 @@ mod media;
 mod messages;
 mod mirrored;
 mod mux;
+mod open_calls;
 mod pipe;
 mod resume;
 mod session_gone;
@@ -44,7 +46,8 @@ pub use hello::read_hello;
 pub use http::{HttpAnswer, HttpLimits, HttpLink, HttpReply, HttpTarget};
 pub use long::LongReply;
 pub use messages::messages;
-pub use mux::{MuxCall, MuxFault, Unasked};
+pub use mux::{MuxCall, MuxFault, MuxRoom, Unasked, UnaskedMessage};
+pub use open_calls::{OpenCall, OpenCalls, Owner};
 pub use pipe::PipeLink;
 pub use sse::SseLink;
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use proto::rpc::FrameLimits;
 
 use super::mux::{Intake, Mux};
-use super::{LinkError, MuxCall, MuxFault, Unasked};
+use super::{LinkError, MuxCall, MuxFault, MuxRoom, OpenCalls, Owner, Unasked};
 use crate::child::{Handle, Lines};
 
 /// One child that speaks messages.
@@ -22,30 +22,34 @@ const TALK: usize = 120;
 
 impl PipeLink {
     /// Takes a child's two ends. The returned future reads the child until it ends and must be spawned by the caller;
-    /// what answers no exchange goes to the returned receiver, which holds `unasked` messages. `talk` is told of the first
+    /// what answers no exchange goes to the returned receiver. `talk` is told of the first
     /// line that is no message, as [`PipeLink::first_talk`] has it.
     pub fn new(
         handle: Handle,
         lines: Lines,
         limits: FrameLimits,
-        max_calls: usize,
-        unasked: usize,
+        room: MuxRoom,
         talk: impl FnOnce(&str) + Send + 'static,
     ) -> (Self, impl Future<Output = MuxFault> + Send + 'static, Unasked) {
-        let (mux, intake, unasked) = Mux::new(limits, max_calls, unasked);
+        let (mux, intake, unasked) = Mux::new(limits, room);
         let first_talk = Arc::default();
         let reading = read(lines, intake, Arc::clone(&first_talk), talk);
         (Self { handle, mux, first_talk }, reading, unasked)
     }
 
+    /// The calls of clients over it.
+    pub fn calls(&self) -> &Arc<OpenCalls> {
+        self.mux.calls()
+    }
+
     /// Sends a client's request under our own id `key`; its messages come to the returned call. A pipe does not say what
-    /// most messages are about: as long as this is the only client's request, log messages and the like come to it too,
-    /// and questions come to the newest one.
+    /// most messages are about: log messages come to the newest call of the one who alone has open calls, questions to
+    /// the newest one of all.
     ///
     /// # Errors
     /// When the child is gone or does not read.
-    pub async fn call(&self, key: u64, text: Bytes) -> Result<MuxCall, LinkError> {
-        self.send(key, text, true).await
+    pub async fn call(&self, key: u64, text: Bytes, owner: Owner) -> Result<MuxCall, LinkError> {
+        self.send(key, text, Some(owner)).await
     }
 
     /// As [`PipeLink::call`], for a request of the gateway's own, behind which no client stands.
@@ -53,11 +57,11 @@ impl PipeLink {
     /// # Errors
     /// When the child is gone or does not read.
     pub async fn own_call(&self, key: u64, text: Bytes) -> Result<MuxCall, LinkError> {
-        self.send(key, text, false).await
+        self.send(key, text, None).await
     }
 
-    async fn send(&self, key: u64, text: Bytes, for_client: bool) -> Result<MuxCall, LinkError> {
-        let call = self.mux.open(key, for_client)?;
+    async fn send(&self, key: u64, text: Bytes, owner: Option<Owner>) -> Result<MuxCall, LinkError> {
+        let call = self.mux.open(key, owner)?;
         self.handle.send(text).await?;
         Ok(call)
     }

@@ -20,7 +20,9 @@ use super::endpoint::Endpoint;
 use super::media::{Media, excerpt, media_type};
 use super::mux::{Intake, Mux};
 use super::session_gone::says_session_gone;
-use super::{HttpTarget, LinkError, MuxCall, MuxFault, Refusal, Unasked, read_hello};
+use super::{
+    HttpTarget, LinkError, MuxCall, MuxFault, MuxRoom, OpenCalls, Owner, Refusal, Unasked, read_hello,
+};
 use crate::net::client::{Client, ResponseBody};
 use crate::net::{Stop, collect};
 
@@ -60,8 +62,8 @@ impl Drop for Inner {
 
 impl SseLink {
     /// Opens the event stream at the target's address and waits for the address to POST to, within the target's
-    /// patience. The returned future reads the stream until it ends and must be spawned by the caller; `max_calls`
-    /// exchanges may be open, and what answers none goes to the returned receiver, which holds `unasked` messages.
+    /// patience. The returned future reads the stream until it ends and must be spawned by the caller; what answers no
+    /// exchange goes to the returned receiver.
     ///
     /// # Errors
     /// [`LinkError::Status`] and [`LinkError::EventStream`] when there is no such stream, or its address is not on the
@@ -69,8 +71,7 @@ impl SseLink {
     pub async fn open(
         client: &Client,
         target: Arc<HttpTarget>,
-        max_calls: usize,
-        unasked: usize,
+        room: MuxRoom,
     ) -> Result<(Self, impl Future<Output = MuxFault> + Send + 'static, Unasked), LinkError> {
         let patience = target.limits.patience;
         let opening = async {
@@ -80,7 +81,7 @@ impl SseLink {
         };
         let (events, endpoint) =
             timeout(patience, opening).await.map_err(|_| LinkError::Late(patience.as_secs()))??;
-        let (mux, intake, unasked) = Mux::new(target.limits.frame, max_calls, unasked);
+        let (mux, intake, unasked) = Mux::new(target.limits.frame, room);
         let stop = Stop::new();
         let reader = read(events, intake, stop.clone());
         Ok((Self(Arc::new(Inner { target, endpoint, mux, stop })), reader, unasked))
@@ -120,13 +121,24 @@ impl SseLink {
         }
     }
 
+    /// The calls of clients over it.
+    pub fn calls(&self) -> &Arc<OpenCalls> {
+        self.0.mux.calls()
+    }
+
     /// Sends a client's request under our own id `key`; its messages come to the returned call. What is said of messages
     /// that name no exchange at [`PipeLink::call`](super::PipeLink::call) holds here, too.
     ///
     /// # Errors
     /// When the link is gone or the request is refused; [`MuxCall::next`] tells it when that shows later.
-    pub async fn call(&self, client: &Client, key: u64, text: Bytes) -> Result<MuxCall, LinkError> {
-        self.send(client, key, text, true).await
+    pub async fn call(
+        &self,
+        client: &Client,
+        key: u64,
+        text: Bytes,
+        owner: Owner,
+    ) -> Result<MuxCall, LinkError> {
+        self.send(client, key, text, Some(owner)).await
     }
 
     /// As [`SseLink::call`], for a request of the gateway's own, behind which no client stands.
@@ -134,7 +146,7 @@ impl SseLink {
     /// # Errors
     /// The same.
     pub async fn own_call(&self, client: &Client, key: u64, text: Bytes) -> Result<MuxCall, LinkError> {
-        self.send(client, key, text, false).await
+        self.send(client, key, text, None).await
     }
 
     async fn send(
@@ -142,9 +154,9 @@ impl SseLink {
         client: &Client,
         key: u64,
         text: Bytes,
-        for_client: bool,
+        owner: Option<Owner>,
     ) -> Result<MuxCall, LinkError> {
-        let mut call = self.0.mux.open(key, for_client)?;
+        let mut call = self.0.mux.open(key, owner)?;
         let (mut failed, sending) = oneshot::channel();
         let (link, client) = (self.clone(), client.clone());
         // Beside the exchange: a server may ask something on the stream before it answers the POST.

@@ -14,7 +14,7 @@ use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, Kind as FrameKind, result_response};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
-use transport::up::LinkError;
+use transport::up::{LinkError, Owner};
 
 use crate::gateway::Shard;
 use crate::gateway::lease::Lease;
@@ -196,16 +196,17 @@ impl Home {
         let request = self.request(shard, TaskMethod::Result, &params);
         let limits = shard.gateway.frame_limits();
         let open = OpenRequest::new(shard, &self.link, request.key);
-        let mut source: Source = match self.link.send(&shard.client, request, limits, None).await? {
-            Reply::Source(source) => source,
-            // The outcome; it is there whenever it is asked for.
-            Reply::Whole(..) | Reply::Long(_) => {
-                return {
-                    open.answered();
-                    Ok(())
-                };
-            }
-        };
+        let mut source: Source =
+            match self.link.send(&shard.client, request, limits, (Owner::unique(), None)).await? {
+                Reply::Source(source) => source,
+                // The outcome; it is there whenever it is asked for.
+                Reply::Whole(..) | Reply::Long(_) => {
+                    return {
+                        open.answered();
+                        Ok(())
+                    };
+                }
+            };
         loop {
             let Item::Frame(frame) = source.next(&shard.client, limits).await? else { continue };
             match frame.kind() {

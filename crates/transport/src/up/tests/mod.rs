@@ -13,11 +13,14 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::{HttpLimits, HttpTarget};
+use super::{HttpLimits, HttpTarget, MuxRoom};
 use crate::net::client::{Client, ClientLimits, Trust};
 
 /// Longer than any test may take on a busy machine.
 const LONG: Duration = Duration::from_secs(20);
+
+/// Room for a few exchanges.
+const ROOM: MuxRoom = MuxRoom { max_calls: 8, unasked: 4, forget: LONG };
 
 /// A request as it came, with the connection to answer it on.
 struct Asked {

@@ -25,7 +25,7 @@ pub(super) async fn open(first: &str) -> Open {
     let opening = {
         let client = client.clone();
         tokio::spawn(async move {
-            let (link, reader, unasked) = SseLink::open(&client, target, 8, 4).await.unwrap();
+            let (link, reader, unasked) = SseLink::open(&client, target, super::ROOM).await.unwrap();
             tokio::spawn(reader);
             (link, unasked)
         })
@@ -47,7 +47,9 @@ impl Open {
     pub(super) fn call(&self, key: u64) -> tokio::task::JoinHandle<Result<MuxCall, crate::up::LinkError>> {
         let (link, client) = (self.link.clone(), self.client.clone());
         let text = format!("{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"tools/call\"}}");
-        tokio::spawn(async move { link.call(&client, key, Bytes::from(text)).await })
+        tokio::spawn(
+            async move { link.call(&client, key, Bytes::from(text), crate::up::Owner::unique()).await },
+        )
     }
 
     /// The next POST.
@@ -130,7 +132,7 @@ async fn calls_get_what_concerns_them_and_the_rest_is_unasked() {
     assert_eq!(next(&mut two).await.method(), "roots/list");
     assert_eq!(next(&mut two).await.kind(), Kind::Response);
     let unasked = timeout(LONG, open.unasked.recv()).await.unwrap().unwrap();
-    assert_eq!(unasked.method(), "notifications/tools/list_changed");
+    assert_eq!(unasked.frame.method(), "notifications/tools/list_changed");
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use crate::up::{LinkError, SseLink};
 async fn refused(said: &str, patience: Duration) -> LinkError {
     let mut server = Server::start().await;
     let (client, target) = (client(), server.target(patience));
-    let opening = tokio::spawn(async move { SseLink::open(&client, target, 8, 4).await.map(|_| ()) });
+    let opening = tokio::spawn(async move { SseLink::open(&client, target, super::ROOM).await.map(|_| ()) });
     let mut stream = server.next().await.stream().await;
     stream.write(said).await;
     let error = timeout(LONG, opening).await.unwrap().unwrap().unwrap_err();
@@ -26,7 +26,7 @@ async fn refused(said: &str, patience: Duration) -> LinkError {
 async fn answered(status: &str, kind: &str, body: &str) -> LinkError {
     let mut server = Server::start().await;
     let (client, target) = (client(), server.target(LONG));
-    let opening = tokio::spawn(async move { SseLink::open(&client, target, 8, 4).await.map(|_| ()) });
+    let opening = tokio::spawn(async move { SseLink::open(&client, target, super::ROOM).await.map(|_| ()) });
     server.next().await.reply(status, kind, body).await;
     timeout(LONG, opening).await.unwrap().unwrap().unwrap_err()
 }

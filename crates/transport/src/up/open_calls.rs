@@ -1,0 +1,222 @@
+//! The calls that a server has not answered yet, and whose they are. Nothing in a log message says which call it is about, so
+//! all of them may be meant: also those that nobody waits for any more, until the server answers them. It must not know who
+//! an owner is.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+/// How many given-up calls of one link are told apart. While there are more, nobody can say whose a message is.
+const MOST_GIVEN_UP: usize = 1024;
+
+/// Whoever must not see what is another's: a session, or one call of a client without a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Owner(u64);
+
+impl Owner {
+    /// One that is like no other in this process.
+    pub fn unique() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// The owners of several calls.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Owners {
+    #[default]
+    Nobody,
+    One(Owner),
+    Several,
+}
+
+impl Owners {
+    fn add(&mut self, owner: Owner) {
+        *self = match *self {
+            Self::Nobody => Self::One(owner),
+            Self::One(known) if known == owner => return,
+            Self::One(_) | Self::Several => Self::Several,
+        };
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    waited_for: HashMap<u64, Owner>,
+    /// Calls that nobody waits for, and until when the server may still work on them.
+    given_up: HashMap<u64, (Owner, Instant)>,
+    /// Until when there may be given-up calls that are not in the table.
+    crowded: Option<Instant>,
+    /// Whoever ever used the link.
+    ever: Owners,
+}
+
+impl State {
+    fn now(&mut self) -> Owners {
+        let now = Instant::now();
+        self.given_up.retain(|_, (_, until)| *until > now);
+        if self.crowded.is_some_and(|until| until > now) {
+            return Owners::Several;
+        }
+        let mut owners = Owners::Nobody;
+        let given_up = self.given_up.values().map(|(owner, _)| owner);
+        self.waited_for.values().chain(given_up).for_each(|owner| owners.add(*owner));
+        owners
+    }
+}
+
+/// The calls of one link.
+#[derive(Debug)]
+pub struct OpenCalls {
+    state: Mutex<State>,
+    forget: Duration,
+}
+
+impl OpenCalls {
+    /// None yet. A call that was given up is forgotten after `forget`.
+    pub fn new(forget: Duration) -> Arc<Self> {
+        Arc::new(Self { state: Mutex::default(), forget })
+    }
+
+    /// Notes that somebody uses the link.
+    pub fn note_user(&self, owner: Owner) {
+        self.state.lock().ever.add(owner);
+    }
+
+    /// Notes a call under its key, until the returned value is told of its answer. Dropping that gives the call up.
+    pub fn begin(self: &Arc<Self>, key: u64, owner: Owner) -> OpenCall {
+        let mut state = self.state.lock();
+        state.ever.add(owner);
+        state.waited_for.insert(key, owner);
+        drop(state);
+        OpenCall { calls: self.clone(), key }
+    }
+
+    /// The server has answered a call, or never got it.
+    pub fn answered(&self, key: u64) {
+        let mut state = self.state.lock();
+        if state.waited_for.remove(&key).is_none() {
+            state.given_up.remove(&key);
+        }
+    }
+
+    fn give_up(&self, key: u64) {
+        let mut state = self.state.lock();
+        let Some(owner) = state.waited_for.remove(&key) else { return };
+        let until = Instant::now() + self.forget;
+        if state.given_up.len() >= MOST_GIVEN_UP {
+            state.now();
+        }
+        if state.given_up.len() >= MOST_GIVEN_UP {
+            state.crowded = Some(until);
+        } else {
+            state.given_up.insert(key, (owner, until));
+        }
+    }
+
+    /// Whose a message must be that names no call: of the one who has all open calls, else of the one who alone ever used
+    /// the link. `None` when it may be one's or another's.
+    pub fn sole_owner(&self) -> Option<Owner> {
+        let mut state = self.state.lock();
+        match state.now() {
+            Owners::One(owner) => Some(owner),
+            Owners::Several => None,
+            Owners::Nobody => match state.ever {
+                Owners::One(owner) => Some(owner),
+                Owners::Nobody | Owners::Several => None,
+            },
+        }
+    }
+
+    /// Whoever alone ever used the link.
+    pub fn only_user(&self) -> Option<Owner> {
+        match self.state.lock().ever {
+            Owners::One(owner) => Some(owner),
+            Owners::Nobody | Owners::Several => None,
+        }
+    }
+
+    /// Returns true if a call of anybody else is open.
+    pub fn has_others(&self, owner: Owner) -> bool {
+        match self.state.lock().now() {
+            Owners::Nobody => false,
+            Owners::One(one) => one != owner,
+            Owners::Several => true,
+        }
+    }
+}
+
+/// A call that is open. Dropped before its answer, it counts on among those that were given up.
+#[derive(Debug)]
+pub struct OpenCall {
+    calls: Arc<OpenCalls>,
+    key: u64,
+}
+
+impl OpenCall {
+    /// The server has answered it, or never got it.
+    pub fn over(&self) {
+        self.calls.answered(self.key);
+    }
+}
+
+impl Drop for OpenCall {
+    fn drop(&mut self) {
+        self.calls.give_up(self.key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_of_whoever_has_all_open_calls() {
+        let calls = OpenCalls::new(Duration::from_mins(10));
+        let (a, b) = (Owner::unique(), Owner::unique());
+        assert_eq!(calls.sole_owner(), None);
+        let (first, second) = (calls.begin(1, a), calls.begin(2, a));
+        assert_eq!((calls.sole_owner(), calls.has_others(a), calls.has_others(b)), (Some(a), false, true));
+        let other = calls.begin(3, b);
+        assert_eq!((calls.sole_owner(), calls.has_others(a)), (None, true));
+        // Given up, it may still be what the server logs about.
+        drop(other);
+        assert_eq!(calls.sole_owner(), None);
+        calls.answered(3);
+        assert_eq!(calls.sole_owner(), Some(a));
+        first.over();
+        second.over();
+        assert_eq!((calls.sole_owner(), calls.only_user()), (None, None), "two have used it");
+    }
+
+    #[test]
+    fn who_alone_ever_used_a_link_hears_what_is_said_between_calls() {
+        let calls = OpenCalls::new(Duration::from_mins(10));
+        let a = Owner::unique();
+        calls.note_user(a);
+        assert_eq!(calls.sole_owner(), Some(a));
+        calls.begin(1, a).over();
+        assert_eq!((calls.sole_owner(), calls.only_user()), (Some(a), Some(a)));
+        calls.note_user(Owner::unique());
+        assert_eq!((calls.sole_owner(), calls.only_user()), (None, None));
+    }
+
+    #[test]
+    fn given_up_calls_are_forgotten_in_time_and_beyond_their_number_nobody_is_told() {
+        let calls = OpenCalls::new(Duration::ZERO);
+        let (a, b) = (Owner::unique(), Owner::unique());
+        drop(calls.begin(1, a));
+        let open = calls.begin(2, b);
+        assert_eq!(calls.sole_owner(), Some(b));
+        drop(open);
+        let calls = OpenCalls::new(Duration::from_mins(10));
+        for key in 0..=MOST_GIVEN_UP as u64 {
+            drop(calls.begin(key, a));
+        }
+        assert_eq!(calls.sole_owner(), None);
+        assert_eq!(calls.state.lock().given_up.len(), MOST_GIVEN_UP);
+    }
+}
