@@ -182,6 +182,55 @@ async fn resources_are_listened_to_as_long_as_their_server_is_there() {
     assert_eq!(told[0]["params"]["uri"], WATCHED);
 }
 
+/// A stdio server that keeps its state in the process, and clients of every kind: who subscribes on one connection hears of
+/// the change that a call on another has made.
+#[tokio::test]
+async fn an_update_of_a_child_is_heard_whoever_caused_it() {
+    let program = quoted(testkit::fixture::program().to_str().expect("a path in UTF-8"));
+    let config = format!(
+        "mcpServers: {{ up: {{ command: {program}, args: [--stdio, --version, '{LEGACY}'] }} }}\n\
+        dialects: {{ own: {{ base: gateway }} }}\n\
+        endpoints: [{{ path: /own, profile: default, dialect: own }}, {{ path: /old, profile: default, transport: sse }}]\n"
+    );
+    let gateway = Gateway::start(&config).await;
+    let http = gateway.http();
+    let follow = json!({"uri": WATCHED});
+    let subscribe = |id: &str| request(id, "resources/subscribe", &follow).to_string();
+    let touch = request("t", "tools/call", &json!({"name": "up__test_touch_watched", "arguments": {}}));
+    // One subscribes on the dialect's event stream, one in a session, one statelessly.
+    let mut dialect = http.get("/own", &[("Accept", "text/event-stream")]).await;
+    let place = dialect.data().await.expect("where messages go");
+    http.post(&place, &[], &subscribe("s")).await;
+    assert_eq!(dialect.message().await.expect("an answer")["result"], json!({}));
+    let session = Legacy::open(http).await;
+    let mut standing = session.listen().await;
+    assert_eq!(session.ask("resources/subscribe", &follow).await["result"], json!({}));
+    let modern = Modern::new(http);
+    let wanted = json!({"notifications": {"resourceSubscriptions": [WATCHED]}});
+    let mut listening = modern.begin("subscriptions/listen", &wanted).await;
+    let first = listening.message().await.expect("an acknowledgement");
+    assert_eq!(first["method"], "notifications/subscriptions/acknowledged", "{first}");
+    // Each calls in its turn, on a connection that nobody listens on, and all of them hear of it.
+    let (other, older) =
+        (Legacy::open(http).await, Legacy::open_at(http, "/mcp", "2025-06-18", &json!({})).await);
+    for turn in 0..4 {
+        let answer = match turn {
+            0 => http.post("/own", &[], &touch.to_string()).await.response().await,
+            1 => other.call("up__test_touch_watched", &json!({})).await,
+            2 => modern.call("up__test_touch_watched", &json!({})).await,
+            _ => older.call("up__test_touch_watched", &json!({})).await,
+        };
+        assert!(text(&answer).starts_with("Revision"), "{turn}: {answer}");
+        for (who, stream) in
+            [("dialect", &mut dialect), ("session", &mut standing), ("stateless", &mut listening)]
+        {
+            let told = soon(who, stream.message()).await.expect("a notice");
+            assert_eq!(told["method"], "notifications/resources/updated", "{turn}, {who}: {told}");
+            assert_eq!(told["params"]["uri"], WATCHED, "{turn}, {who}: {told}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn sessions_go_on_listening_at_a_server_that_was_configured_otherwise() {
     let mut rig = Rig::new().await;

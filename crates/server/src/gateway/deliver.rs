@@ -89,6 +89,9 @@ impl Way<'_> {
             }
             _ => {}
         }
+        if self.lease.is_none() && telling::is_behind(link) {
+            Box::pin(telling::tell_also(shard, link)).await;
+        }
     }
 
     fn ready(&self) -> Option<Arc<OpenLink>> {

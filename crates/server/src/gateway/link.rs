@@ -48,8 +48,10 @@ pub(crate) struct OpenLink {
     pub(crate) keeps_level: bool,
     /// The log level that the upstream was last told.
     level: Mutex<Option<Bytes>>,
-    /// The resources that it listens to, where one call at a time has the link, and whether it is being told of more.
+    /// The resources that it was told to listen to for others, and whether it is being told of more.
     topics: Mutex<(Vec<String>, bool)>,
+    /// Up to which change of what anybody wants of its upstream it has been told.
+    pub(super) told: AtomicU64,
     pub(super) outbox: Outbox,
     pub(super) probe: LinkProbe,
     born: Instant,
@@ -122,6 +124,7 @@ impl OpenLink {
             inbox: Mutex::default(),
             level: Mutex::default(),
             topics: Mutex::default(),
+            told: AtomicU64::new(0),
             outbox: Outbox::default(),
             probe: LinkProbe::default(),
             born: Instant::now(),

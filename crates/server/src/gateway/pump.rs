@@ -17,7 +17,7 @@ use super::reply::Item;
 use super::session::{Face, Session};
 use super::upstream::{Kind, own_request};
 use super::wire::Wire;
-use super::{Shard, tasks};
+use super::{Shard, tasks, telling};
 
 /// The first wait before a lost stream is opened again, and the longest.
 const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
@@ -265,18 +265,7 @@ impl Ear {
                     tokio::spawn(async move { ear.look(&link).await });
                 }
             }
-            // Who listens without a session shares the link of all such clients.
-            Some(Notice::ResourceUpdated) if !self.kind.era.has_sessions() => {
-                link.upstream.topics.publish(link.era, &Arc::from(frame));
-            }
-            Some(Notice::ResourceUpdated) => {
-                let uri = frame.param("uri").ok().flatten().and_then(|span| frame.string(span));
-                for user in link.users() {
-                    if uri.as_ref().is_some_and(|uri| user.is_concerned(uri)) {
-                        user.hear(link.era, &frame, false);
-                    }
-                }
-            }
+            Some(Notice::ResourceUpdated) => self.updated(link, frame),
             Some(Notice::Cancelled) => {
                 let Some(frame) = link.deliver(frame) else { return };
                 for user in link.users() {
@@ -306,6 +295,25 @@ impl Ear {
                     pass_on(&self.shard, link, &frame);
                 }
             }
+        }
+    }
+
+    /// Tells whoever listens to a resource that it has changed.
+    fn updated(&self, link: &Arc<OpenLink>, frame: Frame) {
+        // Each link to a child is a process, and only that in which something was changed may know of it.
+        let is_own = self.cell.upgrade().is_some_and(|cell| cell.is_own());
+        let is_for_all = matches!(link.wire, Wire::Pipe(_)) && !is_own;
+        let uri = frame.param("uri").ok().flatten().and_then(|span| frame.string(span));
+        let users = if is_for_all { telling::sharers(&link.upstream) } else { link.users() };
+        for user in users {
+            if uri.as_ref().is_some_and(|uri| user.is_concerned(uri)) {
+                user.hear(link.era, &frame, false);
+            }
+        }
+        drop(uri);
+        // Who listens without a session shares the link of all such clients.
+        if is_for_all || !self.kind.era.has_sessions() {
+            link.upstream.topics.publish(link.era, &Arc::from(frame));
         }
     }
 

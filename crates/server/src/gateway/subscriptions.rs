@@ -103,6 +103,7 @@ impl Session {
         let limits = &shard.gateway.snapshot.limits;
         if !asked.on {
             let listened = self.unsubscribe(&asked.uri);
+            upstream.topics.note_change();
             if !server.has_sessions() {
                 return Ok(Changing::Done);
             }
@@ -134,11 +135,13 @@ impl Session {
     /// Keeps or takes back a change that the upstream was asked for.
     pub(crate) fn settle(self: &Arc<Self>, shard: &Shard, change: Option<&Change>, agreed: bool) {
         let Some(Change { asked, upstream, is_new }) = change else { return };
+        upstream.topics.note_change();
         match asked.on {
             true if agreed => {
                 if let Some(place) = self.subscriptions.lock().get_mut(&asked.uri) {
                     place.how = Subscribed::Taken;
                 }
+                upstream.topics.note_change();
             }
             true if *is_new => drop(self.unsubscribe(&asked.uri)),
             true => {}
@@ -210,6 +213,15 @@ impl Session {
     pub(super) fn taken(&self) -> Vec<String> {
         let subscriptions = self.subscriptions.lock();
         let taken = subscriptions.iter().filter(|(_, one)| matches!(one.how, Subscribed::Taken));
+        taken.map(|(uri, _)| uri.clone()).collect()
+    }
+
+    /// The same of one upstream.
+    pub(super) fn taken_at(&self, upstream: &Upstream) -> Vec<String> {
+        let subscriptions = self.subscriptions.lock();
+        let taken = subscriptions.iter().filter(|(_, one)| {
+            matches!(one.how, Subscribed::Taken) && std::ptr::eq(Arc::as_ptr(&one.upstream), upstream)
+        });
         taken.map(|(uri, _)| uri.clone()).collect()
     }
 

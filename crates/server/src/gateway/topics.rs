@@ -2,7 +2,7 @@
 //! goes to all who want it. It must not know who listens beyond how to reach them.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll};
 
@@ -60,11 +60,18 @@ pub(crate) struct Topics {
     pub(super) wanted: watch::Sender<u64>,
     /// Up to which of them the upstream has been told, or could not be.
     settled: watch::Sender<u64>,
+    /// Counts the changes of what anybody wants, sessions included that ask their upstream themselves.
+    revision: AtomicU64,
 }
 
 impl Default for Topics {
     fn default() -> Self {
-        Self { state: Mutex::default(), wanted: watch::Sender::new(0), settled: watch::Sender::new(0) }
+        Self {
+            state: Mutex::default(),
+            wanted: watch::Sender::new(0),
+            settled: watch::Sender::new(0),
+            revision: AtomicU64::new(0),
+        }
     }
 }
 
@@ -163,6 +170,7 @@ fn join(shard: &Shard, upstream: &Arc<Upstream>, uris: Vec<String>, to: To) -> L
         state.listeners.insert(id, Listener { uris: uris.into_iter().collect(), to });
         (id, !std::mem::replace(&mut state.is_followed, true))
     };
+    topics.note_change();
     topics.wanted.send_modify(|n| *n += 1);
     let since = *topics.wanted.borrow();
     if follow {
@@ -179,7 +187,18 @@ impl Topics {
             let Some(left) = state.listeners.remove(&id) else { return };
             state.interest.remove(left.uris.iter().map(String::as_str));
         }
+        self.note_change();
         self.wanted.send_modify(|n| *n += 1);
+    }
+
+    /// Notes that somebody wants something, or no longer does.
+    pub(super) fn note_change(&self) {
+        self.revision.fetch_add(1, Ordering::Release);
+    }
+
+    /// How often what anybody wants has changed.
+    pub(super) fn revision(&self) -> u64 {
+        self.revision.load(Ordering::Acquire)
     }
 
     /// Wants no more what the upstream refused to a listener; what that was.
@@ -194,6 +213,7 @@ impl Topics {
             refused
         };
         if !refused.is_empty() {
+            self.note_change();
             self.wanted.send_modify(|n| *n += 1);
         }
         refused

@@ -88,7 +88,9 @@ async fn a_stream_that_ends_fails_all_calls() {
     }
     assert!(open.link.is_closed() && open.link.why_closed().is_some());
     assert!(timeout(LONG, open.unasked.recv()).await.unwrap().is_none());
-    assert!(open.link.call(&open.client, 3, Bytes::from(answer(3))).await.is_err());
+    assert!(
+        open.link.call(&open.client, 3, Bytes::from(answer(3)), crate::up::Owner::unique()).await.is_err()
+    );
     assert!(open.link.notify(&open.client, Bytes::from(answer(3))).await.is_err());
     assert!(open.server.asked.try_recv().is_err(), "nothing is sent to a session that has ended");
 }
@@ -153,7 +155,11 @@ async fn more_calls_than_allowed_are_refused() {
     for key in 1..=8 {
         calls.push(open.accepted(key).await);
     }
-    let error = open.link.call(&open.client, 9, Bytes::from(answer(9))).await.unwrap_err();
+    let error = open
+        .link
+        .call(&open.client, 9, Bytes::from(answer(9)), crate::up::Owner::unique())
+        .await
+        .unwrap_err();
     assert!(matches!(error, LinkError::Busy(8)), "{error}");
     calls.pop();
     open.accepted(9).await;
