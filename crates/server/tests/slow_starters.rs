@@ -202,3 +202,14 @@ async fn the_time_to_start_is_the_servers_own() {
     }
     assert_eq!(gateway.log().text().matches("did not answer").count(), 1, "{}", gateway.log().text());
 }
+
+/// A client that starts Dragoman starts its servers with it, and may list once: it gets those that need a moment.
+#[tokio::test]
+async fn a_client_over_stdio_gets_servers_that_need_a_moment() {
+    let server = config(&words("sleep 2; exec \"$@\"", "both"), "");
+    // The word keeps the tests' own time away.
+    let mut client =
+        Stdio::open(&format!("# listWait is not said\nmcpServers: {{ slow: {server} }}\n")).await;
+    let listed = client.ask("tools/list", &json!({})).await;
+    assert!(tool_names(&listed).iter().any(|name| name == "slow__echo"), "{listed}");
+}

@@ -120,7 +120,9 @@ impl Gateway {
             Naming::Prefix => "prefix",
             Naming::Plain => "plain",
         };
-        let config = json!({ "mcpServers": servers, "profiles": { "default": { "names": names } } });
+        let profiles = json!({ "default": { "names": names } });
+        // Peers list at once, and mean what is there in the end.
+        let config = json!({ "mcpServers": servers, "profiles": profiles, "limits": { "listWait": "30s" } });
         let args = configured(name, &config)?.into();
         Self::start_as(programs, Serving { args, ..Serving::default() }, log)
     }

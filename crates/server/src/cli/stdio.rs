@@ -1,6 +1,8 @@
 //! `dragoman stdio`: the same as `serve`, for one client that starts it as a child process.
 
-use engine::config::DEFAULT_PROFILE;
+use std::time::Duration;
+
+use engine::config::{DEFAULT_PROFILE, Limits};
 use transport::net::RuntimeKind;
 
 use super::args::Global;
@@ -10,6 +12,10 @@ use super::settings::{Settings, Source};
 use super::state;
 use crate::gateway::run::{self, Options};
 use crate::preset::{self, Preset};
+
+/// How long a list waits for servers here, where nobody says so. The client starts the servers together with this program and
+/// asks at once; some of those that start commands list once.
+const LIST_WAIT: Duration = Duration::from_secs(8);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,6 +38,15 @@ pub(super) struct Args {
     url: Option<String>,
 }
 
+/// Settings by which lists wait for servers that start together with their client.
+fn patient(mut settings: Settings) -> Settings {
+    let wait = &mut settings.config.limits.list_wait;
+    if *wait == Limits::default().list_wait {
+        *wait = LIST_WAIT;
+    }
+    settings
+}
+
 /// Serves until stdin ends.
 pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(), Failure> {
     let explicit = global.config.as_deref();
@@ -39,9 +54,9 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
     let (settings, origin) = if let Some(url) = &args.url {
         (Settings::of_url(url)?, None)
     } else {
-        let settings = source.load()?;
+        let settings = patient(source.load()?);
         settings.note(console);
-        let origin = source.origin(&settings, Ok);
+        let origin = source.origin(&settings, |settings| Ok(patient(settings)));
         (settings, origin)
     };
     if !settings.config.profiles.contains_key(&args.profile) {

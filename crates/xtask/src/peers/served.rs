@@ -132,7 +132,8 @@ impl Preset {
                 let names: Vec<&String> =
                     upstreams.servers.as_object().into_iter().flatten().map(|(name, _)| name).collect();
                 let profiles = json!({ "default": { "servers": [] }, "team": { "servers": names } });
-                Some(json!({ "mcpServers": upstreams.servers, "profiles": profiles }))
+                let limits = json!({ "listWait": "30s" });
+                Some(json!({ "mcpServers": upstreams.servers, "profiles": profiles, "limits": limits }))
             }
         }
     }
