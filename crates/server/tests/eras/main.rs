@@ -13,7 +13,7 @@
 //! | `place`, `record` | an upstream of one version, and what it writes down |
 //! | `section`, `order`, `normal`, `transcript` | what of it is kept, and in which words |
 //! | `page` | `docs/eras.md` |
-//! | `opening`, `tools`, `structured`, `offers`, `during`, `changes`, `asking`, `tasks` | the features |
+//! | `opening`, `tools`, `structured`, `offers`, `during`, `errors`, `changes`, `asking`, `tasks` | the features |
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -23,6 +23,7 @@ mod cells;
 mod changes;
 mod client;
 mod during;
+mod errors;
 mod face;
 mod normal;
 mod offers;
@@ -48,6 +49,7 @@ const FEATURES: &[&[Feature]] = &[
     tools::FEATURES,
     structured::FEATURES,
     during::FEATURES,
+    errors::FEATURES,
     offers::FEATURES,
     changes::FEATURES,
     asking::FEATURES,
