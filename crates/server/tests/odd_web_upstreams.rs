@@ -56,7 +56,7 @@ fn open<T>(gate: &Gate<T>, state: T) {
 }
 
 /// Progress that comes on the upstream's standing stream goes to the client of the call, under that client's token, and
-/// to nobody else.
+/// to nobody else. A log message goes to the one whose call alone is open.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn progress_beside_the_call() {
     // The session of the call that has come, and the call's token.
@@ -76,7 +76,8 @@ async fn progress_beside_the_call() {
             Said::Hold(events(&[
                 told("notifications/progress", &json!({"progressToken": 999_999, "progress": 1})),
                 told("notifications/progress", &json!({"progressToken": token, "progress": 2})),
-                told("notifications/message", &json!({"level": "error", "data": "end"})),
+                told("notifications/message", &json!({"level": "error", "data": "of the open call"})),
+                told("notifications/x.end", &json!({})),
             ]))
         }
         "tools/call" if !request.body["params"]["_meta"]["progressToken"].is_null() => {
@@ -101,8 +102,10 @@ async fn progress_beside_the_call() {
     let _open = caller.http.raw(&bytes).await;
     let first = mine.message().await.expect("progress");
     assert_eq!(first["params"], json!({"progressToken": "mine", "progress": 2}));
+    let second = mine.message().await.expect("a log message");
+    assert_eq!(second["params"]["data"], "of the open call");
     for stream in [&mut mine, &mut theirs] {
-        assert_eq!(stream.message().await.expect("the end")["params"]["data"], "end");
+        assert_eq!(stream.message().await.expect("the end")["method"], "notifications/x.end");
     }
 }
 
@@ -171,7 +174,7 @@ async fn away_from_the_standing_stream() {
         "GET" => {
             let is_open = waited_for(&own, |is_open| *is_open);
             assert!(is_open, "nobody opens the gate");
-            let note = |n: u8| told("notifications/message", &json!({"level": "error", "data": n}));
+            let note = |n: u8| told("notifications/x.note", &json!({"data": n}));
             Said::Hold(events(&[note(1), note(2)]))
         }
         _ => Said::Proper,

@@ -69,7 +69,7 @@ fn servers(calm: &Puppet, strict: &Puppet) -> [(&'static str, String); 8] {
                 .to_owned(),
         ),
         ("dies", child("exit 3")),
-        ("loud", child("echo KEY=$KEY $0 >&2; echo $KEY; exit 4")),
+        ("loud", child("echo KEY=$$KEY $0 >&2; echo $$KEY; exit 4")),
         // A part of an argument, a part of a path.
         (
             "part",

@@ -4,11 +4,12 @@ use crate::corpus::{Section, Template};
 use crate::rig::{Place, Rig, URI};
 use crate::upstream::Over;
 
-const CALL: &str = r#"{"jsonrpc":"2.0","id":«id»,"method":"tools/call","params":{"name":«name»,"_meta":{«envelope»"progressToken":«token»}}}"#;
+const CALL: &str = r#"{"jsonrpc":"2.0","id":«id»,"method":"tools/call","params":{"name":«name»,"_meta":{«envelope»«level»"progressToken":«token»}}}"#;
 
-/// A call that what is tested happens in.
-pub(crate) fn call() -> Section {
-    Section { title: "a call".into(), note: "tools/call".into(), text: CALL.into() }
+/// A call that what is tested happens in. Without a session it has to ask for log messages itself.
+pub(crate) fn call(rig: &Rig) -> Section {
+    let level = if rig.is_stateless() { r#""io.modelcontextprotocol/logLevel":"debug","# } else { "" };
+    Section { title: "a call".into(), note: "tools/call".into(), text: CALL.replace("«level»", level) }
 }
 
 /// Notifications that the gateway acts on rather than passing them: it fetches the list, and then tells of it itself.
@@ -27,7 +28,7 @@ pub(crate) async fn during_a_call(place: Place) {
         if section.note == "notifications/cancelled" || (elsewhere && of_no_call) {
             continue;
         }
-        let mut asked = rig.ask(&call()).await;
+        let mut asked = rig.ask(&call(&rig)).await;
         asked.heard.say(&Template::new(&section).fill(&[("token", &asked.key)])).await;
         // The answer follows at once: it must not overtake.
         let (id, token, mut turn) = (asked.id, asked.token, asked.turn);
@@ -92,7 +93,7 @@ pub(crate) async fn of_the_client(place: Place) {
 /// over a pipe, over HTTP by its own stream's end.
 pub(crate) async fn cancelled_by_closing(place: Place) {
     let mut rig = Rig::start(place).await;
-    let mut asked = rig.ask(&call()).await;
+    let mut asked = rig.ask(&call(&rig)).await;
     // On a stream, as the answer is not there yet.
     let log = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":0}}"#;
     asked.heard.say(log).await;
@@ -104,7 +105,7 @@ pub(crate) async fn cancelled_by_closing(place: Place) {
 /// A client over a pipe says that it cancels, and an upstream over HTTP hears so by its stream's end.
 pub(crate) async fn cancelled_in_words(place: Place) {
     let mut rig = Rig::start(place).await;
-    let asked = rig.ask(&call()).await;
+    let asked = rig.ask(&call(&rig)).await;
     let words = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":«request»}}"#;
     rig.client.notify(&Template::of("words", words).fill(&[("request", &asked.id)])).await;
     cancelled(&mut rig, asked.heard, &asked.key).await;
@@ -126,7 +127,7 @@ pub(crate) async fn cancelled_by_the_client(place: Place) {
         if section.note != "notifications/cancelled" {
             continue;
         }
-        let asked = rig.ask(&call()).await;
+        let asked = rig.ask(&call(&rig)).await;
         rig.client.notify(&Template::new(&section).fill(&[("request", &asked.id)])).await;
         let heard = rig.upstream.heard().await;
         let spans = rig.carried(&section).read(&heard.text);

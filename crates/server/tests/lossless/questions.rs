@@ -53,7 +53,7 @@ fn pairs(rig: &Rig) -> Vec<(Section, Section)> {
 pub(crate) async fn during_a_call(place: Place) {
     let mut rig = Rig::start(place).await;
     for (question, reply) in pairs(&rig) {
-        let mut asked = rig.ask(&call()).await;
+        let mut asked = rig.ask(&call(&rig)).await;
         let (text, ids) = fill(&mut rig, &question);
         asked.heard.say(&text).await;
         let mut turn: Turn = asked.turn;
@@ -84,7 +84,7 @@ pub(crate) async fn progress(place: Place) {
     let mut rig = Rig::start(place).await;
     let question = rig.corpus("questions", "").remove(0);
     let reply = rig.corpus("", "client-answers").remove(0);
-    let mut asked = rig.ask(&call()).await;
+    let mut asked = rig.ask(&call(&rig)).await;
     let (text, ids) = fill(&mut rig, &question);
     asked.heard.say(&text).await;
     let mut turn = asked.turn;
@@ -112,7 +112,7 @@ pub(crate) async fn withdrawn(place: Place) {
         if section.note != "notifications/cancelled" {
             continue;
         }
-        let mut asked = rig.ask(&call()).await;
+        let mut asked = rig.ask(&call(&rig)).await;
         let (text, ids) = fill(&mut rig, &question);
         asked.heard.say(&text).await;
         let mut turn = asked.turn;

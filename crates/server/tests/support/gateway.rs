@@ -197,7 +197,7 @@ impl Gateway {
         out.has("\n").await;
         let hello: Value = serde_json::from_str(out.text().trim())
             .unwrap_or_else(|e| panic!("{e}: {}\n{}", out.text(), process.err.text()));
-        let url = hello["urls"][0].as_str().expect("a URL");
+        let url = hello["urls"][0].as_str().unwrap_or_else(|| panic!("no URL: {hello}"));
         let address =
             url.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/mcp")).expect("its form");
         let gateway = Self { process, out, http: Http::new(address.parse().expect("an address")) };
