@@ -177,6 +177,11 @@ impl Exchange {
         self.cross.as_ref().and_then(|cross| cross.mirror())
     }
 
+    /// The id that the upstream knows the request by.
+    pub fn key(&self) -> u64 {
+        self.key
+    }
+
     /// The id that the client gave the request.
     pub fn id(&self) -> &Id {
         &self.id

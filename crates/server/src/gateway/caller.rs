@@ -358,7 +358,7 @@ impl Drop for Call {
                 _ => None,
             })
             .collect();
-        let (shard, lease) = (self.shard.clone(), self.lease.take());
+        let (shard, lease, key) = (self.shard.clone(), self.lease.take(), self.exchange.key());
         if let Ok(runtime) = tokio::runtime::Handle::try_current()
             && !notices.is_empty()
         {
@@ -369,6 +369,7 @@ impl Drop for Call {
                 }
                 // Only now may another call have the link.
                 drop(lease);
+                link.forget_cancelled(&shard, key).await;
             });
         }
     }

@@ -141,11 +141,18 @@ impl Call {
     pub(super) async fn tell_cancelled(&mut self, notice: Bytes) {
         // A stateless HTTP request is cancelled by closing its stream.
         self.source = None;
-        let Some(link) = &self.link else { return };
-        if link.hears_cancellation()
-            && let Err(e) = link.notify(&self.shard.client, notice).await
-        {
-            tracing::debug!(server = %self.upstream.name(), "a cancellation was not taken: {}", self.upstream.told(&e));
+        let Some(link) = self.link.as_deref().cloned() else { return };
+        if !link.hears_cancellation() {
+            return;
+        }
+        match link.notify(&self.shard.client, notice).await {
+            Ok(()) => {
+                let (shard, key) = (self.shard.clone(), self.exchange.key());
+                tokio::spawn(async move { link.forget_cancelled(&shard, key).await });
+            }
+            Err(e) => {
+                tracing::debug!(server = %self.upstream.name(), "a cancellation was not taken: {}", self.upstream.told(&e));
+            }
         }
     }
 }

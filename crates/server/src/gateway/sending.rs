@@ -1,18 +1,26 @@
 //! Requests over an open link, and what is done when they are refused. It must not know what they ask.
 
+use std::time::Duration;
+
 use engine::exchange::Outbound;
 use native::NativeCall;
-use proto::era::{Doubt, doubt, is_doubtful_status};
-use proto::rpc::{Frame, FrameLimits, Kind as FrameKind};
+use proto::era::{Doubt, discover_request, doubt, is_doubtful_status};
+use proto::mcp::Method;
+use proto::rpc::{Frame, FrameLimits, Id, Kind as FrameKind};
 use transport::net::client::Client;
 use transport::up::{HttpLink, HttpReply, LinkError, OpenCall, Owner};
 
+use super::Shard;
 use super::embedded::{Carried, mapped};
 use super::link::OpenLink;
 use super::link_cell::CREDENTIALS;
 use super::probe::Rejection;
 use super::reply::{Incoming, Reply, Source, parse};
+use super::upstream::own_request;
 use super::wire::Wire;
+
+/// How long a server may take for the question behind a cancellation. One that takes longer may still log about the call.
+const HEARD_WITHIN: Duration = Duration::from_secs(10);
 
 impl OpenLink {
     /// Sends a request for its owner, with what it carries; again when it was refused for want of a better credential, and
@@ -115,6 +123,21 @@ impl OpenLink {
             }
         }
         self.known(client, link, posted).await
+    }
+
+    /// Forgets a call once the server can say nothing more about it. A server without sessions may not after it has read the
+    /// cancellation (2026-07-28, cancellation over stdio), and its answer to a question behind that shows that it has.
+    pub(super) async fn forget_cancelled(&self, shard: &Shard, key: u64) {
+        if self.era.has_sessions() || !matches!(self.wire, Wire::Pipe(_)) {
+            return;
+        }
+        let id = shard.gateway.next_key();
+        let body = discover_request(&Id::number(id), self.era, super::CLIENT_INFO);
+        let request = own_request(&self.upstream, self.era, id, body, Method::Discover);
+        let asked = self.ask(&shard.client, request, shard.gateway.frame_limits());
+        if let Ok(Ok(_)) = tokio::time::timeout(HEARD_WITHIN, asked).await {
+            self.calls.answered(key);
+        }
     }
 
     /// Opens a stream for the gateway itself; `None` when it is answered at once, and so refused.

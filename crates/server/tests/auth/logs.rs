@@ -279,6 +279,10 @@ async fn check(upstream: Upstream, speaks: Speaks) {
         if has_streams {
             assert_eq!(heard, twice("b4"), "{case}: beside a call that another gave up");
         }
+        if upstream == Upstream::Pipe(MODERN) {
+            // From when the server has read that it was cancelled.
+            soon("its log messages", async { while b.call("b5", 1).await != twice("b5") {} }).await;
+        }
     }
     for (client, nonce) in [(a, "a"), (b, "b")] {
         let heard = client.all().await;
