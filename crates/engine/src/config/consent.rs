@@ -13,7 +13,7 @@ use super::suggest;
 use super::text::Text;
 
 /// The keys below `oauth` of a server that mean something here.
-const KEYS: &[&str] = &["clientId", "clientSecret", "issuer", "scopes", "shared"];
+const KEYS: &[&str] = &["clientId", "clientSecret", "issuer", "issuerCallback", "scopes", "shared"];
 
 /// Who Dragoman is to the authorization server of a server over HTTP, where it cannot register itself.
 #[derive(Debug, Clone, PartialEq, Default, JsonSchema)]
@@ -28,6 +28,11 @@ pub struct OAuthClient {
     /// The authorization server that knows the client: its issuer, a URL. Users are sent to no other one, and no other one
     /// is shown the secret. Whichever the server names when left out.
     pub issuer: Option<String>,
+    /// Send browsers back to the redirect URI of this client's issuer instead of `/oauth/callback`. Needed where clients at
+    /// several authorization servers are registered by hand and this one does not name itself in its answers (`iss`,
+    /// RFC 9207). The refusal of such an answer names the URI to register.
+    #[schemars(default)]
+    pub issuer_callback: bool,
     /// What users are asked to allow; what the server itself asks for when left out.
     #[schemars(with = "Option<written::OneOrMany<String>>")]
     pub scopes: Vec<String>,
@@ -39,8 +44,10 @@ pub struct OAuthClient {
 
 /// `oauth` of a server over HTTP, as clients write it.
 pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry) -> Option<OAuthClient> {
-    let mut fields = reader
-        .fields(&entry.value, "a mapping with `clientId`, `clientSecret`, `issuer`, `scopes`, `shared`")?;
+    let mut fields = reader.fields(
+        &entry.value,
+        "a mapping with `clientId`, `clientSecret`, `issuer`, `issuerCallback`, `scopes`, `shared`",
+    )?;
     let client_id = fields.take("clientId").map(|entry| {
         reader.within("clientId", |reader| {
             let text = reader.text(&entry.value, "the client's name as a text")?;
@@ -64,6 +71,7 @@ pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry) -> Option<OAuthClient
         })
     });
     let scopes = fields.take("scopes").map(|entry| pieces::texts(reader, entry, scope));
+    let issuer_callback = reader.flag_in(&mut fields, "issuerCallback", false);
     let shared = reader.flag_in(&mut fields, "shared", false);
     for entry in fields.rest() {
         note(reader, entry);
@@ -72,6 +80,7 @@ pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry) -> Option<OAuthClient
         client_id: client_id.flatten(),
         client_secret: client_secret.flatten(),
         issuer: issuer.flatten(),
+        issuer_callback,
         scopes: scopes.unwrap_or_default(),
         shared,
     })

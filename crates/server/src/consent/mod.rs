@@ -11,6 +11,7 @@
 //! | `discovery`, `metadata` | from there to the authorization server, and how much of what it says is believed |
 //! | `client` | who Dragoman is there |
 //! | `whose` | whose a consent is |
+//! | `redirect` | the paths to which browsers come back, one per issuer |
 //! | `start` | where a browser begins, and how it is known again |
 //! | `asked` | requests that are open, and what a browser brings back |
 //! | `tokens` | codes and refresh tokens become tokens |
@@ -34,6 +35,7 @@ mod grant;
 mod kept;
 mod metadata;
 mod outside;
+mod redirect;
 mod search;
 mod secret;
 mod start;
@@ -42,6 +44,7 @@ mod whose;
 mod words;
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -50,16 +53,15 @@ use http::Uri;
 use parking_lot::Mutex;
 
 pub(crate) use grant::Grant;
+pub(crate) use redirect::is_callback;
 pub(crate) use start::Begun;
 pub(crate) use whose::Whose;
 
-use asked::Brought;
+use asked::{Asked, Brought};
 use kept::Kept;
 use outside::Outside;
 
-/// The path to which browsers come back.
-pub(crate) const CALLBACK: &str = "/oauth/callback";
-/// Where they begin: below this path.
+/// The path below which browsers begin.
 pub(crate) const START: &str = "/oauth/consent/";
 
 /// What all grants share.
@@ -68,12 +70,14 @@ struct Around {
     kept: Kept,
     /// Where browsers find this gateway; nothing while it serves none.
     base: Mutex<Option<String>>,
+    /// Codes of several issuers can arrive at the redirect path of clients that were registered by hand.
+    is_ambiguous: AtomicBool,
 }
 
 impl Around {
-    /// Where authorization servers send browsers back.
-    fn redirect(&self) -> Option<String> {
-        self.base.lock().as_ref().map(|base| format!("{base}{CALLBACK}"))
+    /// The redirect URI with this path.
+    fn redirect(&self, path: &str) -> Option<String> {
+        self.base.lock().as_ref().map(|base| format!("{base}{path}"))
     }
 
     /// Where a consent begins, without its own end.
@@ -131,6 +135,20 @@ pub(crate) enum Fault {
     /// The answer says that it is another server's than the one that was asked.
     #[error("the answer is not from the authorization server that was asked")]
     OtherIssuer,
+    /// The browser comes back at the path of another issuer than the one that was asked.
+    #[error("the answer arrived at the address of another authorization server than the one that was asked")]
+    OtherRedirect,
+    /// The answer does not name its issuer, and several can answer at this address.
+    #[error(
+        "the answer does not name its authorization server (`iss`), and clients of several are registered by hand with \
+         this address; register {redirect} at {issuer} instead, and set `issuerCallback: true` below `oauth` of this server"
+    )]
+    IssuerUnsaid {
+        /// The authorization server that was asked.
+        issuer: String,
+        /// The redirect URI of its own.
+        redirect: String,
+    },
     /// The answer has no code.
     #[error("the answer has no code")]
     NoCode,
@@ -164,13 +182,19 @@ impl Consents {
     /// None yet; what will be given is kept in `folder`, else only as long as this lives.
     pub(crate) fn new(folder: Option<PathBuf>, connect_timeout: Duration) -> Self {
         let outside = Outside::new(connect_timeout);
-        let around = Around { outside, kept: Kept::new(folder), base: Mutex::default() };
+        let is_ambiguous = AtomicBool::new(false);
+        let around = Around { outside, kept: Kept::new(folder), base: Mutex::default(), is_ambiguous };
         Self { around: Arc::new(around), grants: Mutex::default() }
     }
 
     /// Browsers find this gateway at `base` from now on, an address without a slash at its end; nowhere, where it is none.
     pub(crate) fn serve_at(&self, base: Option<String>) {
         *self.around.base.lock() = base;
+    }
+
+    /// These are the configured clients from now on.
+    pub(crate) fn with_clients<'a>(&self, clients: impl IntoIterator<Item = &'a OAuthClient>) {
+        self.around.is_ambiguous.store(redirect::is_ambiguous(clients), Ordering::SeqCst);
     }
 
     /// The host where browsers find this gateway, and its port where that is not the usual one.
@@ -208,14 +232,14 @@ impl Consents {
         self.all().into_iter().find(|grant| grant.is_to(server, whose)).ok_or(Fault::NoServer)
     }
 
-    /// Takes what a browser brings to [`CALLBACK`]: the query of its URL, and its cookies. Returns the server to which
+    /// Takes what a browser brings back: the path and the query of its URL, and its cookies. Returns the server to which
     /// consent was given, and whose that is.
     ///
     /// # Errors
     /// Why none was; the server, where that is known.
     pub(crate) async fn finish(
         &self,
-        query: &str,
+        (path, query): (&str, &str),
         cookies: &[&str],
     ) -> Result<(Arc<str>, Option<Whose>), (Fault, Option<Arc<str>>)> {
         let brought = Brought::read(query).ok_or((Fault::UnknownState, None))?;
@@ -227,11 +251,12 @@ impl Consents {
             tracing::warn!(%server, "somebody comes back from giving consent in another browser than it began in");
             return Err((Fault::OtherBrowser, Some(server)));
         }
+        if let Some(fault) = self.mixed_up(path, &brought, &grant, &asked) {
+            tracing::warn!(%server, issuer = %asked.wanted.service.issuer, "consent to it was not given: {fault}");
+            return Err((fault, Some(server)));
+        }
         // Boxed away from whoever waits: once begun it goes on, though the browser leaves.
         let finished = tokio::spawn(async move {
-            if !brought.is_from(&asked.wanted.service) {
-                return Err(Fault::OtherIssuer);
-            }
             if let Some(error) = &brought.error {
                 let more = brought.description.map(|text| format!(": {text}")).unwrap_or_default();
                 return Err(Fault::Declined(tokens::shown(&format!("{error}{more}"))));
@@ -251,6 +276,24 @@ impl Consents {
                 Err((fault, Some(server)))
             }
         }
+    }
+
+    /// The reason for which an answer can be another authorization server's than the one that was asked (RFC 9700, 4.4):
+    /// nothing of it may be sent on.
+    fn mixed_up(&self, path: &str, brought: &Brought, grant: &Grant, asked: &Asked) -> Option<Fault> {
+        let service = &asked.wanted.service;
+        if !asked.wanted.client.redirect.ends_with(path) {
+            return Some(Fault::OtherRedirect);
+        }
+        if !brought.is_from(service) {
+            return Some(Fault::OtherIssuer);
+        }
+        let is_ambiguous = || self.around.is_ambiguous.load(Ordering::SeqCst);
+        if brought.issuer.is_some() || !redirect::is_shared(&grant.config) || !is_ambiguous() {
+            return None;
+        }
+        let redirect = self.around.redirect(&redirect::issuer_path(&service.issuer)).unwrap_or_default();
+        Some(Fault::IssuerUnsaid { issuer: service.issuer.clone(), redirect })
     }
 
     /// Exchanges tokens that end soon, beside everything else.

@@ -12,6 +12,7 @@ use super::discovery::discover;
 use super::grant::{Grant, unix};
 use super::metadata::Service;
 use super::outside::Way;
+use super::redirect;
 use crate::auth::is_safe;
 
 /// How long the search for an authorization server may take. A client's first request waits for it.
@@ -23,10 +24,12 @@ const NOT_FOUND: Duration = Duration::from_secs(10);
 impl Grant {
     /// Looks for the place where consent is given, unless that was done a moment ago.
     pub(super) async fn want(&self, challenge: &Challenge) {
-        let redirect = self.around.redirect();
         let is_known = {
             let known = self.known.lock();
-            let serves = |wanted: &Wanted| redirect.as_ref() == Some(&wanted.client.redirect);
+            let serves = |wanted: &Wanted| {
+                let redirect = self.around.redirect(&redirect::path(&self.config, &wanted.service));
+                redirect.as_ref() == Some(&wanted.client.redirect)
+            };
             known.search.as_ref().is_some_and(|(by, at, why)| {
                 let holds = if why.is_some() { NOT_FOUND } else { FOUND };
                 by == challenge
@@ -60,12 +63,13 @@ impl Grant {
                 "it is asked over http, and tokens are only sent through TLS or on this machine".to_owned()
             );
         }
-        let redirect = self.around.redirect().ok_or(
-            "a browser has to come back here: run `dragoman serve` with this configuration and ask there first",
-        )?;
+        let nowhere = "a browser has to come back here: run `dragoman serve` with this configuration and ask there first";
+        self.around.start().ok_or(nowhere)?;
         let issuer = self.config.issuer.as_deref();
         let way = self.way(SEARCH);
         let found = discover(&self.around.outside, &self.url, challenge, issuer, way).await?;
+        let path = redirect::path(&self.config, &found.service);
+        let redirect = self.around.redirect(&path).ok_or(nowhere)?;
         let client = self.client(&found.service, &redirect, way).await?;
         let (held, before) = {
             let known = self.known.lock();
@@ -107,6 +111,10 @@ impl Grant {
         }
         let client = register(&self.around.outside, service, redirect, way).await?;
         self.around.kept.put(&place, &client).await;
+        // Before each issuer had a path of its own, registrations were kept with the one path of all.
+        if let Some(former) = self.around.redirect(redirect::former_path()) {
+            self.around.kept.remove(&format!("client {} {former}", service.issuer)).await;
+        }
         Ok(client)
     }
 }

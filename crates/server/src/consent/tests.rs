@@ -60,6 +60,11 @@ async fn answer(mut stream: TcpStream, base: &str, number: u32) -> Option<()> {
     stream.write_all(format!("{head}\r\nContent-Length: {length}\r\n\r\n{body}").as_bytes()).await.ok()
 }
 
+/// The path to which browsers come back from this server.
+fn own_path(issuer: &str) -> String {
+    redirect::issuer_path(issuer)
+}
+
 /// Goes on from the page: the authorization server's page, the state there, and the cookie that is kept.
 fn begin(consents: &Consents, page: &Page) -> (String, String, String) {
     let onward = consents.go_on(page.entry()).unwrap();
@@ -100,7 +105,10 @@ async fn a_consent_is_begun_looked_at_renewed_and_taken_back() {
     assert!(consents.status("tickets", None).await.unwrap().wanted);
     assert_eq!(consents.refresh("tickets", None).await, Err(Fault::NoRefreshToken));
 
-    assert_eq!(consents.finish(&format!("code=c&state={state}"), &[&cookie]).await, Ok((name, None)));
+    assert_eq!(
+        consents.finish((&own_path(&url), &format!("code=c&state={state}")), &[&cookie]).await,
+        Ok((name, None))
+    );
     let status = consents.status("tickets", None).await.unwrap();
     assert_eq!((status.given, status.wanted, status.renewable), (true, false, true));
     assert_eq!(status.scopes, ["read"]);
@@ -125,7 +133,7 @@ async fn a_grant_whose_server_is_configured_otherwise_leaves_what_is_kept_to_the
     let enter = |config| consents.enter(&name, None, format!("{url}/mcp").parse().unwrap(), config);
     let old = enter(OAuthClient::default());
     let (_, first, cookie) = begin(&consents, &consents.start("tickets", None).await.unwrap());
-    let finished = consents.finish(&format!("code=c&state={first}"), &[&cookie]).await;
+    let finished = consents.finish((&own_path(&url), &format!("code=c&state={first}")), &[&cookie]).await;
     assert_eq!(finished, Ok((name.clone(), None)));
     let shown = old.credential().get();
     assert!(shown.is_some());
@@ -138,7 +146,7 @@ async fn a_grant_whose_server_is_configured_otherwise_leaves_what_is_kept_to_the
     old.leave();
     assert!(!old.is_due(grant::unix()));
     assert!(matches!(old.renew().await, Err(Fault::RefreshFailed { for_good: false, .. })));
-    let finished = consents.finish(&format!("code=c&state={second}"), &[&cookie]).await;
+    let finished = consents.finish((&own_path(&url), &format!("code=c&state={second}")), &[&cookie]).await;
     assert_eq!(finished, Err((Fault::UnknownState, None)));
     assert_eq!(old.credential().get(), shown, "what runs may end with it");
     assert!(old.drop_tokens().await);
@@ -162,7 +170,7 @@ async fn what_another_authorization_server_gave_is_nothing_to_the_one_of_the_con
     let _own = enter(&url);
     let page = consents.start("tickets", None).await.unwrap();
     let (_, state, cookie) = begin(&consents, &page);
-    let finished = consents.finish(&format!("code=c&state={state}"), &[&cookie]).await;
+    let finished = consents.finish((&own_path(&url), &format!("code=c&state={state}")), &[&cookie]).await;
     assert_eq!(finished, Ok((name.clone(), None)));
     let _other = enter("https://id.example.com");
     assert!(!consents.status("tickets", None).await.unwrap().given);

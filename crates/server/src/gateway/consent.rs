@@ -4,8 +4,9 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
-use engine::config::Config;
+use engine::config::{Config, Link as LinkConfig, OAuthClient};
 use engine::exchange::Answer;
+use engine::snapshot::UpstreamSpec;
 use engine::{Condition, Fault};
 use proto::json::{MAX_DEPTH, Members, quote};
 use proto::rpc::code;
@@ -36,6 +37,14 @@ pub(super) fn base(config: &Config, addrs: &[SocketAddr]) -> Option<String> {
         address => address,
     };
     Some(format!("http://{}", SocketAddr::new(here, first.port())))
+}
+
+/// The client of Dragoman at a server's authorization server, as configured.
+pub(super) fn client(spec: &UpstreamSpec) -> Option<&OAuthClient> {
+    match &spec.link {
+        LinkConfig::Http(http) => http.oauth.as_ref(),
+        LinkConfig::Native(_) | LinkConfig::Stdio(_) => None,
+    }
 }
 
 impl Gateway {

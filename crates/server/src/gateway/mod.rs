@@ -184,6 +184,7 @@ impl Gateway {
     ) -> Self {
         let (loopback, config) = (lasting.loopback, standing.config());
         lasting.consents.serve_at(consent::base(config, &lasting.addresses));
+        lasting.consents.with_clients(snapshot.upstreams.iter().filter_map(consent::client));
         Self {
             guard: http::Guard::new(loopback, &config.allowed_hosts, &origins(config)),
             carries: embedded::is_wanted(&snapshot.upstreams),

@@ -28,6 +28,7 @@ async fn browsers_that_bring_what_was_not_asked_for() {
     let page = page(&client).await;
     let good = locked.agree(&page);
     let state = &params(good.split_once('?').expect("a query").1)["state"];
+    let path = redirect_path(&page);
     let (shorter, other) = (&state[1..], state.chars().rev().collect::<String>());
     for bad in [
         String::new(),
@@ -41,12 +42,11 @@ async fn browsers_that_bring_what_was_not_asked_for() {
         format!("?code=x&code=y&state={state}"),
         format!("?code={}&state=x", "y".repeat(20_000)),
     ] {
-        let (status, said) = come_back(&gateway, &format!("/oauth/callback{bad}")).await;
+        let (status, said) = come_back(&gateway, &format!("{path}{bad}")).await;
         assert_eq!(status, 400, "{bad}: {said}");
         assert!(said.contains("not known here"), "{bad}: {said}");
     }
-    let path = good.clone();
-    assert_eq!(gateway.http().post(&path, &[], "").await.status, 405);
+    assert_eq!(gateway.http().post(&good, &[], "").await.status, 405);
     assert_eq!(locked.token_requests().len(), 0);
     assert_eq!(come_back(&gateway, &good).await.0, 200);
     // Once more is once too often.
@@ -60,17 +60,18 @@ async fn a_user_who_says_no() {
     let gateway = gateway(&locked, "").await;
     let client = Legacy::open(gateway.http()).await;
     let first = page(&client).await;
+    let path = redirect_path(&first);
     let state = params(first.split_once('?').expect("a query").1)["state"].clone();
     let evil = "%3Cscript%3Ealert(1)%3C%2Fscript%3E";
-    let back = format!("/oauth/callback?error=access_denied&error_description={evil}&state={state}");
+    let back = format!("{path}?error=access_denied&error_description={evil}&state={state}");
     let (status, said) = come_back(&gateway, &back).await;
     assert_eq!(status, 403);
     assert!(said.contains("access_denied") && !said.contains("<script>"), "{said}");
-    assert_eq!(come_back(&gateway, &format!("/oauth/callback?state={state}&code=x")).await.0, 400);
+    assert_eq!(come_back(&gateway, &format!("{path}?state={state}&code=x")).await.0, 400);
     let second = page(&client).await;
     assert_ne!(first, second);
     let state = params(second.split_once('?').expect("a query").1)["state"].clone();
-    let (status, said) = come_back(&gateway, &format!("/oauth/callback?state={state}")).await;
+    let (status, said) = come_back(&gateway, &format!("{path}?state={state}")).await;
     assert_eq!((status, said.contains("no code")), (400, true), "{said}");
     assert_eq!(locked.token_requests().len(), 0);
     consent(&locked, &gateway, &client).await;

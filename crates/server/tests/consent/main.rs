@@ -8,6 +8,7 @@ mod apart;
 mod attacks;
 mod browser;
 mod given;
+mod mix_up;
 mod phished;
 mod renewed;
 mod rig;

@@ -286,6 +286,12 @@ pub(crate) async fn come_back(gateway: &Gateway, path: &str) -> (u16, String) {
     (reply.status, reply.text().await)
 }
 
+/// The path of the redirect URI that a page of an authorization server names.
+pub(crate) fn redirect_path(page: &str) -> String {
+    let uri = params(page.split_once('?').expect("a query").1)["redirect_uri"].clone();
+    format!("/{}", uri.splitn(4, '/').nth(3).expect("a path"))
+}
+
 /// Calls the server's tool until it answers.
 pub(crate) async fn until_it_answers(client: &Legacy) {
     soon("an answer of the server's tool", async {

@@ -171,10 +171,10 @@ pub(super) async fn callback(shard: &Shard, request: &Request<Incoming>) -> Resp
     if *request.method() != Method::GET {
         return answer::only("GET", "browsers come back here by GET");
     }
-    let query = request.uri().query().unwrap_or_default();
+    let arrived = (request.uri().path(), request.uri().query().unwrap_or_default());
     let cookies = request.headers().get_all(COOKIE).iter();
     let cookies: Vec<&str> = cookies.filter_map(|cookie| cookie.to_str().ok()).collect();
-    match shard.gateway.consents.finish(query, &cookies).await {
+    match shard.gateway.consents.finish(arrived, &cookies).await {
         Ok((server, whose)) => {
             consent::changed(shard, &server, whose.as_ref());
             let said = format!("Dragoman may now use the server {server} for you. You can close this page.");

@@ -77,7 +77,7 @@ impl Arrival {
             return answer::metadata(metadata);
         }
         let place = shard.gateway.snapshot.at(path);
-        if place.is_none() && path == crate::consent::CALLBACK {
+        if place.is_none() && crate::consent::is_callback(path) {
             return Box::pin(consent::callback(shard, &request)).await;
         }
         if place.is_none() && path.starts_with(crate::consent::START) {
