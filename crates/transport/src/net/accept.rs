@@ -248,7 +248,8 @@ const SETTLE: Duration = Duration::from_millis(20);
 const MOST_TURNED_AWAY: usize = 64;
 
 const TOO_MANY: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\ncontent-length: 57\r\n\
-     retry-after: 1\r\nconnection: close\r\n\r\nToo many open connections; close some or try again later\n";
+     x-content-type-options: nosniff\r\nretry-after: 1\r\nconnection: close\r\n\r\n\
+     Too many open connections; close some or try again later\n";
 
 /// Says why before closing. What the client sent is read off for a moment: closing with unread bytes would reset the
 /// connection and take our answer with it.

@@ -12,6 +12,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::{Request, Response, StatusCode};
 use http_body::{Frame, SizeHint};
 use hyper::server::conn::{http1, http2};
@@ -36,6 +37,8 @@ const PING_TIMEOUT: Duration = Duration::from_secs(20);
 /// and errors of its own making that we answer before the connection is closed.
 const PENDING_RESETS: usize = 20;
 const ERROR_RESETS: usize = 128;
+
+const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
 
 /// Bytes that hyper may hold unsent or unparsed per connection (HTTP/1.1) or stream (HTTP/2).
 const BUFFER: usize = 128 * 1024;
@@ -279,7 +282,9 @@ impl Running {
         Self(progress.clone())
     }
 
-    fn answer(self, response: Response<Body>) -> Response<Answer> {
+    /// The answer as it is sent. Browsers take every answer for what its type says, whoever made it.
+    fn answer(self, mut response: Response<Body>) -> Response<Answer> {
+        response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
         response.map(|body| Answer { body, _running: self })
     }
 }

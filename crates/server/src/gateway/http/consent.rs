@@ -9,13 +9,13 @@ use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
 use engine::access::Scheme;
 use http::header::{
-    AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HOST, HeaderMap,
-    HeaderValue, LOCATION, ORIGIN, REFERRER_POLICY, SET_COOKIE, X_CONTENT_TYPE_OPTIONS,
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, COOKIE, HeaderMap, HeaderValue,
+    LOCATION, ORIGIN, REFERRER_POLICY, SET_COOKIE,
 };
 use http::{Method, Request, Response, StatusCode};
 use transport::net::{Body, Incoming};
 
-use super::{Arrived, answer, post};
+use super::{Arrived, answer, guard, post};
 use crate::consent::form::pairs;
 use crate::consent::{Begun, Fault, START, Whose};
 use crate::gateway::{Shard, consent};
@@ -72,8 +72,7 @@ async fn leave(
 /// has begun. Browsers say which page sends a form.
 fn is_own_page(shard: &Shard, request: &Request<Incoming>) -> bool {
     let headers = request.headers();
-    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-    let host = host.or_else(|| request.uri().authority().map(http::uri::Authority::as_str));
+    let host = guard::authority(headers, request.uri());
     let public = shard.gateway.consents.host();
     let is_own = |origin: &HeaderValue| {
         let authority =
@@ -219,7 +218,6 @@ fn document(
         (CONTENT_TYPE, "text/html; charset=utf-8"),
         (CACHE_CONTROL, "no-store"),
         (REFERRER_POLICY, referrer),
-        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (CONTENT_SECURITY_POLICY, security),
     ] {
         headers.insert(name, HeaderValue::from_static(value));

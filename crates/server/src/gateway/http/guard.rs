@@ -1,4 +1,5 @@
-//! `Host` and `Origin` (MCP transports, security: DNS rebinding), and what browsers of allowed origins may do (CORS).
+//! The checks that every request passes first: the authority that it names and the origin that it comes from (MCP transports,
+//! security: DNS rebinding), its framing, and what browsers of allowed origins may do (CORS, Fetch metadata).
 
 use std::borrow::Cow;
 
@@ -6,9 +7,9 @@ use engine::access::Hosts;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
-    VARY,
+    TRANSFER_ENCODING, VARY,
 };
-use http::{Request, Response, StatusCode};
+use http::{Request, Response, StatusCode, Uri};
 use transport::net::{Body, Incoming};
 
 use super::answer;
@@ -29,9 +30,19 @@ impl Guard {
         request: &Request<Incoming>,
     ) -> Result<Option<HeaderValue>, Box<Response<Body>>> {
         let headers = request.headers();
-        let host = only(headers, &HOST)?.and_then(|host| host.to_str().ok());
+        only(headers, &HOST)?;
         let origin = only(headers, &ORIGIN)?;
-        let host = lower(host.or_else(|| request.uri().authority().map(http::uri::Authority::as_str)));
+        if !is_plainly_framed(headers) {
+            let message = "`Transfer-Encoding` must be `chunked` alone, in one header: whatever reads it otherwise would see \
+                           another end of this request";
+            return Err(Box::new(answer::refusal(StatusCode::BAD_REQUEST, message)));
+        }
+        if !names_one_host(headers, request.uri()) {
+            let message =
+                "the header `Host` names another host than the request's target; send the same in both";
+            return Err(Box::new(answer::refusal(StatusCode::BAD_REQUEST, message)));
+        }
+        let host = lower(authority(headers, request.uri()));
         if !self.0.knows(&host) {
             let message = format!(
                 "this server does not answer to the host name {host:?}; if it should, add it to `allowedHosts` in the \
@@ -50,6 +61,47 @@ impl Guard {
         }
         Ok(Some(origin.clone()))
     }
+}
+
+/// The host, with its port where one is named, that a request is for: that of its target (absolute form in HTTP/1.1,
+/// `:authority` in HTTP/2), else of its header `Host` (RFC 9112, 3.2.2; RFC 9113, 8.3.1). Everything that decides by a
+/// request's host takes it from here.
+pub(super) fn authority<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a str> {
+    let target = uri.authority().map(http::uri::Authority::as_str);
+    target.or_else(|| headers.get(HOST).and_then(|host| host.to_str().ok()))
+}
+
+/// Returns true unless target and `Host` name different hosts: a proxy may have decided by one, and we by the other.
+fn names_one_host(headers: &HeaderMap, uri: &Uri) -> bool {
+    let (Some(target), Some(host)) = (uri.authority(), headers.get(HOST)) else { return true };
+    let usual = match uri.scheme_str() {
+        Some("http") => ":80",
+        Some("https") => ":443",
+        _ => "",
+    };
+    let plain = |text: &str| text.strip_suffix(usual).unwrap_or(text).to_ascii_lowercase();
+    let target = target.as_str();
+    host.to_str().is_ok_and(|host| host == target || plain(host) == plain(target))
+}
+
+/// Returns true where all who read a request see the same end of its body. hyper only asks that the last encoding of the last
+/// header is `chunked`, and refuses the header in HTTP/1.0 and HTTP/2.
+fn is_plainly_framed(headers: &HeaderMap) -> bool {
+    let mut all = headers.get_all(TRANSFER_ENCODING).iter();
+    all.next().is_none_or(|first| first.as_bytes().eq_ignore_ascii_case(b"chunked")) && all.next().is_none()
+}
+
+/// The refusal of a request that a page of another site had a browser send and that shows no allowed `Origin` (Fetch metadata):
+/// such requests carry what the browser knows, and need no preflight. Those with an `Origin` were checked by [`Guard::check`].
+pub(super) fn refuse_foreign_page(headers: &HeaderMap) -> Option<Response<Body>> {
+    let mut sites = headers.get_all("sec-fetch-site").iter();
+    let is_foreign = sites.any(|site| matches!(site.as_bytes(), b"cross-site" | b"same-site"));
+    if !is_foreign || headers.contains_key(ORIGIN) {
+        return None;
+    }
+    let message = "web pages of other sites may not call this server without an `Origin` that `allowedOrigins` has; the header \
+                   `Sec-Fetch-Site` says that one did";
+    Some(answer::refusal(StatusCode::FORBIDDEN, message))
 }
 
 /// A header that may stand once: of two, whoever else looks may take the other one.

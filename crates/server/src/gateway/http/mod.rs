@@ -96,6 +96,9 @@ impl Arrival {
                 None => self.other(path),
             };
         }
+        if let Some(refusal) = guard::refuse_foreign_page(request.headers()) {
+            return refusal;
+        }
         let preflight = *request.method() == Method::OPTIONS;
         let asks = place.is_none_or(|place| place.asks) && !preflight;
         let profile =
@@ -121,6 +124,9 @@ impl Arrival {
     /// could find out which there are.
     async fn at_no_profile(&self, slug: String, request: Arrived, peer: SocketAddr) -> Response<Body> {
         let shard = &self.shard;
+        if let Some(refusal) = guard::refuse_foreign_page(request.headers()) {
+            return refusal;
+        }
         let row = shard.gateway.snapshot.stranger();
         if *request.method() == Method::OPTIONS {
             return row.map_or_else(guard::preflight, |row| dialect::preflight(row, request.headers()));

@@ -9,7 +9,7 @@ use std::time::Duration;
 use engine::access::Asker;
 use engine::config::Management;
 use engine::rate::Verdict;
-use http::header::{HOST, HeaderMap, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{HeaderMap, HeaderValue, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Method, Request, Response, StatusCode, Uri};
 use serde_json::{Value, json};
 use transport::net::{Body, Incoming};
@@ -75,17 +75,16 @@ fn asked(method: &Method, uri: &Uri) -> String {
 /// Why a request does not count as one of this server's own pages or of a program, if it does not: pages of others, even of
 /// those who may use the MCP endpoints, would start programs in the name of whoever looks at them.
 fn foreign(headers: &HeaderMap, uri: &Uri) -> Option<&'static str> {
-    let host = headers.get(HOST).map(HeaderValue::as_bytes);
-    let host = host.or_else(|| uri.authority().map(|authority| authority.as_str().as_bytes()));
+    let host = guard::authority(headers, uri);
     let is_own = |origin: &HeaderValue| {
         let authority =
             origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, rest)| rest);
-        authority.zip(host).is_some_and(|(authority, host)| authority.as_bytes().eq_ignore_ascii_case(host))
+        authority.zip(host).is_some_and(|(authority, host)| authority.eq_ignore_ascii_case(host))
     };
     if !headers.get_all(ORIGIN).iter().all(is_own) {
         return Some(
             "web pages of another origin may not manage this server, whatever `allowedOrigins` says: their `Origin` is not \
-             this request's `Host`",
+             this request's host",
         );
     }
     let is_near = |site: &HeaderValue| matches!(site.as_bytes(), b"same-origin" | b"none");
