@@ -36,6 +36,8 @@ pub struct SiteSettings {
     pub requests: Requests,
     /// For one request; 30 seconds when `None`.
     pub patience: Option<Duration>,
+    /// Whether content is saved whatever markup it loses.
+    pub allow_markup_loss: bool,
     /// How answers are shown.
     pub answers: Answers,
     /// Whether failed calls are results with `isError` rather than errors with a condition; each server has its own usual

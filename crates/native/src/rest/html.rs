@@ -166,16 +166,7 @@ fn behind_closing<'a>(text: &'a str, name: &str) -> &'a str {
 
 /// Appends the attributes that may stay, each newly quoted.
 fn attributes(out: &mut String, inside: &str) {
-    let mut rest = inside.trim_start_matches(|c: char| c.is_whitespace() || c == '/');
-    while !rest.is_empty() {
-        let end =
-            rest.find(|c: char| c.is_whitespace() || matches!(c, '=' | '/' | '>')).unwrap_or(rest.len());
-        let (name, behind) = rest.split_at(end);
-        let behind = behind.trim_start();
-        let (value, behind) = match behind.strip_prefix('=') {
-            Some(behind) => attribute_value(behind.trim_start()),
-            None => ("", behind),
-        };
+    each_attribute(inside, |name, value| {
         let known = ATTRIBUTES.iter().find(|known| name.eq_ignore_ascii_case(known));
         if let Some(name) = known.filter(|name| !matches!(**name, "href" | "src" | "cite") || is_link(value))
         {
@@ -186,6 +177,38 @@ fn attributes(out: &mut String, inside: &str) {
             out.push_str(&value);
             out.push('"');
         }
+    });
+}
+
+/// Hands each tag of `text` to `each`, and then the attributes of it by which a page's elements are told apart: what they
+/// show, where they lead, and their classes and ids.
+pub(crate) fn tags_and_attributes(text: &str, mut each: impl FnMut(&str, Option<&str>)) {
+    walked(text, |_, tag| {
+        if tag.closes {
+            return;
+        }
+        each(tag.name, None);
+        each_attribute(tag.inside, |name, value| {
+            if ["src", "href", "class", "id"].iter().any(|known| name.eq_ignore_ascii_case(known)) {
+                each(tag.name, Some(value));
+            }
+        });
+    });
+}
+
+/// Hands each attribute of a tag to `each`: its name and its value without quotes.
+fn each_attribute<'t>(inside: &'t str, mut each: impl FnMut(&'t str, &'t str)) {
+    let mut rest = inside.trim_start_matches(|c: char| c.is_whitespace() || c == '/');
+    while !rest.is_empty() {
+        let end =
+            rest.find(|c: char| c.is_whitespace() || matches!(c, '=' | '/' | '>')).unwrap_or(rest.len());
+        let (name, behind) = rest.split_at(end);
+        let behind = behind.trim_start();
+        let (value, behind) = match behind.strip_prefix('=') {
+            Some(behind) => attribute_value(behind.trim_start()),
+            None => ("", behind),
+        };
+        each(name, value);
         // A sign that is no attribute is stepped over, so that this ends.
         let behind = if name.is_empty() && behind.len() == rest.len() { cut_one(behind) } else { behind };
         rest = behind.trim_start_matches(|c: char| c.is_whitespace() || c == '/');

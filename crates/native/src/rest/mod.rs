@@ -6,6 +6,7 @@
 //! | file | is for |
 //! |---|---|
 //! | `step` | what a row says of its requests |
+//! | `source` | content as those who edit it see it |
 //! | `shape` | what of an answer is shown, and in which manner |
 //! | `unread` | answers that are no JSON |
 //! | `mend` | answers of PHP made regular |
@@ -39,6 +40,7 @@ mod place;
 mod request;
 mod settled;
 mod shape;
+mod source;
 mod step;
 mod unread;
 mod world;
@@ -55,9 +57,10 @@ pub(crate) use place::{Doubt, Entry, Place, Places, base_url};
 pub(crate) use settled::settled;
 pub use shape::Answers;
 pub(crate) use shape::{From, Pick, Shape, Shown, pick, told};
+pub(crate) use source::{ALLOW_MARKUP_LOSS, CONTENT_FORMAT, Check, RENDERED};
 pub(crate) use step::{
-    Bind, Encoding, Field, Missing, Open, Source, Step, When, delete, edit, fixed, get, patch, post, purge,
-    put, query, value,
+    Bind, Encoding, Field, Missing, Open, Source, Step, When, content, delete, edit, fixed, get, patch, post,
+    purge, put, query, value,
 };
 pub(crate) use unread::{Unread, json};
 pub(crate) use world::{Limits, RAW, World};

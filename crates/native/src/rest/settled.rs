@@ -33,7 +33,7 @@ pub(crate) fn settled(steps: &[Step], values: &mut Values) {
                     }
                 }
             }
-            Step::File(_) | Step::Make(..) => {}
+            Step::File(_) | Step::Make(..) | Step::Check(_) => {}
         }
     }
 }

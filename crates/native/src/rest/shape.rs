@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::mend::{as_object, lean, mended};
+use super::source::ContentFormat;
 use crate::port::HttpResponse;
 use crate::tools::{Literal, Values};
 
@@ -28,7 +29,8 @@ pub(crate) enum Shape {
     Picked(&'static [Pick]),
     /// A list: how many, and under this name these members of each.
     Listed(&'static str, &'static [Pick]),
-    /// These members of it, each as its path with dots; it is shown under the path's first name.
+    /// These members of it, each as its path with dots, `|` between names of which the first counts that is there; it is shown
+    /// under the path's first name.
     One(&'static str),
     /// A list: how many, and under this name these members of each, as paths.
     List(&'static str, &'static str),
@@ -136,6 +138,8 @@ pub(crate) struct Manner {
     pub(crate) raw: bool,
     /// What the answer's head says.
     pub(crate) totals: Totals,
+    /// In which form content is shown, where the answer has content.
+    pub(crate) content: Option<ContentFormat>,
 }
 
 impl Shape {
@@ -164,7 +168,7 @@ impl Shape {
                     Value::Array(rows) => listed(rows, self.plural(), manner.totals),
                     other => object(other),
                 },
-                _ => self.shaped(mended(answer), values, manner.totals),
+                _ => said_of_content(self.shaped(mended(answer), values, manner.totals), manner.content),
             }),
         }
     }
@@ -291,15 +295,25 @@ fn object(answer: Value) -> Value {
     }
 }
 
+/// An answer with the members that say in which form its content is.
+fn said_of_content(mut answer: Value, content: Option<ContentFormat>) -> Value {
+    if let (Some(members), Some(format)) = (answer.as_object_mut(), content) {
+        members.extend(format.members().into_iter().map(|(name, value)| (name.to_owned(), value)));
+    }
+    answer
+}
+
 fn head(path: &str) -> &str {
     path.split('.').next().unwrap_or(path)
 }
 
-fn chosen(answer: &Value, fields: &str) -> Value {
+fn chosen<'a>(answer: &'a Value, fields: &str) -> Value {
     let mut out = Map::new();
     for path in fields.split_ascii_whitespace() {
         let name = head(path);
-        let found = path.split('.').try_fold(answer, |value, part| value.get(part));
+        // Of parts with `|` between, the first that there is.
+        let part = |value: &'a Value, parts: &str| parts.split('|').find_map(|part| value.get(part));
+        let found = path.split('.').try_fold(answer, part);
         if let Some(found) = found.or_else(|| answer.get(name)) {
             out.insert(name.to_owned(), found.clone());
         }

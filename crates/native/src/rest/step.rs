@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::file::FileFrom;
+use super::source::Check;
 use crate::port::Verb;
 use crate::tools::{Form, Literal, Trouble, Values};
 
@@ -18,6 +19,8 @@ pub(crate) enum Step {
     Ask(Ask),
     /// A file, for a request behind it.
     File(FileFrom),
+    /// A look at what a request behind it would change.
+    Check(Check),
     /// A request whose route and method the call says.
     Open(Open),
     /// A value of this name, made of those that there are; `None` makes none.
@@ -64,6 +67,8 @@ pub(crate) struct Ask {
     pub(crate) acts_as: Verb,
     /// Whether its answer is a file rather than JSON.
     pub(crate) brings_file: bool,
+    /// Whether its answer has content that may be edited, which is then shown as its source.
+    pub(crate) shows_content: bool,
 }
 
 /// Whether a step is taken.
@@ -154,7 +159,13 @@ const fn ask(verb: Verb, base: &'static str, route: &'static str) -> Ask {
         keep: Duration::ZERO,
         acts_as: verb,
         brings_file: false,
+        shows_content: false,
     }
+}
+
+/// A request that reads content, as its source where the account may edit it.
+pub(crate) const fn content(base: &'static str, route: &'static str) -> Ask {
+    Ask { shows_content: true, ..get(base, route) }
 }
 
 /// A request that reads.
@@ -259,11 +270,21 @@ impl Ask {
 }
 
 impl Step {
+    /// Returns true for a request whose answer has content that may be edited.
+    pub(crate) fn shows_content(&self) -> bool {
+        matches!(self, Self::Ask(ask) if ask.shows_content)
+    }
+
+    /// Returns true for a look that may refuse a change.
+    pub(crate) fn is_check(&self) -> bool {
+        matches!(self, Self::Check(_))
+    }
+
     /// What a request does to the world: its method, or what it acts as.
     pub(crate) fn verb(&self) -> Option<Verb> {
         match self {
             Self::Ask(ask) => Some(ask.acts_as),
-            Self::Open(_) | Self::File(_) | Self::Make(..) => None,
+            Self::Open(_) | Self::File(_) | Self::Make(..) | Self::Check(_) => None,
         }
     }
 }

@@ -99,11 +99,15 @@ impl World {
         let (totals, may_be_blank) = (Totals::default(), matches!(shape, Shape::Whole));
         let mut run =
             Run { world: self, arguments, values, mapped, file: None, fields, may_be_blank, totals };
-        let mut last = Value::Null;
+        let (mut last, mut content) = (Value::Null, None);
         for (at, step) in steps.iter().enumerate() {
             match step {
                 Step::File(from) => {
                     run.file = Some(run.had(*from, steps.get(at..).unwrap_or_default()).await?);
+                }
+                Step::Ask(ask) if ask.shows_content && self.answers == Answers::Compact => {
+                    let (answer, format) = run.content(ask).await?;
+                    (last, content) = (answer, format);
                 }
                 Step::Ask(ask) if run.is_due(ask.when) => {
                     last = run.asked(ask).await?;
@@ -113,6 +117,7 @@ impl World {
                     }
                 }
                 Step::Ask(_) => {}
+                Step::Check(check) => run.checked(check).await?,
                 Step::Open(open) => last = run.opened(open).await?,
                 Step::Make(name, make) => {
                     if let Some(value) = make(&run.values)? {
@@ -131,7 +136,7 @@ impl World {
             return Err(Trouble::new(Condition::UpstreamError, words));
         }
         let totals = run.totals;
-        let shown = shape.shown(last, &run.values, Manner { answers: self.answers, raw, totals });
+        let shown = shape.shown(last, &run.values, Manner { answers: self.answers, raw, totals, content });
         Ok(Shown { entries: totals.entries, ..shown })
     }
 
@@ -192,7 +197,7 @@ impl Run<'_> {
     }
 
     /// The answer to a request.
-    async fn asked(&mut self, ask: &Ask) -> Result<Value, Trouble> {
+    pub(super) async fn asked(&mut self, ask: &Ask) -> Result<Value, Trouble> {
         let mut place = self.world.places.place(ask.base, &self.values, self.mapped)?;
         self.world.let_in(&place).await?;
         if let Some(url) = self.world.elsewhere(ask.base, &place) {

@@ -8,7 +8,7 @@ use proto::era::{CacheHint, CacheScope, Era, InvalidArguments, ServerHello, Stru
 use proto::json::quote;
 use proto::mcp::Method;
 use proto::rpc::Frame;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::argument::{Argument, flag};
 use super::found::{Found, Kept};
@@ -17,7 +17,7 @@ use super::read::Policy;
 use super::row::{Act, Tool};
 use super::schema::described;
 use super::trouble::{Condition, Trouble};
-use crate::rest::{Answers, RAW, Shape, Shown, World};
+use crate::rest::{ALLOW_MARKUP_LOSS, Answers, CONTENT_FORMAT, RAW, RENDERED, Shape, Shown, Step, World};
 use crate::server::{Answering, Mapped, NativeCall, NativeServer, Refusal, respond};
 
 const CAPABILITIES: &str = r#"{"tools":{}}"#;
@@ -76,13 +76,19 @@ pub(super) struct Inner {
 }
 
 /// The argument of tools whose answers are shown in part.
-const WHOLE: &[Argument] =
-    &[flag(RAW, "Whether the answer is shown as the site gave it, with all its members.")];
+const WHOLE: &[Argument] = &[AS_GIVEN];
+/// The same of tools that read content which may be edited, and of those that change it.
+const READS_CONTENT: &[Argument] = &[AS_GIVEN, RENDERED];
+const CHANGES_CONTENT: &[Argument] = &[AS_GIVEN, ALLOW_MARKUP_LOSS];
+const AS_GIVEN: Argument =
+    flag(RAW, "Whether the answer is shown as the site gave it, with all its members.");
 
 /// What a tool takes beside its own arguments.
 pub(super) fn more_of(tool: &Tool, compact: bool) -> &'static [Argument] {
     match tool.act {
         Act::Rest(_, Shape::Told(_) | Shape::Made(_) | Shape::File) | Act::Local(_) => &[],
+        Act::Rest(steps, _) if compact && steps.iter().any(Step::shows_content) => READS_CONTENT,
+        Act::Rest(steps, _) if compact && steps.iter().any(Step::is_check) => CHANGES_CONTENT,
         Act::Rest(..) if compact => WHOLE,
         Act::Rest(..) => &[],
     }
@@ -91,7 +97,14 @@ pub(super) fn more_of(tool: &Tool, compact: bool) -> &'static [Argument] {
 /// The schema of a tool's answers, where they are structured.
 fn output_of(tool: &Tool, compact: bool) -> Option<Value> {
     match &tool.act {
-        Act::Rest(_, shape) if compact => shape.schema(),
+        Act::Rest(steps, shape) if compact => {
+            let mut schema = shape.schema()?;
+            if steps.iter().any(Step::shows_content) {
+                schema["properties"][CONTENT_FORMAT] =
+                    json!({"type": "string", "enum": ["source", "rendered"]});
+            }
+            Some(schema)
+        }
         _ => None,
     }
 }

@@ -7,7 +7,9 @@ use super::arguments::{
     MODIFIED_BEFORE, NOT_AUTHORS, NOT_PARENTS, OFFSET, ORDER, PAGE, PARENTS, PER_PAGE, PINGS, POSTS_BY,
     SEARCH, SEARCH_IN, SEMANTICS, SLUG, SLUGS, TEMPLATE, id,
 };
-use crate::rest::{Encoding, Field, FileFrom, Pick, Shape, Source, Step, get, pick, post, value};
+use crate::rest::{
+    Encoding, Field, FileFrom, From, Pick, Shape, Source, Step, content, get, pick, post, value,
+};
 use crate::tools::{Argument, Form, Tool, Trouble, Values, flag, int, raw, text, tool};
 
 const TITLE: Argument = text("title", "The title.");
@@ -48,13 +50,13 @@ const LINE: &[Pick] = &[
 
 const WHOLE: &[Pick] = &[
     pick("id", "/id"),
-    pick("title", "/title/rendered"),
+    Pick { name: "title", from: From::First(&["/title/raw", "/title/rendered"]) },
     pick("link", "/link"),
     pick("source_url", "/source_url"),
     pick("media_type", "/media_type"),
     pick("mime_type", "/mime_type"),
     pick("alt_text", "/alt_text"),
-    pick("caption", "/caption/rendered"),
+    Pick { name: "caption", from: From::First(&["/caption/raw", "/caption/rendered"]) },
     pick("media_details", "/media_details"),
 ];
 
@@ -110,7 +112,7 @@ pub(super) const TOOLS: &[Tool] = &[
         "wp_get_media_item",
         "One item of the media.",
         &[id("The item's number.")],
-        &[get("wp", "/media/{id}").step()],
+        &[content("wp", "/media/{id}").step()],
         Shape::Picked(WHOLE),
     ),
     tool(

@@ -7,7 +7,8 @@ use super::arguments::{
     PAGES_BY, PARENT, PARENTS, PASSWORD, PER_PAGE, PINGS, PLACED, POSTS_BY, SEARCH, SEARCH_IN, SEMANTICS,
     SLUG, SLUGS, STICKS, STICKY, TAGS, TAX_RELATION, TEMPLATE, WITH_TAGS, id,
 };
-use crate::rest::{From, Pick, Shape, delete, get, pick, post};
+use super::markup::keeps_markup;
+use crate::rest::{From, Pick, Shape, content, delete, get, pick, post};
 use crate::tools::{Argument, Effect, Literal, Tool, html, text, tool};
 
 const WRITTEN: &[&str] = &["draft", "publish", "pending", "private"];
@@ -34,17 +35,18 @@ const LINE_WITH_EXCERPT: &[Pick] = &[
     pick("excerpt", "/excerpt/rendered"),
 ];
 
+/// A post as it is read: each text as its source, where the site shows that.
 const WHOLE: &[Pick] = &[
     pick("id", "/id"),
-    pick("title", "/title/rendered"),
-    pick("content", "/content/rendered"),
+    Pick { name: "title", from: From::First(&["/title/raw", "/title/rendered"]) },
+    Pick { name: "content", from: From::First(&["/content/raw", "/content/rendered"]) },
     pick("link", "/link"),
     pick("status", "/status"),
     pick("date", "/date"),
     pick("modified", "/modified"),
     pick("author", "/author"),
     pick("featured_media", "/featured_media"),
-    pick("excerpt", "/excerpt/rendered"),
+    Pick { name: "excerpt", from: From::First(&["/excerpt/raw", "/excerpt/rendered"]) },
 ];
 
 const UPDATED: &[Pick] = &[
@@ -107,7 +109,7 @@ pub(super) const TOOLS: &[Tool] = &[
         "wp_get_post",
         "A post with its content.",
         &[id("The post's number."), OF_PASSWORD, EXCERPT_LENGTH],
-        &[get("wp", "/posts/{id}").step()],
+        &[content("wp", "/posts/{id}").step()],
         Shape::Picked(WHOLE),
     ),
     tool(
@@ -160,7 +162,7 @@ pub(super) const TOOLS: &[Tool] = &[
             TEMPLATE,
             DATE_GMT,
         ],
-        &[post("wp", "/posts/{id}").step()],
+        &[keeps_markup("wp", "/posts/{id}"), post("wp", "/posts/{id}").step()],
         Shape::Picked(UPDATED),
     )
     .effect(Effect::Changes),
@@ -247,7 +249,7 @@ pub(super) const TOOLS: &[Tool] = &[
             PINGS,
             DATE_GMT,
         ],
-        &[post("wp", "/pages/{id}").step()],
+        &[keeps_markup("wp", "/pages/{id}"), post("wp", "/pages/{id}").step()],
         Shape::Picked(UPDATED),
     )
     .effect(Effect::Changes),

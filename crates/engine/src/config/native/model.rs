@@ -119,6 +119,9 @@ pub struct Site {
     /// members that matter and nothing beside them (`plain`), as the systems show them that the presets are for.
     #[schemars(with = "Option<Answers>", extend("default" = "compact"))]
     pub answers: Answers,
+    /// Changes of content are saved even if blocks or shortcodes of the current content become plain HTML.
+    #[schemars(with = "Option<written::Flag>", extend("default" = false))]
+    pub allow_markup_loss: bool,
     /// Only tools that read are there.
     #[schemars(with = "Option<written::Flag>", extend("default" = false))]
     pub read_only: bool,

@@ -25,6 +25,7 @@ const SITE_KEYS: &[&str] = &[
     "atOnce",
     "rate",
     "answers",
+    "allowMarkupLoss",
     "readOnly",
     "imageKey",
     "imageHost",
@@ -128,6 +129,8 @@ fn read_site(reader: &mut Reader<'_>, entry: &Entry, base: Option<&Site>) -> Opt
         None => Some(base.map_or_else(Answers::default, |base| base.answers)),
     };
     let read_only = reader.flag_in(&mut fields, "readOnly", base.is_some_and(|base| base.read_only));
+    let allow_markup_loss =
+        reader.flag_in(&mut fields, "allowMarkupLoss", base.is_some_and(|base| base.allow_markup_loss));
     let images = read_images(reader, &mut fields, base);
     let old_requests = base.map(|base| base.requests.clone()).unwrap_or_default();
     let requests = read_requests(reader, &mut fields, old_requests);
@@ -158,6 +161,7 @@ fn read_site(reader: &mut Reader<'_>, entry: &Entry, base: Option<&Site>) -> Opt
         at_once: at_once?,
         rate: rate.ok()?,
         answers,
+        allow_markup_loss,
         read_only,
         image_key,
         image_host,

@@ -63,6 +63,13 @@ fn steps_use_values_that_are_there() {
         for step in steps {
             match step {
                 Step::Make(name, _) => found.push(name),
+                Step::Check(check) => {
+                    assert!(
+                        may(check.given) && places(check.ask.route).iter().all(|name| sure(name)),
+                        "{}",
+                        tool.name
+                    );
+                }
                 Step::Open(open) => assert!(sure(open.route) && may(open.query), "{}", tool.name),
                 Step::File(from) => assert!(of_file(from).iter().all(|name| sure(name)), "{}", tool.name),
                 Step::Ask(ask) => {
@@ -97,7 +104,7 @@ fn every_argument_is_used() {
                     places(ask.route).contains(&row.name)
                         || ask.fields.iter().any(|field| is_it(&field.source))
                 }
-                Step::Make(..) | Step::Open(_) => false,
+                Step::Make(..) | Step::Open(_) | Step::Check(_) => false,
             });
             // A key and a language are read by the place that is asked.
             assert!(used || ["apiKey", "language"].contains(&row.name), "{}: {}", tool.name, row.name);

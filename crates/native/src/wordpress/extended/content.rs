@@ -1,7 +1,7 @@
 //! Posts, pages, things of any type; their revisions and autosaves.
 
 use super::{PHASE, rows, versions};
-use crate::rest::{Shape, edit, get};
+use crate::rest::{Shape, content, edit};
 use crate::tools::{Argument, Form, Tool, html, int, object, text, tool};
 use crate::wordpress::arguments::{
     AFTER, AUTHOR, BEFORE, COMMENTS, CONTEXT, DATE, DATE_GMT, EXCERPT_LENGTH, EXCLUDE, FORCE, INCLUDE,
@@ -14,10 +14,10 @@ pub(super) const VERSION: Argument = int("version", "The number of the version."
 pub(super) const VERSIONS: Shape =
     Shape::List("versions", "id parent author date modified slug title.rendered");
 pub(super) const VERSION_SHOWN: Shape =
-    Shape::One("id parent author date modified title.rendered content.rendered excerpt.rendered");
+    Shape::One("id parent author date modified title.raw|rendered content.raw|rendered excerpt.raw|rendered");
 
 const ONE: Shape = Shape::One(
-    "id type title.rendered content.rendered excerpt.rendered slug link status date modified author parent \
+    "id type title.raw|rendered content.raw|rendered excerpt.raw|rendered slug link status date modified author parent \
      menu_order template featured_media comment_status categories tags meta",
 );
 const SAVED: Shape = Shape::One("id type title.rendered slug link status date modified");
@@ -47,7 +47,7 @@ pub(super) const POSTS: &[Tool] = &[
         "wp_get_page",
         "A page with its content.",
         &[ID, CONTEXT, OF_PASSWORD, EXCERPT_LENGTH],
-        &[get("index", "/wp/v2/pages/{id}").step()],
+        &[content("index", "/wp/v2/pages/{id}").step()],
         ONE,
     )
     .phase(PHASE),
@@ -99,28 +99,28 @@ pub(super) const ANY: &[Tool] = rows! {
          POSTS_BY, SLUGS, OF_STATUS, CONTEXT, SEARCH_IN, SEMANTICS, TAX_RELATION, FILTERS];
         get "/wp/v2/{type}" => LINES;
     "wp_get_item", "One thing of any type, with its content.", [TYPE, ID, CONTEXT, OF_PASSWORD, EXCERPT_LENGTH];
-        get "/wp/v2/{type}/{id}" => ONE;
+        content "/wp/v2/{type}/{id}" => ONE;
     "wp_create_item", "Makes something of any type.",
         [TYPE, TITLE, CONTENT, EXCERPT, STATUS.or_text("draft"), SLUG, DATE, DATE_GMT, PASSWORD, TEMPLATE, META,
          FIELDS];
         post "/wp/v2/{type}" => SAVED;
     "wp_update_item", "Changes something of any type; what is left out stays.",
         [TYPE, ID, TITLE, CONTENT, EXCERPT, STATUS, SLUG, DATE, DATE_GMT, PASSWORD, TEMPLATE, META, FIELDS];
-        edit "/wp/v2/{type}/{id}" => SAVED;
+        edit "/wp/v2/{type}/{id}", keeps "/wp/v2/{type}/{id}" => SAVED;
     "wp_delete_item", "Puts something of any type into the bin, or removes it.", [TYPE, ID, FORCE];
         delete "/wp/v2/{type}/{id}" => Shape::Whole;
     "wp_get_item_revisions", "Lists earlier versions of something of any type.",
         [TYPE, ID, PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER, VERSIONS_BY, CONTEXT];
         get "/wp/v2/{type}/{id}/revisions" => VERSIONS;
     "wp_get_item_revision", "An earlier version of something of any type.", [TYPE, ID, VERSION, CONTEXT];
-        get "/wp/v2/{type}/{id}/revisions/{version}" => VERSION_SHOWN;
+        content "/wp/v2/{type}/{id}/revisions/{version}" => VERSION_SHOWN;
     "wp_delete_item_revision", "Removes an earlier version of something of any type for good.", [TYPE, ID, VERSION];
         purge "/wp/v2/{type}/{id}/revisions/{version}" => Shape::Whole;
     "wp_get_item_autosaves", "Lists what was saved while something of any type was written.", [TYPE, ID, CONTEXT];
         get "/wp/v2/{type}/{id}/autosaves" => VERSIONS;
     "wp_get_item_autosave", "What was saved while something of any type was written.", [TYPE, ID, VERSION, CONTEXT];
-        get "/wp/v2/{type}/{id}/autosaves/{version}" => VERSION_SHOWN;
+        content "/wp/v2/{type}/{id}/autosaves/{version}" => VERSION_SHOWN;
     "wp_create_item_autosave", "Saves a version of something of any type without putting it in force.",
         [TYPE, ID, TITLE, CONTENT, EXCERPT, STATUS, SLUG, DATE, DATE_GMT, PASSWORD, META, FIELDS];
-        post "/wp/v2/{type}/{id}/autosaves" => VERSION_SHOWN;
+        post "/wp/v2/{type}/{id}/autosaves", keeps "/wp/v2/{type}/{id}" => VERSION_SHOWN;
 };

@@ -34,14 +34,14 @@ pub(super) const BLOCKS: &[Tool] = rows! {
          MODIFIED_AFTER, MODIFIED_BEFORE, SEARCH_IN, SEMANTICS, TAX_RELATION, CONTEXT];
         get "/wp/v2/blocks" => Shape::List("blocks", "id slug status title.raw modified wp_pattern_category");
     "wp_get_block", "One of them with its content.", [ID, CONTEXT, OF_PASSWORD, EXCERPT_LENGTH];
-        get "/wp/v2/blocks/{id}" => BLOCK;
+        content "/wp/v2/blocks/{id}" => BLOCK;
     "wp_create_block", "Keeps a block for use in many places.",
         [TITLE.required(), CONTENT.required(), STATUS.or_text("publish"), SLUG, GROUPS, EXCERPT, DATE, DATE_GMT,
          PASSWORD, TEMPLATE, META];
         post "/wp/v2/blocks" => BLOCK;
     "wp_update_block", "Changes it in all places; what is left out stays.",
         [ID, TITLE, CONTENT, STATUS, SLUG, GROUPS, EXCERPT, DATE, DATE_GMT, PASSWORD, TEMPLATE, META];
-        edit "/wp/v2/blocks/{id}" => BLOCK;
+        edit "/wp/v2/blocks/{id}", keeps "/wp/v2/blocks/{id}" => BLOCK;
     "wp_delete_block", "Puts it into the bin, or removes it.", [ID, FORCE];
         delete "/wp/v2/blocks/{id}" => Shape::Whole;
     "wp_get_block_types", "Lists the kinds of blocks that the site has.", [NAMESPACE, CONTEXT];
@@ -107,7 +107,7 @@ macro_rules! templates {
                 post concat!("/wp/v2/", $many) => Shape::One(SHAPE);
             concat!("wp_update_", $one), "Changes one; what is left out stays.",
                 [KEY, TITLE, CONTENT, ABOUT, STATUS, AUTHOR $(, $area)?];
-                edit concat!("/wp/v2/", $many, "/{*id}") => Shape::One(SHAPE);
+                edit concat!("/wp/v2/", $many, "/{*id}"), keeps concat!("/wp/v2/", $many, "/{*id}") => Shape::One(SHAPE);
             concat!("wp_delete_", $one), "Removes what was changed in one; what the theme brings stays.",
                 [KEY, FORCE];
                 delete concat!("/wp/v2/", $many, "/{*id}") => Shape::Whole;
@@ -124,7 +124,7 @@ macro_rules! templates {
                 get concat!("/wp/v2/", $many, "/{*id}/autosaves/{version}") => DRAFT;
             concat!("wp_create_", $one, "_autosave"), "Saves a version of one without putting it in force.",
                 [KEY, TITLE, CONTENT, ABOUT, STATUS, AUTHOR];
-                post concat!("/wp/v2/", $many, "/{*id}/autosaves") => DRAFT;
+                post concat!("/wp/v2/", $many, "/{*id}/autosaves"), keeps concat!("/wp/v2/", $many, "/{*id}") => DRAFT;
         }
     };
 }

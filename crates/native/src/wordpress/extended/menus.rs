@@ -15,7 +15,7 @@ const TITLE: Argument = text("title", "The title.");
 const STATUS: Argument =
     text("status", "The status.").among(&["publish", "future", "draft", "pending", "private"]);
 
-const MENU: Shape = Shape::One("id slug status title.rendered content.rendered modified link");
+const MENU: Shape = Shape::One("id slug status title.raw|rendered content.raw|rendered modified link");
 const BLOCKS: Argument = html("content", "The menu, in blocks such as navigation-link.");
 
 /// Menus of block themes.
@@ -25,13 +25,13 @@ pub(super) const NAVIGATION: &[Tool] = rows! {
          OF_STATUS, MODIFIED_AFTER, MODIFIED_BEFORE, SEARCH_IN, SEMANTICS, CONTEXT];
         get "/wp/v2/navigation" => Shape::List("navigations", "id slug status title.rendered modified");
     "wp_get_navigation", "One menu of a block theme.", [ID, CONTEXT, OF_PASSWORD];
-        get "/wp/v2/navigation/{id}" => MENU;
+        content "/wp/v2/navigation/{id}" => MENU;
     "wp_create_navigation", "Makes a menu of a block theme.",
         [TITLE.required(), BLOCKS, STATUS.or_text("publish"), SLUG, DATE, DATE_GMT, PASSWORD, TEMPLATE];
         post "/wp/v2/navigation" => MENU;
     "wp_update_navigation", "Changes a menu of a block theme; what is left out stays.",
         [ID, TITLE, BLOCKS, STATUS, SLUG, DATE, DATE_GMT, PASSWORD, TEMPLATE];
-        edit "/wp/v2/navigation/{id}" => MENU;
+        edit "/wp/v2/navigation/{id}", keeps "/wp/v2/navigation/{id}" => MENU;
     "wp_delete_navigation", "Puts a menu of a block theme into the bin, or removes it.", [ID, FORCE];
         delete "/wp/v2/navigation/{id}" => Shape::Whole;
     "wp_get_navigation_revisions", "Lists earlier versions of a menu of a block theme.",

@@ -70,7 +70,7 @@ pub(super) const KINDS: &[Tool] = rows! {
 };
 
 const COMMENT: Shape = Shape::One(
-    "id post parent author author_name author_email author_url date content.rendered status type link",
+    "id post parent author author_name author_email author_url date content.raw|rendered status type link",
 );
 const MODERATED: Shape = Shape::One("id post status author_name link");
 const SAYS: Argument = html("content", "What it says.");
@@ -92,7 +92,7 @@ macro_rules! moderation {
 pub(super) const COMMENTS: &[Tool] = &[
     rows! {
         "wp_get_comment", "One comment.", [ID, CONTEXT, text("password", "The post's password, where it has one.")];
-            get "/wp/v2/comments/{id}" => COMMENT;
+            content "/wp/v2/comments/{id}" => COMMENT;
     }[0],
     rows! {
         "wp_create_comment", "Writes a comment.",

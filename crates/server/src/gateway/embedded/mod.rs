@@ -100,6 +100,7 @@ fn site_settings(site: Option<&Site>) -> SiteSettings {
         private_files: site.private_files,
         private_sites: site.private_sites,
         read_only: site.read_only,
+        allow_markup_loss: site.allow_markup_loss,
         requests: Requests { allow: site.requests.allow.clone(), write: site.requests.write },
         image_key: site.image_key.as_ref().map(|key| SecretString::from(key.expose().to_owned())),
         image_host: site.image_host.as_ref().map(|host| host.expose().to_owned()),

@@ -1,0 +1,124 @@
+//! Block comments (`<!-- wp:name {…} -->`) and the tree that they make, as WordPress reads them (WP_Block_Parser). It must not
+//! know what a block means.
+
+use memchr::memmem;
+
+/// A block, or a block without content of its own when `is_void`.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Block<'t> {
+    /// The name as it is written: `heading`, `core/heading` and `heading` are the same block.
+    pub(super) name: &'t str,
+    /// The index of the block that it stands in.
+    pub(super) parent: Option<usize>,
+    /// True for a single comment that ends in `/-->`: the site renders such a block.
+    pub(super) is_void: bool,
+    /// The HTML between its comments, without the blocks inside it.
+    pub(super) own: Vec<&'t str>,
+}
+
+/// Content as a list of blocks in the order of their opening comments.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Content<'t> {
+    pub(super) blocks: Vec<Block<'t>>,
+    /// The HTML outside of all blocks.
+    pub(super) freeform: Vec<&'t str>,
+}
+
+/// One block comment.
+#[derive(Debug, PartialEq, Eq)]
+enum Delimiter<'t> {
+    Opens(&'t str),
+    Closes(&'t str),
+    Void(&'t str),
+}
+
+/// Reads content. Every text is content: what is no block comment stands as HTML where it is.
+pub(super) fn parse(text: &str) -> Content<'_> {
+    let mut content = Content::default();
+    let mut open: Vec<usize> = Vec::new();
+    let (mut from, mut at) = (0, 0);
+    while let Some(found) = memmem::find(&text.as_bytes()[at..], b"<!--") {
+        let start = at + found;
+        let Some((delimiter, length)) = delimiter(&text[start..]) else {
+            at = start + 4;
+            continue;
+        };
+        content.add(open.last().copied(), &text[from..start]);
+        (from, at) = (start + length, start + length);
+        match delimiter {
+            Delimiter::Opens(name) => {
+                open.push(content.blocks.len());
+                content.begin(name, open.iter().rev().nth(1).copied(), false);
+            }
+            Delimiter::Void(name) => content.begin(name, open.last().copied(), true),
+            // One that closes nothing is left out; those inside a block that closes end with it.
+            Delimiter::Closes(name) => {
+                if let Some(depth) = open.iter().rposition(|index| content.blocks[*index].name == name) {
+                    open.truncate(depth);
+                }
+            }
+        }
+    }
+    content.add(open.last().copied(), &text[from..]);
+    content
+}
+
+impl<'t> Content<'t> {
+    fn add(&mut self, block: Option<usize>, html: &'t str) {
+        if html.trim().is_empty() {
+            return;
+        }
+        match block {
+            Some(index) => self.blocks[index].own.push(html),
+            None => self.freeform.push(html),
+        }
+    }
+
+    fn begin(&mut self, name: &'t str, parent: Option<usize>, is_void: bool) {
+        self.blocks.push(Block { name, parent, is_void, own: Vec::new() });
+    }
+
+    /// The names of the blocks around a block, the innermost first.
+    pub(super) fn names_around(&self, block: &Block<'t>) -> Vec<&'t str> {
+        let mut names = Vec::new();
+        let mut parent = block.parent;
+        while let Some(around) = parent.map(|index| &self.blocks[index]) {
+            names.push(around.name);
+            parent = around.parent;
+        }
+        names
+    }
+}
+
+/// The block comment at the beginning of `text`, which begins with `<!--`, and its length.
+fn delimiter(text: &str) -> Option<(Delimiter<'_>, usize)> {
+    let inside = text.get(4..)?;
+    let end = memmem::find(inside.as_bytes(), b"-->")?;
+    let comment = &inside[..end];
+    let word = comment.trim_start();
+    if word.len() == comment.len() {
+        return None;
+    }
+    let (closes, word) = word.strip_prefix('/').map_or((false, word), |word| (true, word));
+    let word = word.strip_prefix("wp:")?;
+    let name_end = word
+        .find(|c: char| !(c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '/')))
+        .unwrap_or(word.len());
+    let (name, rest) = word.split_at(name_end);
+    let (name, rest) = match name.strip_suffix('/') {
+        // `<!-- wp:more/-->` has no blank; WordPress takes it for no block.
+        Some(_) => return None,
+        None => (name, rest),
+    };
+    let name = name.strip_prefix("core/").unwrap_or(name);
+    let is_name = name.starts_with(|c: char| c.is_ascii_lowercase());
+    if !is_name || !rest.starts_with(char::is_whitespace) {
+        return None;
+    }
+    let found = match (closes, rest.ends_with('/')) {
+        (true, _) => Delimiter::Closes(name),
+        (false, true) => Delimiter::Void(name),
+        (false, false) => Delimiter::Opens(name),
+    };
+    Some((found, 4 + end + 3))
+}

@@ -1,0 +1,37 @@
+//! The look at current content before a tool changes it. It must not know which tool.
+
+use serde_json::Value;
+
+use super::loss::markup_loss;
+use crate::rest::{Check, Field, Step, fixed, get};
+use crate::tools::{Condition, Literal, Trouble, Values};
+
+/// The argument with the new content.
+const CONTENT: &str = "content";
+/// The current content as editors see it, and nothing else.
+const SOURCE: &[Field] = &[fixed("context", Literal::Text("edit")), fixed("_fields", Literal::Text(CONTENT))];
+/// How much of the current source a refusal shows, in characters: the tools of presets do not show it otherwise.
+const SHOWN: usize = 2000;
+
+/// Refuses new content that would turn blocks or shortcodes of the current content, which is at this route, into plain HTML.
+pub(in crate::wordpress) const fn keeps_markup(base: &'static str, route: &'static str) -> Step {
+    Step::Check(Check { ask: get(base, route).alone().with(SOURCE), given: CONTENT, judge: keeps })
+}
+
+fn keeps(current: &Value, values: &Values) -> Result<(), Trouble> {
+    let content = &current[CONTENT];
+    let source = content["raw"].as_str().or(content.as_str()).unwrap_or_default();
+    let Some(loss) = markup_loss(source, content["rendered"].as_str(), values.text(CONTENT)) else {
+        return Ok(());
+    };
+    let mut shown: String = source.chars().take(SHOWN).collect();
+    if shown.len() < source.len() {
+        shown.push('…');
+    }
+    let words = format!(
+        "not saved: the new content would turn markup of the current content into plain HTML ({loss}). Change the source, with its \
+         block comments and shortcodes, rather than the rendered HTML. To save it anyway, set allow_markup_loss to true where the \
+         tool has it, or allowMarkupLoss in the site's configuration. The current source:\n{shown}"
+    );
+    Err(Trouble::new(Condition::ToolFailed, words).with("lost", loss.to_string()))
+}

@@ -1,0 +1,201 @@
+//! What one text has that the next one turns into plain HTML. Deleting a block with its text is no loss, and neither is making
+//! another block of it. It must not know where the texts come from.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
+
+use super::blocks::{Block, Content, parse};
+use super::shortcodes::shortcodes;
+use super::tokens::{common, excess, tags_and_values, words, words_of};
+
+/// At least this share of a text's words, as a fraction, makes another text a copy of it.
+const KEPT: (usize, usize) = (3, 5);
+/// At least this share of what only a rendering has makes a text one that took it over.
+const TAKEN: (usize, usize) = (3, 10);
+/// A text of fewer words counts as kept only where it stands word by word: single words occur anywhere.
+const FEW: usize = 4;
+
+/// Markup that a change would lose: names of blocks whose text stays without their comments, and of dynamic blocks and
+/// shortcodes in whose place their rendering stands.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(in crate::wordpress) struct MarkupLoss {
+    /// How many blocks of each name.
+    pub(super) blocks: BTreeMap<String, usize>,
+    /// The dynamic blocks and shortcodes, as they are written.
+    pub(super) rendered: Vec<String>,
+}
+
+impl fmt::Display for MarkupLoss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts: Vec<String> = self
+            .blocks
+            .iter()
+            .map(|(name, count)| match count {
+                1 => format!("a {name} block"),
+                count => format!("{count} {name} blocks"),
+            })
+            .collect();
+        parts.extend(self.rendered.iter().cloned());
+        f.write_str(&parts.join(", "))
+    }
+}
+
+/// What `new` would lose of the markup of `source`; `None` when nothing. `rendered` is what the site makes of `source`, where
+/// that is known: without it nobody can tell a rendering from new text.
+pub(in crate::wordpress) fn markup_loss(
+    source: &str,
+    rendered: Option<&str>,
+    new: &str,
+) -> Option<MarkupLoss> {
+    let (old, next) = (parse(source), parse(new));
+    let mut loss = MarkupLoss { blocks: bare_blocks(&old, &next), rendered: Vec::new() };
+    if let Some(rendered) = rendered {
+        let missing = missing_dynamics(source, rendered, new, (&old, &next));
+        if !missing.is_empty() && takes_rendering(source, rendered, new) {
+            loss.rendered = missing;
+        }
+    }
+    (loss != MarkupLoss::default()).then_some(loss)
+}
+
+/// How often each name occurs among the blocks of which `counts` is true.
+fn by_name<'t>(content: &Content<'t>, counts: impl Fn(&Block<'t>) -> bool) -> BTreeMap<&'t str, usize> {
+    let mut names = BTreeMap::new();
+    for block in content.blocks.iter().filter(|block| counts(block)) {
+        *names.entry(block.name).or_default() += 1;
+    }
+    names
+}
+
+/// The names that occur less often than before, and how much less often.
+fn fewer<'t>(before: &BTreeMap<&'t str, usize>, now: &BTreeMap<&str, usize>) -> Vec<(&'t str, usize)> {
+    let left = |(name, count): (&&'t str, &usize)| {
+        let less = count.saturating_sub(now.get(*name).copied().unwrap_or_default());
+        (less > 0).then_some((*name, less))
+    };
+    before.iter().filter_map(left).collect()
+}
+
+/// The blocks whose content stands in `next` as plain HTML.
+fn bare_blocks(old: &Content<'_>, next: &Content<'_>) -> BTreeMap<String, usize> {
+    let is_static = |block: &Block<'_>| !block.is_void;
+    let mut lost = BTreeMap::new();
+    let mut places: HashMap<Option<&str>, Bare> = HashMap::new();
+    for (name, less) in fewer(&by_name(old, is_static), &by_name(next, is_static)) {
+        // Those that stand as they were are not the ones that are missing.
+        let mut kept: HashMap<Vec<String>, usize> = HashMap::new();
+        for block in next.blocks.iter().filter(|block| block.name == name) {
+            *kept.entry(words_of(&block.own)).or_default() += 1;
+        }
+        let mut bare = 0;
+        for block in old.blocks.iter().filter(|block| block.name == name && !block.is_void) {
+            let words = words_of(&block.own);
+            if let Some(count) = kept.get_mut(&words).filter(|count| **count > 0) {
+                *count -= 1;
+                continue;
+            }
+            // Its content may stand outside of all blocks, or in a block that it stood in.
+            let around = old.names_around(block).into_iter().map(Some).chain([None]);
+            let stands = around.into_iter().any(|place| {
+                places.entry(place).or_insert_with(|| Bare::of(place, old, next)).has(block, &words)
+            });
+            bare += usize::from(stands);
+        }
+        if bare > 0 {
+            lost.insert(name.to_owned(), bare.min(less));
+        }
+    }
+    lost
+}
+
+/// What stands in one place of the next text as plain HTML, and did not before.
+struct Bare {
+    counts: HashMap<String, usize>,
+    /// Runs of fewer than [`FEW`] words.
+    runs: HashSet<String>,
+    values: HashSet<String>,
+}
+
+impl Bare {
+    /// In blocks of the name `place`, or outside of all blocks.
+    fn of(place: Option<&str>, old: &Content<'_>, next: &Content<'_>) -> Self {
+        let (before, now) = (pieces(old, place), pieces(next, place));
+        let (before_words, now_words) = (words_of(&before), words_of(&now));
+        let runs_of = |words: &[String]| -> HashSet<String> {
+            (1..FEW).flat_map(|length| words.windows(length).map(|run| run.join(" "))).collect()
+        };
+        let had = runs_of(&before_words);
+        let values_of = |pieces: &[&str]| -> HashSet<String> {
+            pieces.iter().flat_map(|html| tags_and_values(html).1).collect()
+        };
+        let had_values = values_of(&before);
+        Self {
+            counts: excess(&now_words, &before_words),
+            runs: runs_of(&now_words).into_iter().filter(|run| !had.contains(run)).collect(),
+            values: values_of(&now).into_iter().filter(|value| !had_values.contains(value)).collect(),
+        }
+    }
+
+    /// Returns true where the content of `block` stands here. A block without words, such as an image, is known by its
+    /// addresses and classes.
+    fn has(&self, block: &Block<'_>, words: &[String]) -> bool {
+        match words.len() {
+            0 => block
+                .own
+                .iter()
+                .any(|html| tags_and_values(html).1.iter().any(|value| self.values.contains(value))),
+            1..FEW => self.runs.contains(&words.join(" ")),
+            length => common(words, &self.counts) * KEPT.1 >= length * KEPT.0,
+        }
+    }
+}
+
+fn pieces<'c>(content: &'c Content<'_>, place: Option<&str>) -> Vec<&'c str> {
+    match place {
+        None => content.freeform.clone(),
+        Some(name) => {
+            let here = content.blocks.iter().filter(|block| block.name == name);
+            here.flat_map(|block| block.own.iter().copied()).collect()
+        }
+    }
+}
+
+/// The dynamic blocks and shortcodes that `new` has fewer of. What the site shows as it is written is no shortcode there.
+fn missing_dynamics(
+    source: &str,
+    rendered: &str,
+    new: &str,
+    (old, next): (&Content<'_>, &Content<'_>),
+) -> Vec<String> {
+    let is_void = |block: &Block<'_>| block.is_void;
+    let blocks = fewer(&by_name(old, is_void), &by_name(next, is_void));
+    let mut missing: Vec<String> =
+        blocks.into_iter().map(|(name, _)| format!("<!-- wp:{name} /-->")).collect();
+    let shown = shortcodes(rendered);
+    let expanded: BTreeMap<&str, usize> =
+        shortcodes(source).into_iter().filter(|(name, _)| !shown.contains_key(name)).collect();
+    missing.extend(fewer(&expanded, &shortcodes(new)).into_iter().map(|(name, _)| format!("[{name}]")));
+    missing
+}
+
+/// Returns true where `new` was made of the rendering rather than of the source: it has what only the rendering has.
+fn takes_rendering(source: &str, rendered: &str, new: &str) -> bool {
+    let ((old_tags, old_values), (tags, values), (new_tags, new_values)) =
+        (tags_and_values(source), tags_and_values(rendered), tags_and_values(new));
+    if new_values.iter().any(|value| values.contains(value) && !old_values.contains(value)) {
+        return true;
+    }
+    let (old_words, shown_words, new_words) = (words(source), words(rendered), words(new));
+    let only_shown = excess(&shown_words, &old_words);
+    let fresh = excess(&new_words, &old_words);
+    let taken: usize =
+        fresh.iter().map(|(word, count)| only_shown.get(word).map_or(0, |shown| (*shown).min(*count))).sum();
+    let shown: usize = only_shown.values().sum();
+    if taken > 0 && taken * TAKEN.1 >= shown * TAKEN.0 {
+        return true;
+    }
+    // What renders to nothing leaves no trace but in what the site makes of the rest, such as paragraphs of lines.
+    let has_tags = new_tags.iter().any(|tag| tags.contains(tag) && !old_tags.contains(tag));
+    let counts = excess(&shown_words, &[]);
+    has_tags && !new_words.is_empty() && common(&new_words, &counts) * KEPT.1 >= new_words.len() * KEPT.0
+}

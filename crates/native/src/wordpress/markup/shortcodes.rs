@@ -1,0 +1,36 @@
+//! Shortcodes in a text, by name: `[gallery ids="1,2"]`, `[caption]…[/caption]`. It must not know which a site has: only the
+//! site does, and what it does not know it shows as it is written.
+
+use std::collections::BTreeMap;
+
+use memchr::memchr;
+
+/// How often each name opens a shortcode. `[[name]]` is the way to write one without meaning it, and does not count.
+pub(super) fn shortcodes(text: &str) -> BTreeMap<&str, usize> {
+    let mut found = BTreeMap::new();
+    let mut at = 0;
+    while let Some(next) = memchr(b'[', &text.as_bytes()[at..]) {
+        let start = at + next;
+        at = start + 1;
+        let is_escaped = text[at..].starts_with('[') || text[..start].ends_with('[');
+        if is_escaped {
+            continue;
+        }
+        if let Some(name) = name(&text[at..]) {
+            *found.entry(name).or_default() += 1;
+        }
+    }
+    found
+}
+
+/// The name behind an opening bracket, where a bracket closes what it begins.
+fn name(text: &str) -> Option<&str> {
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_')))?;
+    let (name, rest) = text.split_at(end);
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic());
+    let goes_on = rest.starts_with(|c: char| c.is_whitespace() || matches!(c, ']' | '/'));
+    let closes = rest.find([']', '[', '<']).is_some_and(|end| rest[end..].starts_with(']'))
+        // Attributes may hold markup in quotes.
+        || rest.contains(']');
+    (is_name && goes_on && closes).then_some(name)
+}
