@@ -1,6 +1,10 @@
 // Posts, pages, things of any type; their earlier versions and autosaves.
 // Each case: who, tool, arguments, what comes back (`STATUS CODE` when refused), what is kept of it for others.
 
+// A block that the site shows as it is, another, and a shortcode that it expands.
+const SOURCE = '<!-- wp:heading -->\n<h2 class="wp-block-heading">At the lake</h2>\n<!-- /wp:heading -->\n\n<!-- wp:paragraph -->\n<p>It is open all day long.</p>\n<!-- /wp:paragraph -->\n\n[gallery ids="$$picture"]';
+const CHANGED = SOURCE.replace('open', 'closed');
+
 export default [
   ['subscriber', 'wp_restore_post', { id: '$binned' }, '403 rest_cannot_edit'],
   ['admin', 'wp_restore_post', { id: '$binned', status: 'pending' }, { id: '$binned', status: 'pending', title: /binned post/ }],
@@ -11,6 +15,19 @@ export default [
   ['admin', 'wp_delete_page', { id: '$other' }, { status: 'trash' }],
   ['subscriber', 'wp_restore_page', { id: '$other' }, '403 rest_cannot_edit'],
   ['admin', 'wp_restore_page', { id: '$other' }, { id: '$other', status: 'draft' }],
+
+  ['admin', 'wp_create_post', { title: 'Blocks', content: SOURCE, status: 'publish' }, { id: Number }, { blocks: 'id' }],
+  ['admin', 'wp_get_post', { id: '$blocks' }, { content: SOURCE, content_format: 'source' }],
+  ['admin', 'wp_get_item', { type: 'posts', id: '$blocks' }, { content: SOURCE, content_format: 'source' }],
+  ['admin', 'wp_get_post', { id: '$blocks', rendered: true }, { content: /<h2 [^>]*>At the lake<\/h2>[^]*gallery/, content_format: 'rendered' }, { html: 'content' }],
+  ['subscriber', 'wp_get_post', { id: '$blocks' }, { content: /At the lake/, content_format: 'rendered', content_note: /may not edit/ }],
+  ['admin', 'wp_update_post', { id: '$blocks', content: '<h2>At the lake</h2>\n<p>It is closed all day long.</p>' }, /a heading block, a paragraph block/],
+  ['admin', 'wp_update_item', { type: 'posts', id: '$blocks', content: '$html' }, /\[gallery\]/],
+  ['subscriber', 'wp_update_post', { id: '$blocks', content: '$html' }, '403 rest_cannot_edit'],
+  ['admin', 'wp_update_post', { id: '$blocks', content: CHANGED }, { id: '$blocks' }],
+  ['admin', 'wp_get_post', { id: '$blocks' }, { content: CHANGED }],
+  ['admin', 'wp_update_post', { id: '$blocks', content: '$html', allow_markup_loss: true }, { id: '$blocks' }],
+  ['admin', 'wp_delete_post', { id: '$blocks', force: true }, { deleted: true }],
 
   ...versions('post', { id: '$post' }),
   ...versions('page', { id: '$page' }),

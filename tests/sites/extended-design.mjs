@@ -23,7 +23,7 @@ export default [
   ['subscriber', 'wp_get_block_revisions', { id: '$block' }, '403 rest_cannot_read'],
   // Their versions are had by the tools for things of any type.
   ['admin', 'wp_get_item_revisions', { type: 'blocks', id: '$block', orderby: 'date', order: 'asc' }, { versions: [{ parent: '$block' }] }, { blockVersion: 'versions.0.id' }],
-  ['admin', 'wp_get_item_revision', { type: 'blocks', id: '$block', version: '$blockVersion', context: 'edit' }, { id: '$blockVersion', parent: '$block', content: Object }],
+  ['admin', 'wp_get_item_revision', { type: 'blocks', id: '$block', version: '$blockVersion', context: 'edit' }, { id: '$blockVersion', parent: '$block', content: String }],
   ['admin', 'wp_create_item_autosave', { type: 'blocks', id: '$block', content: QUIET, title: 'Half a block' }, { parent: Number }, { blockSaved: 'id' }],
   ['admin', 'wp_get_item_autosave', { type: 'blocks', id: '$block', version: '$blockSaved' }, { id: '$blockSaved' }],
   ['admin', 'wp_update_block', { id: '$block', date: '2020-01-02T03:04:05', password: 'open' }, { id: '$block' }],

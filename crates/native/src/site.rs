@@ -21,6 +21,7 @@ use crate::tools::{Condition, Effect, Tool, Trouble, Values};
 
 /// How the sites behind a server of tools are asked.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch that the configuration names")]
 pub struct SiteSettings {
     /// The site and the account of requests that carry none; `None` when each must.
     pub login: Option<SiteLogin>,
@@ -36,7 +37,7 @@ pub struct SiteSettings {
     pub requests: Requests,
     /// For one request; 30 seconds when `None`.
     pub patience: Option<Duration>,
-    /// Whether content is saved whatever markup it loses.
+    /// Saves content whatever markup it loses.
     pub allow_markup_loss: bool,
     /// How answers are shown.
     pub answers: Answers,

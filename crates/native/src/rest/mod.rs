@@ -57,7 +57,7 @@ pub(crate) use place::{Doubt, Entry, Place, Places, base_url};
 pub(crate) use settled::settled;
 pub use shape::Answers;
 pub(crate) use shape::{From, Pick, Shape, Shown, pick, told};
-pub(crate) use source::{ALLOW_MARKUP_LOSS, CONTENT_FORMAT, Check, RENDERED};
+pub(crate) use source::{ALLOW_MARKUP_LOSS, CONTENT_FORMAT, CONTENT_NOTE, Check, RENDERED};
 pub(crate) use step::{
     Bind, Encoding, Field, Missing, Open, Source, Step, When, content, delete, edit, fixed, get, patch, post,
     purge, put, query, value,

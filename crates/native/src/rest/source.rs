@@ -45,7 +45,7 @@ pub(crate) enum ContentFormat {
 
 /// The members that say in which form content is shown.
 pub(crate) const CONTENT_FORMAT: &str = "content_format";
-const CONTENT_NOTE: &str = "content_note";
+pub(crate) const CONTENT_NOTE: &str = "content_note";
 
 impl ContentFormat {
     /// The members that tell a caller.

@@ -17,7 +17,9 @@ use super::read::Policy;
 use super::row::{Act, Tool};
 use super::schema::described;
 use super::trouble::{Condition, Trouble};
-use crate::rest::{ALLOW_MARKUP_LOSS, Answers, CONTENT_FORMAT, RAW, RENDERED, Shape, Shown, Step, World};
+use crate::rest::{
+    ALLOW_MARKUP_LOSS, Answers, CONTENT_FORMAT, CONTENT_NOTE, RAW, RENDERED, Shape, Shown, Step, World,
+};
 use crate::server::{Answering, Mapped, NativeCall, NativeServer, Refusal, respond};
 
 const CAPABILITIES: &str = r#"{"tools":{}}"#;
@@ -102,6 +104,7 @@ fn output_of(tool: &Tool, compact: bool) -> Option<Value> {
             if steps.iter().any(Step::shows_content) {
                 schema["properties"][CONTENT_FORMAT] =
                     json!({"type": "string", "enum": ["source", "rendered"]});
+                schema["properties"][CONTENT_NOTE] = json!({"type": "string"});
             }
             Some(schema)
         }

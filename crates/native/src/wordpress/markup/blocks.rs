@@ -1,4 +1,4 @@
-//! Block comments (`<!-- wp:name {…} -->`) and the tree that they make, as WordPress reads them (WP_Block_Parser). It must not
+//! Block comments (`<!-- wp:name {…} -->`) and the tree that they make, as WordPress reads them (`WP_Block_Parser`). It must not
 //! know what a block means.
 
 use memchr::memmem;
