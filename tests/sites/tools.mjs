@@ -96,6 +96,18 @@ await check('wp_update_post of one\'s own', async () => {
   await shown(of('author'), 'wp_update_post', { id: north.people.author.draft, title: north.people.author.secret });
 });
 
+await check('wp_update_post keeps the markup of blocks, and of shortcodes', async () => {
+  const block = '<!-- wp:heading -->\n<h2 class="wp-block-heading">At the lake</h2>\n<!-- /wp:heading -->';
+  const id = await write('admin', { content: block });
+  const { content } = await shown(of('admin'), 'wp_get_post', { id });
+  assert.doesNotMatch(content, /wp:heading/);
+  const { error, result } = await call(of('admin'), 'wp_update_post', { id, content: content.replace('lake', 'sea') });
+  assert.equal(error?.code, -32003, JSON.stringify([error, result]));
+  assert.match(error.message, /a heading block/);
+  has(await shown(of('admin'), 'wp_update_post', { id, content: block.replace('lake', 'sea') }), UPDATED);
+  await shown(of('admin'), 'wp_delete_post', { id, force: true });
+});
+
 await roles('wp_delete_post', [...AUTHORS, 'contributor'], async (role) => {
   const id = await write(role);
   assert.deepEqual(await shown(of(role), 'wp_delete_post', { id }), { success: true, id, deleted: false, status: 'trash' });

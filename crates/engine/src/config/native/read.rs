@@ -138,18 +138,7 @@ fn read_site(reader: &mut Reader<'_>, entry: &Entry, base: Option<&Site>) -> Opt
     let (Some(answers), Some(requests)) = (answers, requests) else { return None };
     let (Ok(url), Ok(username), Ok(password)) = (url, username, password) else { return None };
     let Ok((image_key, image_host)) = images else { return None };
-    if username.is_some() != password.is_some() {
-        let mend = "write both, or neither; is a variable empty?";
-        reader.fault(&entry.key_at, "a user name and a password belong together", mend);
-    }
-    if url.is_none() && !headers {
-        let mend = "add it: url: https://example.com; or let requests choose: headers: true";
-        reader.fault(&entry.key_at, "nothing says which site this is", mend);
-    }
-    if url.as_ref().is_some_and(|url| check::is_readable_on_the_way(url.expose())) {
-        let mend = "write https://, unless the way to the site is safe";
-        reader.note(&entry.key_at, "passwords go to this site over http, where others can read them", mend);
-    }
+    check_login(reader, entry, url.as_ref(), (username.is_some(), password.is_some()), headers);
     Some(Site {
         url,
         username,
@@ -167,6 +156,28 @@ fn read_site(reader: &mut Reader<'_>, entry: &Entry, base: Option<&Site>) -> Opt
         image_host,
         requests,
     })
+}
+
+/// Checks that it is known which site and account are meant, and that a password may go there.
+fn check_login(
+    reader: &mut Reader<'_>,
+    entry: &Entry,
+    url: Option<&Text>,
+    (has_name, has_password): (bool, bool),
+    headers: bool,
+) {
+    if has_name != has_password {
+        let mend = "write both, or neither; is a variable empty?";
+        reader.fault(&entry.key_at, "a user name and a password belong together", mend);
+    }
+    if url.is_none() && !headers {
+        let mend = "add it: url: https://example.com; or let requests choose: headers: true";
+        reader.fault(&entry.key_at, "nothing says which site this is", mend);
+    }
+    if url.is_some_and(|url| check::is_readable_on_the_way(url.expose())) {
+        let mend = "write https://, unless the way to the site is safe";
+        reader.note(&entry.key_at, "passwords go to this site over http, where others can read them", mend);
+    }
 }
 
 /// The key for the host of images, and where that is.

@@ -12,8 +12,11 @@ use super::tokens::{common, excess, tags_and_values, words, words_of};
 const KEPT: (usize, usize) = (3, 5);
 /// At least this share of what only a rendering has makes a text one that took it over.
 const TAKEN: (usize, usize) = (3, 10);
-/// A text of fewer words counts as kept only where it stands word by word: single words occur anywhere.
+/// A text of fewer words counts as kept only where it stands word by word, since single words occur anywhere, or where a tag,
+/// class or address of its block does.
 const FEW: usize = 4;
+/// Tags that say nothing about the block that they stood in.
+const COMMON_TAGS: [&str; 8] = ["p", "div", "span", "a", "br", "em", "strong", "code"];
 
 /// Markup that a change would lose: names of blocks whose text stays without their comments, and of dynamic blocks and
 /// shortcodes in whose place their rendering stands.
@@ -113,6 +116,7 @@ struct Bare {
     counts: HashMap<String, usize>,
     /// Runs of fewer than [`FEW`] words.
     runs: HashSet<String>,
+    tags: HashSet<String>,
     values: HashSet<String>,
 }
 
@@ -125,14 +129,12 @@ impl Bare {
             (1..FEW).flat_map(|length| words.windows(length).map(|run| run.join(" "))).collect()
         };
         let had = runs_of(&before_words);
-        let values_of = |pieces: &[&str]| -> HashSet<String> {
-            pieces.iter().flat_map(|html| tags_and_values(html).1).collect()
-        };
-        let had_values = values_of(&before);
+        let ((had_tags, had_values), (tags, values)) = (marks_of(&before), marks_of(&now));
         Self {
             counts: excess(&now_words, &before_words),
             runs: runs_of(&now_words).into_iter().filter(|run| !had.contains(run)).collect(),
-            values: values_of(&now).into_iter().filter(|value| !had_values.contains(value)).collect(),
+            tags: tags.into_iter().filter(|tag| !had_tags.contains(tag)).collect(),
+            values: values.into_iter().filter(|value| !had_values.contains(value)).collect(),
         }
     }
 
@@ -140,14 +142,26 @@ impl Bare {
     /// addresses and classes.
     fn has(&self, block: &Block<'_>, words: &[String]) -> bool {
         match words.len() {
-            0 => block
-                .own
-                .iter()
-                .any(|html| tags_and_values(html).1.iter().any(|value| self.values.contains(value))),
-            1..FEW => self.runs.contains(&words.join(" ")),
+            0 => self.has_marks(block),
+            1..FEW => self.runs.contains(&words.join(" ")) || self.has_marks(block),
             length => common(words, &self.counts) * KEPT.1 >= length * KEPT.0,
         }
     }
+
+    fn has_marks(&self, block: &Block<'_>) -> bool {
+        let (tags, values) = marks_of(&block.own);
+        !tags.is_disjoint(&self.tags) || !values.is_disjoint(&self.values)
+    }
+}
+
+/// The tags that say something, and the words of all attributes' values.
+fn marks_of(pieces: &[&str]) -> (HashSet<String>, HashSet<String>) {
+    let (mut tags, mut values) = (HashSet::new(), HashSet::new());
+    for (its_tags, its_values) in pieces.iter().map(|html| tags_and_values(html)) {
+        tags.extend(its_tags.into_iter().filter(|tag| !COMMON_TAGS.contains(&tag.as_str())));
+        values.extend(its_values);
+    }
+    (tags, values)
 }
 
 fn pieces<'c>(content: &'c Content<'_>, place: Option<&str>) -> Vec<&'c str> {

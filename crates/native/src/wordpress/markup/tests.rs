@@ -59,6 +59,10 @@ fn a_changed_word_in_the_rendering_is_a_loss() {
     // One block alone is enough.
     let new = source.replace(HEADING, "<h2>Opening hours</h2>");
     assert_eq!(lost(&source, None, &new), "a heading block");
+    // However short it is: its class or its tag tells.
+    assert_eq!(lost(HEADING, None, &rendered(HEADING).replace("hours", "times")), "a heading block");
+    let plain = HEADING.replace(" class=\"wp-block-heading\"", "");
+    assert_eq!(lost(&plain, None, "<h2>Opening times</h2>"), "a heading block");
     // Inside of the block that it stood in.
     let group = |inside: &str| format!("<!-- wp:group -->\n<div>{inside}</div>\n<!-- /wp:group -->");
     assert_eq!(lost(&group(PARAGRAPH), None, &group(&rendered(PARAGRAPH))), "a paragraph block");
