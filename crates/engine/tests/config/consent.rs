@@ -40,7 +40,7 @@ const FAULTS: &[(&str, &[&str])] = &[
     (
         "mcpServers: { a: { url: 'https://h/mcp', oauth: [] } }\n",
         &[
-            "1:49 mcpServers.a.oauth [[]] expected a mapping with `clientId`, `clientSecret`, `issuer`, `scopes`, `shared`, found a list => write a mapping with `clientId`, `clientSecret`, `issuer`, `scopes`, `shared`",
+            "1:49 mcpServers.a.oauth [[]] expected a mapping with `clientId`, `clientSecret`, `issuer`, `issuerCallback`, `scopes`, `shared`, found a list => write a mapping with `clientId`, `clientSecret`, `issuer`, `issuerCallback`, `scopes`, `shared`",
         ],
     ),
     (
