@@ -47,7 +47,7 @@ impl fmt::Display for Scheme {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
     /// The same for the same asker: `anyone`, `bearer`, `key:PREFIX`, `user:NAME`, `site:URL#NAME`,
-    /// `jwt:ISSUER#SUBJECT`.
+    /// `jwt:ISSUER#SUBJECT`, `jwt-client:ISSUER#CLIENT` for a token without a subject.
     pub id: Arc<str>,
     /// How that was shown.
     pub scheme: Scheme,

@@ -24,6 +24,8 @@ pub struct Expected<'a> {
 pub struct Accepted {
     /// Of whom it speaks.
     pub subject: Box<str>,
+    /// True for a client without a `sub`, which no user of the same name may be taken for.
+    pub is_client: bool,
     /// What its holder may be let do.
     pub scopes: Vec<Box<str>>,
     /// The first second, since 1970, at which it is worth nothing.
@@ -53,11 +55,13 @@ pub fn check(claims: &Map<String, Value>, expected: &Expected<'_>) -> Result<Acc
     if time("nbf")?.is_some_and(|begins| expected.now.saturating_add(expected.skew) < begins) {
         return Err("it is not valid yet");
     }
-    let subject = ["sub", "client_id", "azp"].iter().find_map(|name| claims.get(*name));
-    let subject = subject.and_then(Value::as_str).filter(|subject| is_subject(subject));
+    let named = ["sub", "client_id", "azp"].iter().find_map(|name| Some((*name, claims.get(*name)?)));
+    let is_client = named.is_some_and(|(name, _)| name != "sub");
+    let subject =
+        named.map(|(_, subject)| subject).and_then(Value::as_str).filter(|subject| is_subject(subject));
     let subject = subject.ok_or("it does not say of whom it speaks")?.into();
     let scopes = scopes(claims).ok_or("its scopes are not understood")?;
-    Ok(Accepted { subject, scopes, ends })
+    Ok(Accepted { subject, is_client, scopes, ends })
 }
 
 /// Audiences are compared as they stand (RFC 7519, 4.1.3).

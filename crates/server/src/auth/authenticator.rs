@@ -360,7 +360,9 @@ impl Ways {
             return Err(Refused::TooLittle);
         }
         let left = Duration::from_secs(accepted.ends).saturating_sub(Duration::from_millis(now.unix_ms));
-        let id = format!("jwt:{}#{}", issuer.url(), accepted.subject);
+        // The id of each `sub` begins with `jwt:`, so none can name a client.
+        let scheme = if accepted.is_client { "jwt-client" } else { "jwt" };
+        let id = format!("{scheme}:{}#{}", issuer.url(), accepted.subject);
         let principal = Principal {
             user: Some(accepted.subject.into()),
             scopes: accepted.scopes.into(),

@@ -208,6 +208,31 @@ async fn a_token_without_the_name_of_its_key_needs_an_issuer_with_one() {
     }
 }
 
+/// A `sub` is whatever its user has been given; the ids of clients are the issuer's own.
+#[tokio::test]
+async fn no_subject_is_taken_for_a_client_nor_a_client_for_a_subject() {
+    let (_, authenticator) = place("");
+    let mut seen = Vec::new();
+    for changes in [
+        json!({ "sub": "robot" }),
+        json!({ "sub": null, "client_id": "robot" }),
+        json!({ "sub": "-client:https://id.example.com/tenant#robot" }),
+        json!({ "sub": "jwt-client:https://id.example.com/tenant#robot" }),
+        json!({ "sub": "client:robot" }),
+        json!({ "sub": null, "client_id": "https://id.example.com/tenant#robot" }),
+    ] {
+        let token = signed("RS256", "rsa", &claims(&changes));
+        let id = id(&authenticator.identify_at(&bearer(&token), at(0)).await).to_owned();
+        assert!(!seen.contains(&id), "{changes}: {id}");
+        seen.push(id);
+    }
+    // What is stored for users stays theirs.
+    assert_eq!(seen[0], "jwt:https://id.example.com/tenant#robot");
+    assert_eq!(seen[1], "jwt-client:https://id.example.com/tenant#robot");
+    let by_azp = signed("RS256", "rsa", &claims(&json!({ "sub": null, "azp": "robot" })));
+    assert_eq!(id(&authenticator.identify_at(&bearer(&by_azp), at(0)).await), seen[1]);
+}
+
 #[tokio::test]
 async fn claims_that_do_not_fit_are_refused() {
     let (_, authenticator) = place("");

@@ -53,7 +53,7 @@ pub(crate) fn open(
         regime,
         ends: ends.clone(),
     };
-    let session = Session::new(identity.principal.clone(), front.profile, Some(stream), idle);
+    let session = Session::new(identity.clone(), front.profile, Some(stream), idle);
     let added = shard.gateway.dialect_sessions.add(&id, session, identity);
     let session = added.map_err(|full| full.describe("sessions", "limits.sessions"))?;
     // Another configuration may have taken over before it was there to be ended.

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::Condition;
-use engine::access::Principal;
 use engine::dialect::{NoId, Reply, Trouble};
 use proto::mcp::Notice;
 use proto::rpc::{Frame, Id, Kind};
@@ -40,7 +39,7 @@ pub(crate) async fn serve(
     out: &mpsc::Sender<Bytes>,
 ) -> std::io::Result<Option<VecDeque<Line>>> {
     let account = Account::of(shard, front.profile);
-    let session = Arc::new(Session::new(Arc::new(Principal::anyone()), front.profile, None, None));
+    let session = Arc::new(Session::new(Identity::anyone(None), front.profile, None, None));
     let mut ahead = Ahead { stdin, lines: VecDeque::new(), until: None };
     while let Some(line) = ahead.next().await? {
         let text = match line {

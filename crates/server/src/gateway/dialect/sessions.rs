@@ -7,7 +7,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
-use engine::access::{Calls, Principal};
+use engine::Snapshot;
+use engine::access::Calls;
 use parking_lot::Mutex;
 use proto::era::Era;
 use proto::rpc::{Frame, Id};
@@ -42,8 +43,8 @@ pub(crate) struct Stream {
 
 /// One client.
 pub(crate) struct Session {
-    /// Who opened it; nobody else may use it.
-    principal: Arc<Principal>,
+    /// Who opened it; nobody else may use it, nor they with other rights than they had then.
+    identity: Identity,
     pub(super) profile: usize,
     initialized: AtomicBool,
     /// The name and version of its client's program, once it has introduced itself.
@@ -62,13 +63,13 @@ pub(crate) struct Session {
 impl Session {
     /// A client of `profile`, with its stream if it has one.
     pub(crate) fn new(
-        principal: Arc<Principal>,
+        identity: Identity,
         profile: usize,
         stream: Option<Stream>,
         idle: Option<Duration>,
     ) -> Self {
         Self {
-            principal,
+            identity,
             profile,
             initialized: AtomicBool::new(false),
             program: OnceLock::new(),
@@ -229,14 +230,19 @@ impl Sessions {
         self.open.lock().retain(|_, open| stays(open));
     }
 
-    /// The session of this name, for the one who opened it.
-    pub(crate) fn get(&self, id: &str, principal: &Principal, profile: usize) -> Option<Arc<Session>> {
+    /// The session of this name, for the one who opened it and has the same rights as then.
+    pub(crate) fn get(
+        &self,
+        id: &str,
+        (identity, profile): (&Identity, usize),
+        snapshot: &Snapshot,
+    ) -> Option<Arc<Session>> {
         let session = self.open.lock().get(id).map(|open| open.session.clone())?;
-        let is_own = session.principal.id == principal.id && session.profile == profile;
+        let is_own = session.profile == profile && session.identity.is_alike(identity, snapshot);
         (is_own && !session.is_over()).then(|| {
             session.usage.touch();
             if let Some(stream) = &session.stream {
-                stream.held.until.renew(principal);
+                stream.held.until.renew(&identity.principal);
             }
             session
         })
@@ -275,14 +281,18 @@ impl Sessions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine::access::Scheme;
+    use engine::access::{Principal, Scheme};
+
+    fn snapshot() -> Snapshot {
+        Snapshot::compile(&engine::config::Config::default(), "1")
+    }
 
     fn known(name: &str) -> Identity {
         Identity::of(Arc::new(Principal::new(name, Scheme::Basic)), None)
     }
 
     fn of(identity: &Identity, idle: Option<Duration>) -> Session {
-        Session::new(identity.principal.clone(), 0, None, idle)
+        Session::new(identity.clone(), 0, None, idle)
     }
 
     #[test]
@@ -293,10 +303,30 @@ mod tests {
         let one_more = sessions.add("t", of(&ann, None), &ann);
         assert!(matches!(one_more, Err(QuotaError::Own(..))), "one caller has a quarter");
         assert!(sessions.add("u", of(&bob, None), &bob).is_ok(), "another one still gets in");
-        let (ann, bob) = (&ann.principal, &bob.principal);
-        assert!(sessions.get("s", ann, 0).is_some());
-        assert!(sessions.get("s", bob, 0).is_none() && sessions.get("s", ann, 1).is_none());
-        assert!(sessions.remove("s") && sessions.get("s", ann, 0).is_none());
+        let snapshot = snapshot();
+        let get = |who: &Identity, profile| sessions.get("s", (who, profile), &snapshot).is_some();
+        assert!(get(&ann, 0) && !get(&bob, 0) && !get(&ann, 1));
+        assert!(sessions.remove("s") && !get(&ann, 0));
+    }
+
+    #[test]
+    fn who_has_other_rights_by_now_goes_on_with_no_session() {
+        let lookup = engine::config::Lookup { env: &|_| None, file: &|_| Err(String::new()) };
+        let rules = "mcpServers: { docs: { command: x } }\naccess: [{ deny: '*', who: { scope: guest } }]\n";
+        let config = engine::config::load(rules, "test", &lookup).unwrap().config;
+        let snapshot = Snapshot::compile(&config, "1");
+        let with = |scope: &str| {
+            let ann = Principal::new("jwt:https://i#ann", Scheme::Token);
+            Identity::of(Arc::new(Principal { scopes: Arc::from([scope.into()]), ..ann }), None)
+        };
+        let (boss, guest) = (with("boss"), with("guest"));
+        let sessions = Sessions::new(4);
+        assert!(sessions.add("s", of(&boss, None), &boss).is_ok());
+        assert!(sessions.get("s", (&guest, 0), &snapshot).is_none(), "same principal, other rights");
+        assert!(
+            sessions.get("s", (&with("other"), 0), &snapshot).is_some(),
+            "another token of the same rights"
+        );
     }
 
     #[test]
@@ -307,7 +337,7 @@ mod tests {
         while !sessions.open.lock()["s"].session.is_over() {
             std::hint::spin_loop();
         }
-        assert!(sessions.get("s", &anyone.principal, 0).is_none());
+        assert!(sessions.get("s", (&anyone, 0), &snapshot()).is_none());
         assert!(sessions.add("t", of(&anyone, None), &anyone).is_ok());
         assert!(sessions.add("u", of(&anyone, None), &anyone).is_err());
     }

@@ -149,8 +149,10 @@ fn in_words(whose: &Whose) -> String {
             parts.map(|(site, user)| format!("The user {user} of {site}"))
         }
         Scheme::Token => {
-            let parts = name("jwt:").and_then(|rest| rest.split_once('#'));
-            parts.map(|(issuer, subject)| format!("Whoever is signed in at {issuer} as {subject}"))
+            let user = name("jwt:").and_then(|rest| rest.split_once('#'));
+            let client = name("jwt-client:").and_then(|rest| rest.split_once('#'));
+            let user = user.map(|(issuer, subject)| format!("Whoever is signed in at {issuer} as {subject}"));
+            user.or_else(|| client.map(|(issuer, id)| format!("The program {id} that is known at {issuer}")))
         }
         Scheme::Bearer => Some("Whoever has the token of this gateway".to_owned()),
         Scheme::Anyone => None,

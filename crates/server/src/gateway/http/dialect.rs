@@ -195,7 +195,7 @@ impl Visit<'_> {
         let id = seal::random_id().map_err(|_| NO_RANDOM.to_owned())?;
         let gateway = &self.shard.gateway;
         let idle = Some(gateway.snapshot.limits.session_idle);
-        let session = Session::new(self.entry.identity.principal.clone(), self.front.profile, None, idle);
+        let session = Session::new(self.entry.identity.clone(), self.front.profile, None, idle);
         session.initialize(client_label::program_in(text));
         let added = gateway.dialect_sessions.add(&id, session, &self.entry.identity);
         added.map_err(|full| full.describe("sessions", "limits.sessions")).map(|_| id)
@@ -219,8 +219,9 @@ impl Visit<'_> {
             id.filter(|_| !has_streams || row.hello.sessions == Issued::Issued)
         };
         let Some(id) = in_query.or_else(in_header) else { return Ok(None) };
-        let principal = &self.entry.identity.principal;
-        let found = self.shard.gateway.dialect_sessions.get(id, principal, self.front.profile);
+        let who = (&self.entry.identity, self.front.profile);
+        let gateway = &self.shard.gateway;
+        let found = gateway.dialect_sessions.get(id, who, &gateway.snapshot);
         if found.is_none() && in_query.is_some() && row.events.unknown_session == UnknownSession::Refuse {
             let message = "this session is unknown or has ended with its event stream; open another";
             return Err(Box::new(answer::refusal(StatusCode::NOT_FOUND, message)));
