@@ -35,6 +35,8 @@ pub enum Condition {
     UnknownTool,
     /// The arguments do not fit the tool's input schema.
     InvalidArguments,
+    /// The tool is there for who asks, but a rule does not allow these arguments.
+    DeniedArguments,
     /// The tool ran and failed.
     ToolFailed,
     /// A server answered with an error of its own.

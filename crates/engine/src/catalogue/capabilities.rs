@@ -1,6 +1,10 @@
 //! Merging what servers can do into what the gateway declares.
 
+use proto::era::Era;
 use proto::json::{Members, Span};
+
+/// The capability of completing arguments, for which not every era has a word.
+pub(super) const COMPLETIONS: &str = "completions";
 
 /// Merges server capabilities, JSON objects each: a capability is declared when any server declares it, and of what
 /// is not known here nothing is lost. Of two servers that set the same thing, the first counts, but `true` wins.
@@ -14,6 +18,15 @@ pub(super) fn merge<'a>(all: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut out = String::new();
     write(&merged, &mut out);
     out
+}
+
+/// The names of what is declared, with completion where somebody offers it and the era has no word for it.
+pub(super) fn declared(capabilities: &str, era: &Era, completes: bool) -> Vec<String> {
+    let mut names = names(capabilities);
+    if !era.shapes.completions_declared && completes {
+        names.push(COMPLETIONS.to_owned());
+    }
+    names
 }
 
 /// Whether a capability is declared, and with it a flag of its own set.

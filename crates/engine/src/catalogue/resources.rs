@@ -1,5 +1,8 @@
-//! Whose resource a URI is, and how sure that is. It must not know how lists are made.
+//! Whose resource a URI is, how sure that is, and if clients may use it. It must not know how lists are made.
 
+use std::collections::HashSet;
+
+use super::part::Part;
 use super::template::{covers, pattern};
 use super::view::present;
 use super::{ListKind, UpstreamId, View, declares};
@@ -26,6 +29,29 @@ enum Found<'v> {
     Nowhere,
 }
 
+/// A resource template of a server, listed or not: rules can admit URIs of a template that they leave out of the list.
+#[derive(Debug)]
+pub(super) struct TemplateOwner {
+    template: String,
+    upstream: UpstreamId,
+    is_listed: bool,
+}
+
+impl TemplateOwner {
+    /// All templates of these servers; `listed` are those in the list.
+    pub(super) fn all(parts: &[&Part<'_>], listed: &[(String, UpstreamId)]) -> Vec<Self> {
+        let listed: HashSet<(&str, UpstreamId)> = listed.iter().map(|(key, id)| (&**key, *id)).collect();
+        let of_part = |part: &&Part<'_>| {
+            let upstream = part.upstream.id;
+            let keys = part.items(ListKind::Templates).map(|(_, item)| item.key.clone());
+            let is_listed = |key: &str| listed.contains(&(key, upstream));
+            let own = keys.map(|key| Self { is_listed: is_listed(&key), template: key, upstream });
+            own.collect::<Vec<_>>()
+        };
+        parts.iter().flat_map(of_part).collect()
+    }
+}
+
 impl View {
     /// Whose resource a URI is, where clients may know: by the lists, and where rules cannot keep any like it from the
     /// clients also by the templates, or because there is only one server with resources.
@@ -36,9 +62,6 @@ impl View {
     /// The same as it is read: also where a template covers it of which some may be kept from the clients.
     pub fn resource(&self, uri: &str) -> Option<ResourceEntry> {
         let (upstream, found) = self.found(uri)?;
-        if !self.admits(upstream, ListKind::Resources, uri, (Annotations::default(), None)) {
-            return None;
-        }
         let veiled = match found {
             Found::Like(template) => self.bounds(upstream, pattern(template).as_ref()),
             // What is nowhere listed must look like what may not be read.
@@ -48,23 +71,31 @@ impl View {
         Some(ResourceEntry { upstream, veiled })
     }
 
-    /// The server that lists a resource, or a template that covers it.
-    pub(super) fn listed_owner(&self, uri: &str) -> Option<UpstreamId> {
-        self.listed(uri).map(|(owner, _)| owner)
+    /// Returns true if this resource, or a template that covers it, is listed and the profile's own rules leave it in.
+    pub(super) fn is_listed(&self, uri: &str) -> bool {
+        let covered = |owner: &TemplateOwner| owner.is_listed && covers(&owner.template, uri);
+        self.uri_rules.admits(uri) && (self.listed(uri).is_some() || self.templates.iter().any(covered))
     }
 
     fn found(&self, uri: &str) -> Option<(UpstreamId, Found<'_>)> {
-        self.listed(uri).or_else(|| Some((self.sole_with("resources")?, Found::Nowhere)))
+        if !self.uri_rules.admits(uri) {
+            return None;
+        }
+        let may = |upstream| self.admits(upstream, ListKind::Resources, uri, (Annotations::default(), None));
+        let listed = self.listed(uri).map(|upstream| (upstream, Found::Listed));
+        let covered = || {
+            let mut owners = self.templates.iter();
+            let owner = owners.find(|owner| covers(&owner.template, uri) && may(owner.upstream))?;
+            Some((owner.upstream, Found::Like(&owner.template)))
+        };
+        let nowhere = || Some((self.sole_with("resources")?, Found::Nowhere));
+        listed.or_else(covered).or_else(nowhere).filter(|(upstream, _)| may(*upstream))
     }
 
-    fn listed(&self, uri: &str) -> Option<(UpstreamId, Found<'_>)> {
-        if let Some(owner) = self.resources.get(uri) {
-            return Some((*owner, Found::Listed));
-        }
-        self.templates.iter().find_map(|(template, owner)| {
-            let found = if template == uri { Found::Listed } else { Found::Like(template) };
-            (template == uri || covers(template, uri)).then_some((*owner, found))
-        })
+    /// The server that lists this resource, or a template with this text.
+    fn listed(&self, uri: &str) -> Option<UpstreamId> {
+        let template = || self.templates.iter().find(|owner| owner.is_listed && owner.template == uri);
+        self.resources.get(uri).copied().or_else(|| template().map(|owner| owner.upstream))
     }
 
     /// The only present upstream that declares a capability.

@@ -13,6 +13,7 @@ use crate::config::{Lookup, Naming, Profile, ServerTools, load};
 mod guarded;
 mod mixed;
 mod settings;
+mod uri_rules;
 
 fn hello(era: &'static Era) -> ServerHello {
     ServerHello {

@@ -9,19 +9,17 @@ use proto::era::{CacheHint, Era, discover_result};
 use proto::json::unquote;
 
 use super::assemble::{Assembly, capabilities, instructions, is_awaited};
-use super::capabilities::{declares, names, names_extension};
+use super::capabilities::{declared, declares, names_extension};
 use super::mirrored::MirroredParam;
 use super::names::SEPARATOR;
 use super::pages::Shown;
 use super::part::Part;
+use super::resources::TemplateOwner;
 use super::template::covers;
 use super::validator::LazyValidator;
 use super::{ListKind, Offer, Pages};
 use crate::access::{Annotations, Guard};
-use crate::config::{Glob, Naming, Profile};
-
-/// The capability of completing arguments, for which not every era has a word.
-const COMPLETIONS: &str = "completions";
+use crate::config::{Glob, Naming, Profile, UriRules};
 
 /// An upstream's place in the configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -116,10 +114,12 @@ pub struct View {
     tools: HashMap<String, ToolEntry>,
     prompts: HashMap<String, PromptEntry>,
     pub(super) resources: HashMap<String, UpstreamId>,
-    pub(super) templates: Vec<(String, UpstreamId)>,
+    pub(super) templates: Vec<TemplateOwner>,
+    /// The profile's own rules for URIs.
+    pub(super) uri_rules: UriRules,
     pages: [Pages; 4],
     capabilities: String,
-    /// The names of what is declared, since every request asks for one.
+    /// The names of what is declared; every request asks for one.
     declared: Vec<String>,
     instructions: Option<String>,
     discover: Bytes,
@@ -169,10 +169,8 @@ impl View {
         } else {
             alone(ListKind::Resources, &resource_items)
         };
-        let mut declared = names(&capabilities);
-        if !spec.era.shapes.completions_declared && open.iter().any(|part| part.may_complete()) {
-            declared.push(COMPLETIONS.to_owned());
-        }
+        let declared = declared(&capabilities, spec.era, open.iter().any(|part| part.may_complete()));
+        let templates = TemplateOwner::all(&open, &templates);
         let instructions = instructions(spec.profile, &open, seen.len());
         let discover =
             discover_result(spec.era, &capabilities, spec.server_info, instructions.as_deref(), cache);
@@ -191,6 +189,7 @@ impl View {
             tools,
             prompts,
             templates,
+            uri_rules: spec.profile.resources.clone(),
             declared,
             capabilities,
             instructions,
@@ -229,6 +228,17 @@ impl View {
         name: &str,
         what: (Annotations, Option<&[u8]>),
     ) -> bool {
+        let is_uri = matches!(kind, ListKind::Resources | ListKind::Templates);
+        (!is_uri || self.uri_rules.admits(name)) && self.guard_admits(upstream, kind, name, what)
+    }
+
+    fn guard_admits(
+        &self,
+        upstream: UpstreamId,
+        kind: ListKind,
+        name: &str,
+        what: (Annotations, Option<&[u8]>),
+    ) -> bool {
         let Some(guard) = &self.guard else { return true };
         guard.admits(&guard.target(self.server(upstream), kind, name).annotated(what.0).called(what.1))
     }
@@ -260,7 +270,7 @@ impl View {
     pub fn reaches(&self, upstream: UpstreamId, method: &str) -> bool {
         match self.barred.get(&upstream) {
             Some(barred) => !barred,
-            None => self.admits(upstream, ListKind::Resources, method, (Annotations::default(), None)),
+            None => self.guard_admits(upstream, ListKind::Resources, method, (Annotations::default(), None)),
         }
     }
 
@@ -278,7 +288,7 @@ impl View {
             ListKind::Tools => self.tools.contains_key(name),
             ListKind::Prompts => self.prompts.contains_key(name),
             ListKind::Resources | ListKind::Templates => {
-                self.listed_owner(name).is_some() || is_hidden(ListKind::Templates, &|own| covers(own, name))
+                self.is_listed(name) || is_hidden(ListKind::Templates, &|own| covers(own, name))
             }
         };
         is_listed || is_hidden(kind, &|own| own == name)

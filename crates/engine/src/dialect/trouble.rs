@@ -159,7 +159,8 @@ impl Errors {
             Condition::InvalidParams => &self.invalid_params,
             Condition::MissingToolName => &self.missing_tool_name,
             Condition::UnknownTool => &self.unknown_tool,
-            Condition::InvalidArguments => &self.invalid_arguments,
+            // No system that a row repeats has rules about arguments.
+            Condition::InvalidArguments | Condition::DeniedArguments => &self.invalid_arguments,
             Condition::ToolFailed => &self.tool_failed,
             Condition::UpstreamError => &self.upstream_error,
             Condition::UpstreamDown => &self.upstream_down,

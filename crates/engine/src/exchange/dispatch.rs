@@ -214,11 +214,11 @@ fn tool_call<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
     let admits = |arguments: Option<&[u8]>| {
         view.admits(tool.upstream, ListKind::Tools, &name, (tool.annotations, arguments))
     };
-    // Whoever may not call it shall not learn that it is there. What a server makes of arguments is held against the rules, too.
+    // It is listed, so some arguments are allowed. What a server makes of them is held against the rules, too.
     if !admits(arguments)
         || view.readings(tool, arguments).iter().any(|reading| !admits(Some(reading.as_bytes())))
     {
-        return Err(missing("tool", &name, view));
+        return Err(denied_arguments(&name));
     }
     Ok(Route {
         rename: tool.real_name.clone().map(|real| (span, real)),
@@ -226,6 +226,14 @@ fn tool_call<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
         names: if tasks::renames(view) { TaskNames::New } else { TaskNames::None },
         ..Route::to(tool.upstream, Cow::Borrowed(Method::ToolsCall.name()))
     })
+}
+
+fn denied_arguments(tool: &str) -> Fault {
+    let message = format!(
+        "tool {tool:?} may not be called with these arguments: an access rule of this gateway rejects them; call it with others, \
+         or ask its operator"
+    );
+    Fault::client(code::INVALID_PARAMS, message).about(Condition::DeniedArguments, tool)
 }
 
 fn prompt<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
@@ -289,10 +297,11 @@ fn completion<'v>(frame: &Frame, view: &'v View) -> Result<Route<'v>, Fault> {
             "needs a \"name\" (of a prompt) or a \"uri\" (of a resource template)",
         ));
     };
-    let upstream = view
-        .resource_owner(&uri)
-        .ok_or_else(|| param_fault("ref", &format!("names {uri}, which no server of this profile has")))?;
-    Ok(Route::to(upstream, method))
+    let unknown = || {
+        let fault = param_fault("ref", &format!("names {uri}, which no server of this profile has"));
+        fault.about(Condition::UnknownResource, uri.as_ref()).hiding(view.hides(ListKind::Resources, &uri))
+    };
+    Ok(Route::to(view.resource_owner(&uri).ok_or_else(unknown)?, method))
 }
 
 /// A request about a task goes to the server that runs it, as far as the gateway itself keeps nothing for it.

@@ -149,7 +149,7 @@ impl Record {
             entry.code = Some(i64::from(fault.code));
             if let Some(server) = away {
                 entry.upstream = Some(server.into());
-            } else if fault.condition == Condition::RateLimited {
+            } else if matches!(fault.condition, Condition::RateLimited | Condition::DeniedArguments) {
                 entry.outcome = Outcome::Denied;
             } else if is_absent {
                 entry.outcome = if fault.hidden { Outcome::Denied } else { Outcome::Unknown };

@@ -102,6 +102,39 @@ pub(crate) async fn ruled(place: Place) {
     assert!(uris.iter().all(|uri| !uri.contains("static")), "{uris:?}");
 }
 
+/// What rules exclude is as unknown as what nobody has, listed or not; what they admit works, listed or not.
+pub(crate) async fn excluded(place: Place) {
+    let rules = r#"{ allow: ["test://static*", "test://template/1/*"], deny: ["*binary"] }"#;
+    let mut two = two(place, &format!("{{ resources: {rules} }}")).await;
+    let client = &mut two.client;
+    assert_eq!(listed(client, "resources/list", "resources", "uri").await, ["test://static-text"]);
+    let templates = listed(client, "resources/templates/list", "resourceTemplates", "uriTemplate").await;
+    assert!(templates.is_empty(), "{templates:?}");
+    for uri in ["test://static-text", "test://template/1/data"] {
+        let answer = client.ask("resources/read", &json!({"uri": uri})).await;
+        assert!(answer["result"]["contents"][0]["text"].is_string(), "{uri}: {answer}");
+    }
+    let params = |method: &str, uri: &str| match method {
+        "completion/complete" => {
+            json!({"ref": {"type": "ref/resource", "uri": uri}, "argument": {"name": "id", "value": ""}})
+        }
+        _ => json!({"uri": uri}),
+    };
+    for method in ["resources/read", "resources/subscribe", "resources/unsubscribe", "completion/complete"] {
+        let unknown = client.ask(method, &params(method, "nothing://at-all")).await["error"].to_string();
+        for uri in [
+            "test://static-binary",
+            "test://watched-resource",
+            "test://template/2/data",
+            "test://template/{id}/data",
+        ] {
+            let answer = client.ask(method, &params(method, uri)).await;
+            let refusal = answer["error"].to_string().replace(uri, "nothing://at-all");
+            assert_eq!(refusal, unknown, "{method} {uri}");
+        }
+    }
+}
+
 /// A resource is read at the server that lists it; of two that do, at the first.
 pub(crate) async fn resources(place: Place) {
     let mut two = two(place, "{ servers: [a, b] }").await;

@@ -50,13 +50,22 @@ impl Place {
         Self::start_beside(state, "", rest).await
     }
 
+    /// The same where the default profile is this one.
+    pub(crate) async fn start_with_profile(profile: &str) -> Self {
+        Self::start_as(State::new(), ("", ""), &format!("default: {profile}")).await
+    }
+
     /// The same with other servers beside `good`, a line each.
     pub(crate) async fn start_beside(state: State, others: &str, rest: &str) -> Self {
+        Self::start_as(state, (others, rest), "default: {}").await
+    }
+
+    async fn start_as(state: State, (others, rest): (&str, &str), default: &str) -> Self {
         let record = Record::in_memory();
         let options = Options { record: Some(record.clone()), ..Options::default() };
         let (_, good) = serve_http(([127, 0, 0, 1], 0).into(), options).await.expect("a free port");
         let servers = format!("good: {{ url: {} }}\n{others}", quoted(&good.url()));
-        let config = config(&servers, &state, rest);
+        let config = config(&servers, &state, rest).replace("default: {}", default);
         let start = Start {
             config: &config,
             env: &[("DRAGOMAN_LOG", "trace"), ("TOKEN", TOKEN)],

@@ -72,6 +72,83 @@ async fn a_dialects_client_hears_of_what_it_listens_to() {
     assert_eq!(theirs.message().await.expect("an answer")["id"], 5, "nothing came there");
 }
 
+const PROFILE: &str = "{ resources: { allow: ['test://static-text', 'test://template/1/*'] } }";
+const UNLISTED: &str = "test://template/1/data";
+
+#[tokio::test]
+async fn resources_that_a_profile_excludes_are_unknown_on_every_way() {
+    let place = Place::start_with_profile(PROFILE).await;
+    let key = place.state.new_key(&["ann"]).await;
+    let ann = place.by(&key);
+    let ways = [
+        Way::Session(Legacy::open(ann).await),
+        Way::Stateless(Modern::new(ann)),
+        Way::Dialect(ann, "/gateway"),
+    ];
+    for way in ways {
+        for uri in [SHOWN, UNLISTED] {
+            let read = way.ask("resources/read", &json!({"uri": uri})).await;
+            assert!(is_fine(&read), "{}: {read}", way.name());
+        }
+        for method in ["resources/read", "resources/subscribe", "resources/unsubscribe"] {
+            let unknown = way.ask(method, &json!({"uri": "nothing://at-all"})).await["error"].to_string();
+            for uri in [DENIED[0], DENIED[1], "test://template/2/data"] {
+                let denied = way.ask(method, &json!({"uri": uri})).await["error"].to_string();
+                assert_eq!(denied.replace(uri, "nothing://at-all"), unknown, "{} {method}", way.name());
+            }
+        }
+    }
+    let uris = json!({"notifications": {"resourceSubscriptions": [DENIED[1], SHOWN, UNLISTED]}});
+    let mut listening = Modern::new(ann).begin("subscriptions/listen", &uris).await;
+    let first = listening.message().await.expect("an acknowledgement");
+    assert_eq!(
+        first["params"]["notifications"]["resourceSubscriptions"],
+        json!([SHOWN, UNLISTED]),
+        "{first}"
+    );
+    for excluded in [DENIED[0], DENIED[1], "test://template/2/data"] {
+        assert!(!place.wire().contains(&format!("\"uri\":\"{excluded}\"}}")), "{excluded} was asked for");
+    }
+}
+
+#[tokio::test]
+async fn resources_that_a_profile_excludes_are_unknown_on_event_streams() {
+    let place = Place::start_with_profile(PROFILE).await;
+    let key = place.state.new_key(&["ann"]).await;
+    let ann = place.by(&key);
+    for path in ["/sse", "/gateway"] {
+        let mut events = ann.get(path, &[("Accept", "text/event-stream")]).await;
+        let messages = events.data().await.expect("where messages go");
+        let hello = json!({
+            "protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}
+        });
+        let mut answers = Vec::new();
+        for (id, (method, uri)) in (1..).zip([
+            ("initialize", ""),
+            ("resources/read", UNLISTED),
+            ("resources/read", DENIED[1]),
+            ("resources/read", "nothing://at-all"),
+            ("resources/subscribe", DENIED[1]),
+            ("resources/subscribe", "nothing://at-all"),
+        ]) {
+            let params = if id == 1 { hello.clone() } else { json!({"uri": uri}) };
+            let reply = ann.post(&messages, &[], &request(id, method, &params).to_string()).await;
+            assert!((200..300).contains(&reply.status), "{path} {method}: {}", reply.status);
+            let answer = events.message().await.expect("an answer");
+            assert_eq!(answer["id"], id, "{path} {method}: {answer}");
+            answers.push(answer);
+            if id == 1 {
+                let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+                ann.post(&messages, &[], &ready.to_string()).await;
+            }
+        }
+        assert!(is_fine(&answers[1]), "{path}: {}", answers[1]);
+        let refusal = |at: usize| answers[at]["error"].to_string().replace(DENIED[1], "nothing://at-all");
+        assert!(answers[2].get("error").is_some(), "{path}: {}", answers[2]);
+        assert_eq!((refusal(2), refusal(4)), (refusal(3), refusal(5)), "{path}");
+    }
+}
+
 #[tokio::test]
 async fn denied_resources_are_not_listened_to() {
     let (place, boss, guest) = unlike().await;

@@ -21,7 +21,7 @@ fn rows() -> Vec<Dialect> {
     rows
 }
 
-const CONDITIONS: [Condition; 21] = [
+const CONDITIONS: [Condition; 22] = [
     Condition::ParseError,
     Condition::InvalidRequest,
     Condition::UnknownMethod,
@@ -29,6 +29,7 @@ const CONDITIONS: [Condition; 21] = [
     Condition::MissingToolName,
     Condition::UnknownTool,
     Condition::InvalidArguments,
+    Condition::DeniedArguments,
     Condition::ToolFailed,
     Condition::UpstreamError,
     Condition::UpstreamDown,
