@@ -24,6 +24,7 @@ mod manage;
 mod mask;
 mod preset;
 mod terminal;
+mod tls;
 
 fn main() -> std::process::ExitCode {
     cli::main()

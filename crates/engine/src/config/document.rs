@@ -26,10 +26,12 @@ use super::read::{Fields, Reader, clip};
 use super::servers;
 use super::source::Span;
 use super::suggest;
+use super::tls;
 use super::units;
 
 const KEYS: &[&str] = &[
     "listen",
+    "tls",
     "mcpServers",
     "profiles",
     "endpoints",
@@ -88,6 +90,9 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Node, base: Config, offers: &
     let names = read_servers(reader, &mut fields, &mut config);
     if let Some(entry) = fields.take("listen") {
         config.listen = reader.within("listen", |reader| read_listen(reader, entry)).unwrap_or_default();
+    }
+    if let Some(entry) = fields.take("tls") {
+        config.tls = reader.within("tls", |reader| tls::read(reader, entry));
     }
     if let Some(entry) = fields.take("dialects") {
         reader.within("dialects", |reader| dialects::read(reader, entry, &mut config.dialects));

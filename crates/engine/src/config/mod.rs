@@ -44,6 +44,7 @@ mod source;
 mod substitute;
 mod suggest;
 mod text;
+mod tls;
 mod units;
 
 pub use access::{AccessRule, AnnotationHint, Effect, ValuePath, When, Who};
@@ -71,3 +72,4 @@ pub use server_tools::ServerTools;
 pub use settings::{ToolSetting, ToolSettings};
 pub use substitute::{Lookup, MAX_FILLED_BYTES};
 pub use text::Text;
+pub use tls::Tls;

@@ -24,6 +24,7 @@ use super::schema::written;
 use super::server_tools::ServerTools;
 use super::settings::ToolSettings;
 use super::text::Text;
+use super::tls::Tls;
 use crate::dialect::Dialect;
 
 /// The profile that is served at `/mcp`; when nobody writes one, it has all servers in file order.
@@ -41,6 +42,9 @@ pub struct Config {
     /// loopback.
     #[schemars(with = "Option<written::OneOrMany<written::Listen>>", extend("default" = "127.0.0.1:8808"))]
     pub listen: Vec<SocketAddr>,
+    /// Speak TLS at all of these addresses, with a certificate from files.
+    #[schemars(with = "Option<Tls>")]
+    pub tls: Option<Tls>,
     /// The servers behind Dragoman, by name, as every MCP client writes them. A name has 1 to 32 of
     /// `A-Z a-z 0-9 _ . -` and no `__`.
     #[schemars(with = "Option<std::collections::BTreeMap<String, Server>>")]
@@ -121,6 +125,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             listen: vec![DEFAULT_LISTEN],
+            tls: None,
             mcp_servers: IndexMap::new(),
             profiles: IndexMap::from([(DEFAULT_PROFILE.to_owned(), Profile::default())]),
             endpoints: Vec::new(),

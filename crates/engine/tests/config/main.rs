@@ -18,6 +18,7 @@ mod hostile_trees;
 mod pasted;
 mod rendered;
 mod schema;
+mod tls;
 
 use dragoman_engine::config::{Fault, Faults, Loaded, Lookup, Native, NativeLink, Offered, load_knowing};
 

@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use engine::config::Config;
+
 use super::failure::Failure;
 
 /// Reads an address of the command line: `127.0.0.1:8808`, `[::1]:8808`, `localhost:8808`, or a port alone, which
@@ -55,19 +57,26 @@ pub(super) fn refuse_open_management(addresses: &[SocketAddr], asks: bool) -> Re
 }
 
 /// Whether only this machine reaches an address.
-fn is_loopback(ip: IpAddr) -> bool {
+pub(super) fn is_loopback(ip: IpAddr) -> bool {
     ip.to_canonical().is_loopback()
 }
 
-/// An address as a client on this machine writes it in a URL.
-pub(super) fn url(address: SocketAddr, path: &str) -> String {
+/// An address as a client on this machine reaches it.
+pub(super) fn here(address: SocketAddr) -> SocketAddr {
     let unspecified = address.ip().is_unspecified();
-    let host = if unspecified { SocketAddr::from((Ipv4Addr::LOCALHOST, address.port())) } else { address };
-    format!("http://{host}{path}")
+    if unspecified { SocketAddr::from((Ipv4Addr::LOCALHOST, address.port())) } else { address }
+}
+
+/// The URL of an endpoint at an address, as a client on this machine writes it.
+pub(super) fn url(config: &Config, address: SocketAddr, path: &str) -> String {
+    let scheme = if config.tls.is_some() { "https" } else { "http" };
+    format!("{scheme}://{}{path}", here(address))
 }
 
 #[cfg(test)]
 mod tests {
+    use engine::config::Tls;
+
     use super::*;
 
     #[test]
@@ -106,7 +115,10 @@ mod tests {
 
     #[test]
     fn urls_can_be_opened_here() {
-        assert_eq!(url(parse("0.0.0.0:1").unwrap(), "/mcp"), "http://127.0.0.1:1/mcp");
-        assert_eq!(url(parse("[::1]:1").unwrap(), "/mcp"), "http://[::1]:1/mcp");
+        let mut config = Config::default();
+        assert_eq!(url(&config, parse("0.0.0.0:1").unwrap(), "/mcp"), "http://127.0.0.1:1/mcp");
+        assert_eq!(url(&config, parse("[::1]:1").unwrap(), "/mcp"), "http://[::1]:1/mcp");
+        config.tls = Some(Tls { cert: "c".into(), key: "k".into(), client_ca: None });
+        assert_eq!(url(&config, parse("[::1]:1").unwrap(), "/mcp"), "https://[::1]:1/mcp");
     }
 }

@@ -14,6 +14,7 @@ use super::failure::{Failure, fault_json};
 use super::settings::{Settings, Source};
 use super::{address, moment, state};
 use crate::preset::{self, Preset};
+use crate::tls;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -52,7 +53,8 @@ pub(super) fn run(args: &Args, global: &Global, console: &Console) -> Result<(),
 fn notes(settings: &Settings) -> Vec<String> {
     let refused = refused(&settings.config).into_iter().map(ToOwned::to_owned);
     let exposed = secrets_that_others_can_read(settings).into_iter().chain(in_the_clear(&settings.config));
-    refused.chain(exposed).chain(keys_that_are_not_there(settings)).collect()
+    let tls = settings.config.tls.iter().flat_map(tls::check).chain(listens_in_the_clear(&settings.config));
+    refused.chain(exposed).chain(tls).chain(keys_that_are_not_there(settings)).collect()
 }
 
 /// A secret in a file that not only its owner can read.
@@ -75,6 +77,20 @@ fn in_the_clear(config: &Config) -> impl Iterator<Item = String> + '_ {
         format!(
             "everything that goes to the server `{name}` and comes from it crosses the network unencrypted; write https://, unless the \
              way to it is safe"
+        )
+    })
+}
+
+/// Addresses that other machines reach, where nothing says that TLS is before them.
+fn listens_in_the_clear(config: &Config) -> Option<String> {
+    let is_secured = |url: &str| url.starts_with("https:");
+    let behind_tls = config.public_url.as_deref().is_some_and(is_secured)
+        || config.auth.oauth.as_ref().is_some_and(|oauth| is_secured(oauth.resource.expose()));
+    let open = config.listen.iter().find(|address| !address::is_loopback(address.ip()))?;
+    (config.tls.is_none() && !behind_tls).then(|| {
+        format!(
+            "what clients send to {open}, credentials too, crosses the network unencrypted; write `tls: {{ cert: FILE, key: FILE }}`, or put a \
+             proxy with TLS before it and name its address in `publicUrl`"
         )
     })
 }

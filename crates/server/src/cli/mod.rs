@@ -25,7 +25,7 @@ pub(crate) mod failure;
 mod key;
 mod list;
 mod log;
-mod moment;
+pub(crate) mod moment;
 mod ping;
 mod prompt;
 mod read;

@@ -137,7 +137,7 @@ pub(super) fn rfc3339(at: u64) -> String {
 }
 
 /// A point in time for a table, to the minute.
-pub(super) fn short(at: u64) -> String {
+pub(crate) fn short(at: u64) -> String {
     format!("{} {:02}:{:02}", date(at), at % DAY / HOUR, at / MINUTE % 60)
 }
 

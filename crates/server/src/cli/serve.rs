@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use clap::ValueEnum;
+use engine::config::Config;
 use serde_json::json;
 use transport::net::RuntimeKind;
 
@@ -15,6 +16,7 @@ use super::welcome::{Welcome, welcome};
 use super::{VERSION, address};
 use crate::gateway::run::{self, Options};
 use crate::preset::{self, Preset};
+use crate::tls;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -98,11 +100,20 @@ fn fitted(args: &Args, mut settings: Settings) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
+/// The origin by which clients find a gateway with TLS: `publicUrl`, else a name that the certificate has. Without TLS it is
+/// that of the address.
+fn origin(config: &Config, addresses: &[SocketAddr]) -> Option<String> {
+    config.tls.as_ref()?;
+    let here = addresses.first().map(|first| tls::origin(config, address::here(*first)));
+    config.public_url.clone().or(here)
+}
+
 fn greet(addresses: &[SocketAddr], preset: Option<Preset>, settings: &Settings, console: &Console) {
     if console.quiet {
         return;
     }
-    let urls: Vec<String> = addresses.iter().map(|one| address::url(*one, "/mcp")).collect();
+    let urls: Vec<String> =
+        addresses.iter().map(|one| address::url(&settings.config, *one, "/mcp")).collect();
     let text = if console.json {
         json!({"version": VERSION, "urls": urls, "profiles": settings.config.profiles.keys().collect::<Vec<_>>()})
             .to_string()
@@ -111,8 +122,10 @@ fn greet(addresses: &[SocketAddr], preset: Option<Preset>, settings: &Settings, 
         let absolute = settings.absolute_file().map(|file| file.display().to_string());
         let program =
             std::env::current_exe().map_or("dragoman".to_owned(), |path| path.display().to_string());
+        let origin = origin(&settings.config, addresses);
         welcome(&Welcome {
             addresses,
+            origin: origin.as_deref(),
             config: &settings.config,
             preset: preset.map(|preset| preset.name),
             file: file.as_deref(),

@@ -124,8 +124,9 @@ impl Settings {
         let of_file = |path: &str| filled(folder, path);
         let lookup = Lookup { env: &|name| std::env::var(name).ok(), file: &of_file };
         let loaded = load_knowing(base, text, name, &lookup, &offered);
-        let Loaded { config, notes, literal_secret } =
+        let Loaded { mut config, notes, literal_secret } =
             loaded.map_err(|faults| Failure::Config(Box::new(faults)))?;
+        config.tls = config.tls.map(|tls| tls.from_folder(folder));
         Ok(Self { config, file, notes, literal_secret })
     }
 

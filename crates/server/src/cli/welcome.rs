@@ -22,6 +22,8 @@ const MOST: usize = 72;
 pub(super) struct Welcome<'a> {
     /// Where it listens.
     pub(super) addresses: &'a [SocketAddr],
+    /// The origin by which clients find it, where it is not that of the first address.
+    pub(super) origin: Option<&'a str>,
     /// What it serves.
     pub(super) config: &'a Config,
     /// The preset that it is, or that the file extends.
@@ -40,8 +42,13 @@ pub(super) struct Welcome<'a> {
 pub(super) fn welcome(about: &Welcome<'_>) -> String {
     let paint = about.paint;
     let mut text = String::new();
-    let urls: Vec<String> = about.addresses.iter().map(|one| address::url(*one, "/mcp")).collect();
-    let first = urls.first().map_or("", String::as_str);
+    let urls: Vec<String> =
+        about.addresses.iter().map(|one| address::url(about.config, *one, "/mcp")).collect();
+    let first = about
+        .origin
+        .map(|origin| format!("{origin}/mcp"))
+        .or_else(|| urls.first().cloned())
+        .unwrap_or_default();
     let shown: Vec<String> = urls.iter().map(|url| paint.cyan(url)).collect();
     let _ = writeln!(text, "{} serves {}\n", paint.bold(&format!("Dragoman {VERSION}")), shown.join(" and "));
     let config = match (about.file, about.preset) {
@@ -58,7 +65,7 @@ pub(super) fn welcome(about: &Welcome<'_>) -> String {
     rows(&mut text, "Profiles", profiles(about), paint);
     let servers = about.config.mcp_servers.iter().map(|(name, server)| (name.clone(), described(server)));
     rows(&mut text, "Servers", servers.collect(), paint);
-    rows(&mut text, "Connect", clients(about, first), paint);
+    rows(&mut text, "Connect", clients(about, &first), paint);
     let _ = writeln!(text, "\n{}", paint.dim("Ctrl-C ends it. `dragoman --help` shows what else there is."));
     text
 }
@@ -242,6 +249,7 @@ endpoints:
         let config = engine::config::load(text, "test", &lookup).unwrap().config;
         welcome(&Welcome {
             addresses: &["127.0.0.1:8808".parse().unwrap(), "[::1]:8808".parse().unwrap()],
+            origin: config.tls.is_some().then_some("https://mcp.example.com"),
             config: &config,
             preset,
             file,
@@ -249,6 +257,24 @@ endpoints:
             program: "/usr/bin/dragoman",
             paint,
         })
+    }
+
+    #[test]
+    fn with_tls_clients_get_the_name_of_the_certificate() {
+        let screen = screen(
+            &format!("{TEXT}listen: 127.0.0.1:8808\ntls: {{ cert: c, key: k }}\n"),
+            None,
+            Paint(false),
+        );
+        assert!(
+            screen.contains("serves https://127.0.0.1:8808/mcp and https://[::1]:8808/mcp\n"),
+            "{screen}"
+        );
+        assert!(
+            screen.contains("claude mcp add --transport http dragoman https://mcp.example.com/mcp\n"),
+            "{screen}"
+        );
+        assert_eq!(screen.matches("http://").count(), 1, "a configured server's: {screen}");
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub(super) fn base(config: &Config, addrs: &[SocketAddr]) -> Option<String> {
         IpAddr::V6(address) if address.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
         address => address,
     };
-    Some(format!("http://{}", SocketAddr::new(here, first.port())))
+    Some(crate::tls::origin(config, SocketAddr::new(here, first.port())))
 }
 
 /// The client of Dragoman at a server's authorization server, as configured.
@@ -132,6 +132,8 @@ mod tests {
         assert_eq!(at("{}", "0.0.0.0:80"), "http://127.0.0.1:80");
         assert_eq!(at("{}", "[::]:9"), "http://[::1]:9");
         assert_eq!(at("{}", "10.0.0.7:9"), "http://10.0.0.7:9");
+        let tls = "tls: { cert: /nowhere/c, key: /nowhere/k }";
+        assert_eq!(at(tls, "0.0.0.0:8443"), "https://127.0.0.1:8443");
         let oauth = "auth: { oauth: { resource: 'https://mcp.example.com:8443/mcp' }, jwt: { issuer: 'https://id.example.com' } }";
         assert_eq!(at(oauth, "127.0.0.1:1"), "https://mcp.example.com:8443");
         let both = format!("publicUrl: 'https://gate.example.com/dragoman/'\n{oauth}");

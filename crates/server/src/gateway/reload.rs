@@ -18,6 +18,7 @@ use super::takeover::take_over;
 use super::threads::Thread;
 use crate::audit::Outcome;
 use crate::manage::{Differences, Refusal, differences};
+use crate::tls::TlsWatch;
 
 /// How often the file is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -42,12 +43,15 @@ pub(super) struct Sources {
     pub(super) origin: Option<Origin>,
     /// Where changes are kept, where anybody may manage.
     pub(super) kept: Option<Kept>,
+    /// The files of `tls`.
+    pub(super) tls: Option<TlsWatch>,
 }
 
 /// A part of the configuration that counts only from a restart on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Restart {
     Listen,
+    Tls,
     Limits,
     StateFolder,
     Audit,
@@ -64,12 +68,14 @@ impl Restart {
             }
         };
         note(Self::Listen, old.listen != new.listen);
+        note(Self::Tls, old.tls != new.tls);
         note(Self::Limits, old.limits != new.limits);
         note(Self::StateFolder, old.state_folder != new.state_folder);
         note(Self::Audit, old.audit != new.audit);
         note(Self::Management, old.management != new.management);
         new.management.clone_from(&old.management);
         new.listen.clone_from(&old.listen);
+        new.tls.clone_from(&old.tls);
         new.limits.clone_from(&old.limits);
         new.state_folder.clone_from(&old.state_folder);
         new.audit.clone_from(&old.audit);
@@ -82,6 +88,7 @@ impl fmt::Display for Restart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Listen => "listen",
+            Self::Tls => "tls",
             Self::Limits => "limits",
             Self::StateFolder => "stateFolder",
             Self::Audit => "audit",
@@ -110,7 +117,7 @@ pub(super) fn start(thread: Arc<Thread>, sources: Sources) {
 }
 
 async fn look(thread: &Thread, sources: Sources, mut told: Option<Signal>, mut asked: mpsc::Receiver<Asked>) {
-    let Sources { origin, kept } = sources;
+    let Sources { origin, kept, mut tls } = sources;
     let file = origin.as_ref().and_then(|origin| origin.file.clone());
     let mut seen = stamp(file.as_deref()).await;
     // What was last seen to differ: it is read when it stays so, as whoever writes it may not be done yet.
@@ -123,8 +130,11 @@ async fn look(thread: &Thread, sources: Sources, mut told: Option<Signal>, mut a
                 let _ = asked.reply.send(change(thread, kept.as_ref(), asked.edit).await);
                 continue;
             }
-            () = tokio::time::sleep(LOOK_EVERY), if file.is_some() => false,
+            () = tokio::time::sleep(LOOK_EVERY), if file.is_some() || tls.is_some() => false,
         };
+        if let Some(tls) = &mut tls {
+            tls.look(is_told).await;
+        }
         let now = stamp(file.as_deref()).await;
         let is_new = now != seen && now.is_some();
         if is_told || (is_new && differs == Some(now)) {
@@ -246,12 +256,12 @@ mod tests {
     #[test]
     fn what_cannot_change_stays_as_it_was_and_is_named() {
         let old = config("listen: 127.0.0.1:1\nmcpServers: {}\n");
-        let text = "listen: 127.0.0.1:2\nlimits: { batch: 7 }\naudit: true\nstateFolder: /x\nmanagement: true\n\
+        let text = "listen: 127.0.0.1:2\ntls: { cert: /c, key: /k }\nlimits: { batch: 7 }\naudit: true\nstateFolder: /x\nmanagement: true\n\
                     mcpServers: { a: { native: demo } }\n";
         let mut new = config(text);
         let waiting = Restart::keep(&old, &mut new);
         let names: Vec<String> = waiting.iter().map(ToString::to_string).collect();
-        assert_eq!(names, ["listen", "limits", "stateFolder", "audit", "management"]);
+        assert_eq!(names, ["listen", "tls", "limits", "stateFolder", "audit", "management"]);
         assert_eq!(Restart::keep(&old, &mut new), []);
         assert!(new.mcp_servers.contains_key("a"));
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::audit::{AuditOptions, AuditSink};
 use crate::auth::{Authenticator, KeyBook, StoredKeys};
 use crate::manage::{Changes, Standing};
+use crate::tls::TlsWatch;
 use engine::config::{Auth, Config};
 use proto::era::{newest_handshake, newest_stateless};
 use store::audit::Log;
@@ -63,6 +64,9 @@ pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
     let stop = Stop::new();
     let door = door(&config.auth, folder.as_deref())?;
     let audit = audit(&config, folder.as_deref())?;
+    let tls = config.tls.clone().map(TlsWatch::start).transpose()?;
+    let mut limits = server_limits(&config);
+    limits.tls = tls.as_ref().map(TlsWatch::serves);
     let (standing, kept) = standing(config.clone(), folder.as_deref())?;
     let threads = threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let shards = runtime::shards(kind, threads);
@@ -76,13 +80,13 @@ pub(crate) fn serve(options: Options) -> Result<(), BoxError> {
     let listeners = Arc::new(listeners);
     let cap = ConnectionCap::new(config.limits.connections);
     let trust = Trust::default();
-    let (ready, sources) = (Mutex::new(Some(ready)), Mutex::new(Some(Sources { origin, kept })));
+    let (ready, sources) = (Mutex::new(Some(ready)), Mutex::new(Some(Sources { origin, kept, tls })));
     let farewell = Farewell::new(shards, config.limits.drain_timeout);
     let outcome = runtime::run(kind, threads, &stop, |shard| {
         let thread = Thread::new(Client::new(client_limits(&config), trust.clone()), &gateway);
         let sockets: Vec<_> = listeners.iter().filter_map(|listener| listener.take(shard.index)).collect();
         let (cap, stop) = (cap.clone(), shard.stop.clone());
-        let limits = server_limits(&config);
+        let limits = limits.clone();
         let ready = if shard.index == 0 { ready.lock().ok().and_then(|mut r| r.take()) } else { None };
         let sources = if shard.index == 0 { sources.lock().ok().and_then(|mut s| s.take()) } else { None };
         let addrs = addrs.clone();
@@ -137,7 +141,7 @@ pub(crate) fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
         .snapshot
         .profile_named(profile)
         .ok_or_else(|| format!("there is no profile {profile:?}; the configuration has: {}", names()))?;
-    let sources = Mutex::new(Some(Sources { origin, kept: None }));
+    let sources = Mutex::new(Some(Sources { origin, kept: None, tls: None }));
     let outcome = runtime::run(RuntimeKind::PerCore, 1, &stop, |shard| {
         let thread = Thread::new(Client::new(client_limits(&config), Trust::default()), &gateway);
         let sources = sources.lock().ok().and_then(|mut sources| sources.take());

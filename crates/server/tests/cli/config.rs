@@ -128,9 +128,10 @@ async fn listening_to_the_world_takes_a_decision() {
     let run = in_folder(&folder, &["check"], "").await;
     assert_eq!(run.code, Some(0));
     assert!(run.err.contains("without `auth`") && run.err.contains("--insecure"), "{}", run.err);
-    // It says what the start would say, and nothing where it would say nothing.
+    // It says what the start would say, and what others can read on the way.
     for (rest, says) in [
-        ("auth: { keys: true }", ""),
+        ("auth: { keys: true }", "crosses the network unencrypted"),
+        ("auth: { keys: true }\npublicUrl: https://mcp.example.com", ""),
         ("auth: { keys: true }\nendpoints: [{ path: /x, auth: none }]", "`auth: none`"),
         ("management: true", "start programs"),
     ] {

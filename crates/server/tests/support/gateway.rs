@@ -20,7 +20,7 @@ use super::soon;
 pub(crate) struct Output(Arc<watch::Sender<(Vec<u8>, bool)>>);
 
 impl Output {
-    fn of(mut pipe: impl AsyncRead + Unpin + Send + 'static) -> Self {
+    pub(crate) fn of(mut pipe: impl AsyncRead + Unpin + Send + 'static) -> Self {
         let output = Self(Arc::new(watch::Sender::default()));
         let own = output.clone();
         tokio::spawn(async move {
@@ -198,10 +198,13 @@ impl Gateway {
         let hello: Value = serde_json::from_str(out.text().trim())
             .unwrap_or_else(|e| panic!("{e}: {}\n{}", out.text(), process.err.text()));
         let url = hello["urls"][0].as_str().unwrap_or_else(|| panic!("no URL: {hello}"));
-        let address =
-            url.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/mcp")).expect("its form");
+        let (scheme, rest) = url.split_once("://").expect("its form");
+        let address = rest.strip_suffix("/mcp").expect("its form");
         let gateway = Self { process, out, http: Http::new(address.parse().expect("an address")) };
-        assert_eq!(gateway.http.get("/ready", &[]).await.status, 200);
+        // Tests of TLS have clients of their own.
+        if scheme == "http" {
+            assert_eq!(gateway.http.get("/ready", &[]).await.status, 200);
+        }
         gateway
     }
 
@@ -223,6 +226,11 @@ impl Gateway {
     /// What it has printed.
     pub(crate) fn printed(&self) -> &Output {
         &self.out
+    }
+
+    /// The folder of its configuration, which is its own.
+    pub(crate) fn folder(&self) -> &std::path::Path {
+        &self.process.folder.0
     }
 
     /// Writes its configuration file anew.

@@ -31,7 +31,7 @@ mod upstreams;
 use std::time::Duration;
 
 pub(crate) use actor::{Actor, Line, Speaks};
-pub(crate) use gateway::{Ended, Gateway, Output, Start, run_to_end};
+pub(crate) use gateway::{Ended, Gateway, Output, Start, Started, run_to_end, start};
 pub(crate) use http::{Headers, Http, Reply};
 pub(crate) use process::{children_of, descendants_of, is_running, kill, memory_now, peak_memory, until};
 pub(crate) use puppet::{Puppet, Received, Said};

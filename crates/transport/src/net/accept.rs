@@ -14,6 +14,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 use super::roster::{Order, Patience, Roster};
 use super::serve::{Handler, Protocols, connection};
 use super::stop::Stop;
+use super::tls::ServerTls;
 
 /// What clients may cost. All of it holds per listener, except the connection cap, which is shared.
 #[derive(Clone, Debug)]
@@ -35,8 +36,8 @@ pub struct ServerLimits {
     pub max_header_bytes: usize,
     /// Requests at the same time on one HTTP/2 connection.
     pub max_streams: u32,
-    /// Speak TLS. Its ALPN list should be `h2`, `http/1.1`.
-    pub tls: Option<Arc<rustls::ServerConfig>>,
+    /// Speak TLS.
+    pub tls: Option<ServerTls>,
 }
 
 impl Default for ServerLimits {
@@ -212,7 +213,11 @@ impl<H: Handler> Acceptor<H> {
         let Some(admitted) = self.cap.admit() else {
             tracing::debug!(%peer, open = self.cap.open(), "turned away: connection cap reached");
             if let Some(place) = self.turned_away.admit() {
-                tokio::spawn(turn_away(stream, place));
+                let words = if self.protocols.has_tls() { "" } else { TOO_MANY };
+                tokio::spawn(async move {
+                    let _place = place;
+                    end(stream, words).await;
+                });
             }
             return;
         };
@@ -247,15 +252,16 @@ const SETTLE: Duration = Duration::from_millis(20);
 /// Connections over the cap that are told so at the same time; those beyond are closed without a word.
 const MOST_TURNED_AWAY: usize = 64;
 
+/// Where TLS is spoken nothing is said: clients would take it for a broken record.
 const TOO_MANY: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\ncontent-length: 57\r\n\
      x-content-type-options: nosniff\r\nretry-after: 1\r\nconnection: close\r\n\r\n\
      Too many open connections; close some or try again later\n";
 
 /// Says why before closing. What the client sent is read off for a moment: closing with unread bytes would reset the
 /// connection and take our answer with it.
-async fn turn_away(mut stream: TcpStream, _place: Admitted) {
+pub(super) async fn end(mut stream: TcpStream, words: &str) {
     let goodbye = async {
-        stream.write_all(TOO_MANY.as_bytes()).await?;
+        stream.write_all(words.as_bytes()).await?;
         stream.shutdown().await?;
         let mut rest = [0; 1024];
         while stream.read(&mut rest).await? > 0 {}

@@ -7,6 +7,8 @@
 //! | [`stop`] | the signal that everything listens to when the process ends |
 //! | [`listen`] | listening sockets, one per shard, never shared with another process unawares |
 //! | [`accept`] | the accept loop: back-off, connection cap, graceful drain |
+//! | [`tls`] | TLS to clients: certificate, key, authorities, all exchangeable |
+//! | `handshake` | how many TLS handshakes go on at once |
 //! | `serve` | one accepted connection, from its first byte to its end (HTTP/1.1, HTTP/2, TLS) |
 //! | `supervised` | a connection that obeys orders, and rests when nothing happens on it |
 //! | `roster` | all connections of a shard: who is idle, who stalls, who must go |
@@ -21,6 +23,7 @@ mod bell;
 pub mod body;
 pub mod client;
 pub mod collect;
+mod handshake;
 mod io;
 pub mod listen;
 pub mod relay;
@@ -29,6 +32,7 @@ pub mod runtime;
 mod serve;
 pub mod stop;
 mod supervised;
+pub mod tls;
 
 pub use accept::{ConnectionCap, ServeError, ServerLimits, serve};
 pub use bell::Incoming;
@@ -43,6 +47,7 @@ pub use relay::{Relay, Rewrite};
 pub use runtime::{RunError, RuntimeKind, Shard, run};
 pub use serve::Handler;
 pub use stop::Stop;
+pub use tls::ServerTls;
 
 #[cfg(test)]
 mod tests;

@@ -18,16 +18,18 @@ use http_body::{Frame, SizeHint};
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::accept::ServerLimits;
+use super::accept::{ServerLimits, end};
 use super::bell::{Incoming, bell};
 use super::body::{Body, BodyError};
+use super::handshake::Handshakes;
 use super::io::Watched;
 use super::roster::{Order, Phase, Place, Progress};
 use super::runtime::message;
 use super::supervised::Supervised;
+use super::tls::ServerTls;
 
 /// How often HTTP/2 clients are pinged, and how long they may take to answer: only so is a vanished one noticed.
 const PING_EVERY: Duration = Duration::from_secs(30);
@@ -83,7 +85,13 @@ where
 pub(super) struct Protocols {
     http1: http1::Builder,
     http2: http2::Builder<TokioExecutor>,
-    tls: Option<tokio_rustls::TlsAcceptor>,
+    tls: Option<Secured>,
+}
+
+/// What TLS needs.
+struct Secured {
+    tls: ServerTls,
+    handshakes: Handshakes,
 }
 
 impl Protocols {
@@ -110,7 +118,12 @@ impl Protocols {
             .max_pending_accept_reset_streams(PENDING_RESETS)
             .max_local_error_reset_streams(ERROR_RESETS)
             .max_send_buf_size(BUFFER);
-        Self { http1, http2, tls: limits.tls.clone().map(Into::into) }
+        let tls = limits.tls.clone().map(|tls| Secured { tls, handshakes: Handshakes::default() });
+        Self { http1, http2, tls }
+    }
+
+    pub(super) fn has_tls(&self) -> bool {
+        self.tls.is_some()
     }
 }
 
@@ -144,16 +157,39 @@ async fn plain<H: Handler>(
     watched(stream, http2, peer, handler, protocols, progress).await
 }
 
+/// The first byte of a TLS connection: a record of a handshake (RFC 8446, 5.1).
+const HANDSHAKE: u8 = 22;
+
+const NO_TLS: &str = "HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain\r\ncontent-length: 62\r\n\
+     x-content-type-options: nosniff\r\nconnection: close\r\n\r\n\
+     This port speaks TLS only; write https:// instead of http://.\n";
+
 async fn secured<H: Handler>(
-    tls: &tokio_rustls::TlsAcceptor,
+    secured: &Secured,
     stream: TcpStream,
     peer: SocketAddr,
     handler: H,
     protocols: &Protocols,
     progress: &Arc<Progress>,
 ) -> Result<(), EndError> {
-    let mut handshake = tls.accept(stream);
+    let mut first = [0];
+    let mut first = ReadBuf::new(&mut first);
+    obeying(progress, |cx| stream.poll_peek(cx, &mut first)).await??;
+    match first.filled() {
+        [HANDSHAKE] => {}
+        // The first letter of a method, or of HTTP/2 without TLS.
+        [b'A'..=b'Z'] => {
+            end(stream, NO_TLS).await;
+            return Ok(());
+        }
+        _ => return Ok(()),
+    }
+    // Only those who have begun count: others would keep them out without doing anything.
+    let mut permit = std::pin::pin!(secured.handshakes.permit(peer.ip()));
+    let permit = obeying(progress, |cx| permit.as_mut().poll(cx)).await?;
+    let mut handshake = secured.tls.acceptor().accept(stream);
     let stream = obeying(progress, |cx| Pin::new(&mut handshake).poll(cx)).await??;
+    drop(permit);
     let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
     watched(Watched::new(stream, progress.clone()), http2, peer, handler, protocols, progress).await
 }

@@ -11,7 +11,7 @@ use rustls::pki_types::PrivateKeyDer;
 use tokio::time::{Duration, Instant};
 
 use super::{LONG, Served, ServerLimits, closed, collect, echo};
-use crate::net::{Client, ClientError, ClientLimits, Origin, Protocol, Trust};
+use crate::net::{Client, ClientError, ClientLimits, Origin, Protocol, ServerTls, Trust};
 
 /// An authority, and a server's set-up with a certificate of it for `name`.
 fn certified(name: &str, alpn: &[&str]) -> (Trust, Arc<ServerConfig>) {
@@ -36,7 +36,7 @@ fn certified(name: &str, alpn: &[&str]) -> (Trust, Arc<ServerConfig>) {
 
 fn serve_tls(config: Arc<ServerConfig>) -> Served {
     let limits = ServerLimits {
-        tls: Some(config),
+        tls: Some(ServerTls::with_config(config)),
         header_timeout: Duration::from_millis(500),
         ..ServerLimits::default()
     };

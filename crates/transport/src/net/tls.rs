@@ -1,0 +1,202 @@
+//! TLS to clients: a certificate with its key and, where clients have to show one too, the authorities that theirs come from.
+//! All of it can be exchanged while it serves. It must not know files, nor what is served.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
+use rustls::crypto::{CryptoProvider, aws_lc_rs};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{ParsedCertificate, WebPkiClientVerifier};
+use rustls::{CertificateError, RootCertStore, ServerConfig};
+use tokio_rustls::TlsAcceptor;
+
+/// The protocols that clients are offered: the same as without TLS.
+const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
+
+/// A listener's side of TLS. Clones share it: what replaces it counts for the next handshake of each.
+#[derive(Clone, Debug)]
+pub struct ServerTls(Arc<ArcSwap<ServerConfig>>);
+
+/// The contents of the files, in PEM.
+#[derive(Clone, Copy)]
+pub struct ServerPem<'a> {
+    /// The certificate, then those of the authorities between it and one that clients know.
+    pub cert: &'a [u8],
+    /// The certificate's private key.
+    pub key: &'a [u8],
+    /// The authorities that certificates of clients come from; clients need none without.
+    pub client_ca: Option<&'a [u8]>,
+}
+
+/// One of the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TlsPart {
+    /// The certificate.
+    Cert,
+    /// Its private key.
+    Key,
+    /// The authorities of clients.
+    ClientCa,
+}
+
+/// A file does not do.
+#[derive(Debug, thiserror::Error)]
+#[error("{problem}; {help}")]
+pub struct TlsError {
+    /// The file.
+    pub part: TlsPart,
+    problem: String,
+    help: &'static str,
+}
+
+impl TlsError {
+    fn new(part: TlsPart, problem: impl Into<String>, help: &'static str) -> Self {
+        Self { part, problem: problem.into(), help }
+    }
+}
+
+impl ServerTls {
+    /// TLS with these files.
+    pub fn new(pem: &ServerPem<'_>) -> Result<Self, TlsError> {
+        Ok(Self(Arc::new(ArcSwap::new(config(pem)?))))
+    }
+
+    /// These files from now on. Where they do not do, those before them stay in use.
+    pub fn replace(&self, pem: &ServerPem<'_>) -> Result<(), TlsError> {
+        self.0.store(config(pem)?);
+        Ok(())
+    }
+
+    pub(super) fn acceptor(&self) -> TlsAcceptor {
+        self.0.load_full().into()
+    }
+
+    #[cfg(test)]
+    pub(super) fn with_config(config: Arc<ServerConfig>) -> Self {
+        Self(Arc::new(ArcSwap::new(config)))
+    }
+}
+
+fn config(pem: &ServerPem<'_>) -> Result<Arc<ServerConfig>, TlsError> {
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let (chain, key) = (certificates(pem.cert, TlsPart::Cert)?, private_key(pem.key)?);
+    let builder = ServerConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()
+        .map_err(|e| TlsError::new(TlsPart::Cert, e.to_string(), "report this as an error of Dragoman"))?;
+    let builder = match pem.client_ca {
+        None => builder.with_no_client_auth(),
+        Some(authorities) => builder.with_client_cert_verifier(clients(authorities, provider)?),
+    };
+    let mut config = builder.with_single_cert(chain, key).map_err(|error| unfit(&error))?;
+    config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).into();
+    Ok(Arc::new(config))
+}
+
+fn unfit(error: &rustls::Error) -> TlsError {
+    match error {
+        rustls::Error::InconsistentKeys(_) => TlsError::new(
+            TlsPart::Key,
+            "it is not the key of the certificate",
+            "name the key that the certificate was requested with",
+        ),
+        rustls::Error::InvalidCertificate(_) => TlsError::new(
+            TlsPart::Cert,
+            format!("its first certificate cannot be used ({error})"),
+            "have it issued again, as X.509 version 3",
+        ),
+        error => TlsError::new(
+            TlsPart::Key,
+            format!("it cannot be used ({error})"),
+            "use a key for ECDSA (P-256, P-384, P-521), for RSA (2048 bits or more), or for Ed25519",
+        ),
+    }
+}
+
+fn certificates(pem: &[u8], part: TlsPart) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let all = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
+    match all {
+        Ok(all) if all.is_empty() => Err(TlsError::new(
+            part,
+            "there is no certificate in it (a line `-----BEGIN CERTIFICATE-----` is missing)",
+            "name a file with certificates in PEM",
+        )),
+        Ok(all) => Ok(all),
+        Err(e) => Err(TlsError::new(part, format!("it is no sound PEM ({e})"), "write the file again")),
+    }
+}
+
+fn private_key(pem: &[u8]) -> Result<PrivateKeyDer<'static>, TlsError> {
+    PrivateKeyDer::from_pem_slice(pem).map_err(|_| {
+        if pem.windows(9).any(|word| word == b"ENCRYPTED") {
+            let help =
+                "remove it (`openssl pkey -in OLD -out NEW`), and let only Dragoman's user read the file";
+            TlsError::new(TlsPart::Key, "the key has a passphrase", help)
+        } else {
+            let problem = "there is no private key in it (a line `-----BEGIN PRIVATE KEY-----` is missing)";
+            TlsError::new(TlsPart::Key, problem, "name the file with the certificate's private key in PEM")
+        }
+    })
+}
+
+fn clients(pem: &[u8], provider: Arc<CryptoProvider>) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
+    let unusable = |error: String| {
+        let problem = format!("an authority in it cannot be used ({error})");
+        TlsError::new(TlsPart::ClientCa, problem, "name certificates of authorities, not of clients")
+    };
+    let mut roots = RootCertStore::empty();
+    for authority in certificates(pem, TlsPart::ClientCa)? {
+        roots.add(authority).map_err(|e| unusable(e.to_string()))?;
+    }
+    let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
+    verifier.map_err(|e| unusable(e.to_string()))
+}
+
+/// The time in which a certificate is valid, as far as it matters now; in seconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Validity {
+    /// It is valid now.
+    Now,
+    /// Clients refuse it since then.
+    Until(u64),
+    /// Clients refuse it until then.
+    From(u64),
+}
+
+/// A certificate of a server, as clients see it.
+#[derive(Debug)]
+pub struct ServerCertificate(CertificateDer<'static>);
+
+impl ServerCertificate {
+    /// The first certificate of a file.
+    pub fn read(pem: &[u8]) -> Result<Self, TlsError> {
+        Ok(Self(certificates(pem, TlsPart::Cert)?.swap_remove(0)))
+    }
+
+    /// Its validity at a time, in seconds since 1970.
+    pub fn validity(&self, now: u64) -> Validity {
+        let Ok(certificate) = ParsedCertificate::try_from(&self.0) else { return Validity::Now };
+        let now = UnixTime::since_unix_epoch(std::time::Duration::from_secs(now));
+        let algorithms = aws_lc_rs::default_provider().signature_verification_algorithms.all;
+        // Without authorities it is refused in any case: for its time, if that is not right, else for its issuer.
+        let nobody = RootCertStore::empty();
+        match verify_server_cert_signed_by_trust_anchor(&certificate, &nobody, &[], now, algorithms) {
+            Err(rustls::Error::InvalidCertificate(CertificateError::ExpiredContext {
+                not_after, ..
+            })) => Validity::Until(not_after.as_secs()),
+            Err(rustls::Error::InvalidCertificate(CertificateError::NotValidYetContext {
+                not_before,
+                ..
+            })) => Validity::From(not_before.as_secs()),
+            _ => Validity::Now,
+        }
+    }
+
+    /// Returns true where clients accept it for this host: a name, or an IP address.
+    pub fn covers(&self, host: &str) -> bool {
+        let Ok(certificate) = ParsedCertificate::try_from(&self.0) else { return false };
+        ServerName::try_from(host).is_ok_and(|name| verify_server_name(&certificate, &name).is_ok())
+    }
+}
