@@ -56,9 +56,9 @@ async fn a_session_and_its_calls_over_http_2() {
     assert_eq!(text(&answer), "new");
 }
 
-/// As the configuration's folder, not the one that the process runs in.
+/// The lines for clients have a name that the certificate has: they would refuse the address.
 #[tokio::test]
-async fn the_screen_and_consent_say_https() {
+async fn the_first_screen_has_a_name_of_the_certificate() {
     let authority = Authority::new();
     let (cert, key) = authority.server(&["mcp.example.com"]);
     let config = "listen: 127.0.0.1:0\ntls: { cert: cert.pem, key: key.pem }\nallowedHosts: [mcp.example.com]\n\
