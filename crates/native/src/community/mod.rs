@@ -14,7 +14,7 @@ mod offers;
 #[cfg(test)]
 mod tests;
 
-use crate::rest::{Bind, Doubt, Field, Missing, fixed};
+use crate::rest::{Bind, Doubt, Field, Missing, Step, fixed};
 use crate::tools::{Condition, Literal};
 
 /// What to ask a site that does not know a route.
@@ -50,15 +50,32 @@ macro_rules! caller_unless_given {
 }
 use caller_unless_given;
 
-/// A step that gives a member of a group a role, when a call asks for that one.
+/// What a site says of somebody who has just joined a group: where one cannot simply join, it gives the role at once, and
+/// giving it again fails.
+const JOINED: &[Bind] = &[
+    Bind { name: "is_mod", at: "/is_mod|/0/is_mod", missing: Missing::Nothing },
+    Bind { name: "is_admin", at: "/is_admin|/0/is_admin", missing: Missing::Nothing },
+];
+
+/// The role that a new member is still to be given.
+const PROMOTION: Step = Step::Make("promotion", |values| {
+    let has_role = match values.text("role") {
+        "mod" => values.flag("is_mod"),
+        "admin" => values.flag("is_admin"),
+        _ => true,
+    };
+    Ok(if has_role { None } else { values.get("role").cloned() })
+});
+
+/// A step that gives a new member of a group a role.
 macro_rules! promoted {
-    ($base:literal, $role:literal) => {
+    ($base:literal) => {
         $crate::rest::put($base, "/groups/{group_id}/members/{user_id}")
-            .when($crate::rest::When::Is("role", $role))
+            .when($crate::rest::When::Given("promotion"))
             .alone()
             .with(&[
                 $crate::rest::fixed("action", $crate::tools::Literal::Text("promote")),
-                $crate::rest::fixed("role", $crate::tools::Literal::Text($role)),
+                $crate::rest::value("role", "promotion", $crate::tools::Form::Plain),
             ])
             .step()
     };

@@ -8,6 +8,8 @@ use std::fmt::Write as _;
 use proto::json::{Members, Span, quote, unquote};
 use proto::rpc::Frame;
 
+use crate::tools::{described, injected};
+
 /// One argument of a tool.
 #[derive(Debug)]
 pub(super) struct Argument {
@@ -41,7 +43,7 @@ impl Kind {
     }
 }
 
-/// The JSON Schema (2020-12) of an object with these members and no others.
+/// The JSON Schema (2020-12) of an object with these members. It does not forbid others: some clients add members to each call.
 pub(super) fn schema(rows: &[Argument]) -> String {
     let mut properties = String::new();
     for row in rows {
@@ -54,7 +56,7 @@ pub(super) fn schema(rows: &[Argument]) -> String {
         if required.is_empty() { String::new() } else { format!(",\"required\":[{}]", required.join(",")) };
     format!(
         "{{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"type\":\"object\",\
-         \"properties\":{{{properties}}}{required},\"additionalProperties\":false}}"
+         \"properties\":{{{properties}}}{required}}}"
     )
 }
 
@@ -84,12 +86,12 @@ impl<'a> Arguments<'a> {
 
     fn faults(&self, rows: &[Argument]) -> Vec<String> {
         let mut faults = Vec::new();
+        let known: Vec<&str> = rows.iter().map(|row| row.name).collect();
+        let injected = injected(|name| self.value(name).is_some());
         for member in self.members.iter().flat_map(Members::iter) {
             let key = unquote(member.key.of(self.text)).unwrap_or(Cow::Borrowed("?"));
-            if !rows.iter().any(|row| row.name == key) {
-                let known: Vec<&str> = rows.iter().map(|row| row.name).collect();
-                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-                faults.push(format!("there is no argument {key:?} (known: {known})"));
+            if !known.contains(&&*key) && !injected.contains(&&*key) {
+                faults.push(described(&key, &known));
             }
         }
         for row in rows {

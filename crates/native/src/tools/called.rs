@@ -10,6 +10,7 @@ use super::read::{Policy, read, taken};
 use super::row::{Act, Tool};
 use super::server::{Inner, more_of};
 use super::trouble::{Condition, Trouble};
+use super::unknown::refuse_unknown;
 use super::values::Values;
 use crate::rest::settled;
 
@@ -42,8 +43,11 @@ impl Inner {
             let known: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
             words(&format!("unknown tool {name:?}; there are {}", known.join(", ")))
         })?;
-        let mut values = read(&given, tool.arguments, self.family.policy)?;
         let more = more_of(tool, self.compact);
+        if self.refuses_unknown {
+            refuse_unknown(&given, tool.arguments.iter().chain(more))?;
+        }
+        let mut values = read(&given, tool.arguments, self.family.policy)?;
         values.0.extend(read(&given, more, self.family.policy)?.0);
         for (name, value) in &self.settings {
             values.set(name, value.clone());

@@ -71,6 +71,8 @@ pub(super) struct Inner {
     /// The list for eras with structured results, and for those without.
     lists: [String; 2],
     pub(super) compact: bool,
+    /// Refuses arguments that a tool does not have, which the systems that presets repeat leave alone.
+    pub(super) refuses_unknown: bool,
     pub(super) settings: Map<String, Value>,
     world: Option<World>,
     pub(super) found: Option<(Found, Kept, bool)>,
@@ -150,6 +152,7 @@ impl ToolServer {
             tools,
             lists,
             compact,
+            refuses_unknown: world.as_ref().is_some_and(|world| world.answers != Answers::Plain),
             settings,
             world,
             found: None,

@@ -1,6 +1,6 @@
 //! Groups and who is in them.
 
-use super::super::{caller_unless_given, promoted};
+use super::super::{JOINED, PROMOTION, caller_unless_given, promoted};
 use super::{PAGE, PER_PAGE, SEARCH, USER, id};
 use crate::rest::{Shape, Step, delete, fixed, get, post, put, value};
 use crate::tools::{Argument, Form, Literal, Tool, flag, html, int, text, tool};
@@ -85,11 +85,11 @@ pub(super) const TOOLS: &[Tool] = &[
         "buddyboss_add_group_member",
         "Puts a member into a group.",
         &[OF_GROUP, MEMBER, text("role", "The member's role there.").among(&["admin", "mod", "member"])],
-        // Who joins is a plain member, whatever role is asked for; another is given afterwards.
+        // Who joins a public group is a plain member, whatever role is asked for; another is given afterwards.
         &[
-            post("buddyboss", "/groups/{group_id}/members").step(),
-            promoted!("buddyboss", "mod"),
-            promoted!("buddyboss", "admin"),
+            post("buddyboss", "/groups/{group_id}/members").binds(JOINED).step(),
+            PROMOTION,
+            promoted!("buddyboss"),
         ],
         Shape::Whole,
     ),

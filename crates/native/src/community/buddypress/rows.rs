@@ -1,6 +1,6 @@
 //! The rows: activity, members and groups; profiles and friends; messages and notifications.
 
-use super::super::{NUMBER_ONLY, caller, caller_unless_given, promoted};
+use super::super::{JOINED, NUMBER_ONLY, PROMOTION, caller, caller_unless_given, promoted};
 use crate::rest::{Bind, Missing, Shape, Step, When, delete, fixed, get, post, put, value};
 use crate::tools::{Argument, Effect, Form, Literal, Tool, flag, html, int, integers, text, tool};
 
@@ -206,9 +206,10 @@ pub(super) const COMMUNITY: &[Tool] = &[
             post("buddypress", "/groups/{group_id}/members")
                 .alone()
                 .with(&[value("user_id", "user_id", Form::Plain)])
+                .binds(JOINED)
                 .step(),
-            promoted!("buddypress", "mod"),
-            promoted!("buddypress", "admin"),
+            PROMOTION,
+            promoted!("buddypress"),
         ],
     ),
     row(

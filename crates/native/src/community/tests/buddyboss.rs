@@ -211,3 +211,25 @@ fn each_caller_asks_with_its_own_account() {
     assert_eq!(seen.len(), 4);
     assert!(seen[0] == seen[1] && seen[2] == seen[3] && seen[0] != seen[2]);
 }
+
+/// In private and hidden groups the site gives the role with the first request; asking for it once more fails.
+#[test]
+fn a_role_that_the_site_has_given_is_not_asked_for_again() {
+    for (role, given) in [("mod", "is_mod"), ("admin", "is_admin")] {
+        let call = json!({"group_id": 6, "user_id": 5, "role": role});
+        let fake = Fake::replying(move |request| match request.method {
+            Verb::Post => reply(200, &json!({"id": 5, given: true})),
+            _ => reply(
+                500,
+                &json!({"code": "bp_rest_group_member_failed_to_promote", "message": "Could not promote member."}),
+            ),
+        });
+        let answer = content(&asked(&over(fake.clone()), "buddyboss_add_group_member", &call));
+        assert!(!answer.1, "{answer:?}");
+        assert_eq!(fake.lines().len(), 1);
+        // Where somebody joins as a plain member, it is asked for.
+        let fake = Fake::replying(move |_| reply(200, &json!({"id": 5, "is_mod": false, "is_admin": false})));
+        shown(&asked(&over(fake.clone()), "buddyboss_add_group_member", &call));
+        assert_eq!(fake.lines().len(), 2, "{role}");
+    }
+}
