@@ -5,6 +5,7 @@ mod folders;
 mod heads;
 mod imports;
 mod leaks;
+mod promises;
 mod sizes;
 mod unsafes;
 mod words;
@@ -13,7 +14,7 @@ use super::{Fault, Repo, Source};
 
 /// All faults of all rules, in no particular order.
 pub(crate) fn check(repo: &Repo) -> Vec<Fault> {
-    let rules: [fn(&Repo) -> Vec<Fault>; 10] = [
+    let rules: [fn(&Repo) -> Vec<Fault>; 11] = [
         sizes::files,
         sizes::functions,
         imports::dependencies,
@@ -24,6 +25,7 @@ pub(crate) fn check(repo: &Repo) -> Vec<Fault> {
         words::checked,
         leaks::checked,
         unsafes::listed,
+        promises::held,
     ];
     rules.into_iter().flat_map(|rule| rule(repo)).collect()
 }
