@@ -156,7 +156,8 @@ async function eventStream(era) {
     await post({ id, method, params });
     return answer;
   };
-  await ask(0, "initialize", { protocolVersion: era, capabilities, clientInfo: info });
+  // The first version is a number.
+  await ask(0, "initialize", { protocolVersion: era === "1" ? 1 : era, capabilities, clientInfo: info });
   await post({ method: "notifications/initialized" });
   let id = 0;
   const list = async () => {
@@ -173,6 +174,8 @@ async function eventStream(era) {
 }
 
 const clients = [
+  ["1", eventStream],
+  ["2024-10-07", eventStream],
   ["2024-11-05", eventStream],
   ["2025-03-26", handshake],
   ["2025-06-18", handshake],
