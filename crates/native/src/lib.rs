@@ -12,6 +12,8 @@
 //! | [`demo`] | a few harmless tools, a resource and a prompt to try things out with |
 //! | [`plain`] | a greeting, an echo, sums, joined texts, a calculator |
 //! | [`site`] | a WordPress site as the place that requests go to |
+//! | `unknown` | arguments that a tool does not have |
+//! | `nearest` | which known name a mistyped one was meant to be |
 //! | `hints` | what a site's refusal may be about |
 //! | [`wordpress`] | tools for any WordPress site |
 //! | `discover` | tools for what a site offers beside what is known |
@@ -23,12 +25,14 @@ pub mod demo;
 mod discover;
 pub mod heritage;
 mod hints;
+mod nearest;
 pub mod plain;
 pub mod port;
 mod rest;
 pub mod server;
 pub mod site;
 mod tools;
+mod unknown;
 pub mod wordpress;
 
 pub use demo::Demo;
@@ -37,3 +41,4 @@ pub use rest::Answers;
 pub use server::{Answering, Mapped, NativeCall, NativeServer, Refusal, SiteLogin, Soon, spoken};
 pub use site::{Requests, SiteSettings};
 pub use tools::ToolServer;
+pub use unknown::UnknownArguments;

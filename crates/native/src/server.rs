@@ -24,6 +24,11 @@ pub trait NativeServer: Send + Sync {
     fn readings(&self, _tool: &str, _arguments: &[u8]) -> Vec<String> {
         Vec::new()
     }
+
+    /// The words with which it refuses arguments, a JSON object, that the tool does not have; none where it takes them.
+    fn unknown_arguments(&self, _tool: &str, _arguments: &[u8]) -> Option<String> {
+        None
+    }
 }
 
 /// A request to a native server.

@@ -18,6 +18,7 @@ use crate::rest::{
 };
 use crate::server::{Mapped, SiteLogin};
 use crate::tools::{Condition, Effect, Tool, Trouble, Values};
+use crate::unknown::UnknownArguments;
 
 /// How the sites behind a server of tools are asked.
 #[derive(Debug, Clone, Default)]
@@ -41,6 +42,8 @@ pub struct SiteSettings {
     pub allow_markup_loss: bool,
     /// How answers are shown.
     pub answers: Answers,
+    /// What becomes of arguments that a tool does not have.
+    pub unknown_arguments: UnknownArguments,
     /// Whether failed calls are results with `isError` rather than errors with a condition; each server has its own usual
     /// way.
     pub failures_as_results: Option<bool>,

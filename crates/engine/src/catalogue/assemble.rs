@@ -11,7 +11,7 @@ use super::mirrored::{MirroredParam, annotated};
 use super::names::PublicNames;
 use super::pages::Shown;
 use super::part::Part;
-use super::validator::LazyValidator;
+use super::validator::{KnownNames, LazyValidator};
 use super::{Item, ListKind, PromptEntry, ToolEntry, UpstreamId, UpstreamOffer, ViewSpec};
 use crate::access::Annotations;
 use crate::config::{Glob, NameRules, Profile, ToolSetting};
@@ -103,7 +103,10 @@ impl<'p, 'a> Assembly<'p, 'a> {
             let Some(mirrored) = self.mirrored(part, own, schema.as_deref()) else { continue };
             let (real_name, key) = renamed(item, &name);
             let set = profile.tool_settings.of(&part.upstream.name, &own.key);
-            let schema = set.and_then(|set| set.input_schema.clone()).or(schema);
+            let set = set.and_then(|set| set.input_schema.clone());
+            let names = part.offer.reader.as_ref().filter(|_| set.is_none());
+            let names =
+                names.map(|reader| KnownNames { reader: reader.clone(), tool: own.key.as_str().into() });
             let entry = ToolEntry {
                 upstream: part.upstream.id,
                 name: name.as_str().into(),
@@ -111,7 +114,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
                 mirrored,
                 tasks: part.task_support(own),
                 annotations: Annotations::of_tool(&own.text),
-                validator: LazyValidator::new(schema, self.spec.schema_bytes),
+                validator: LazyValidator::new(set.or(schema), self.spec.schema_bytes, names),
             };
             entries.insert(name, entry);
             shown.push((item, key));

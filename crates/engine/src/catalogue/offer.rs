@@ -12,6 +12,12 @@ pub trait ReadsArguments: fmt::Debug + Send + Sync {
     /// The arguments, a JSON object, as the server reads them, each an object, too: whoever may not call the tool with one of
     /// these may not call it. None where it takes them as they are, or refuses them. `tool` is the server's own name.
     fn readings(&self, tool: &str, arguments: &[u8]) -> Vec<String>;
+
+    /// The words with which the server refuses arguments that the tool does not have; none where it takes them. It knows best
+    /// which were meant, and which some clients add to all calls.
+    fn unknown_arguments(&self, _tool: &str, _arguments: &[u8]) -> Option<String> {
+        None
+    }
 }
 
 /// What an upstream said of itself and listed, all pages of it.

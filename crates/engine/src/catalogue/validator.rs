@@ -1,7 +1,7 @@
 //! Checking a tool's arguments against its input schema, compiled once when it is first needed.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use jsonschema::PatternOptions;
@@ -9,6 +9,7 @@ use proto::json::{Members, Splice};
 
 use super::arguments::{Argument, Borrowed};
 use super::effort::Effort;
+use super::offer::ReadsArguments;
 
 /// A tool's input schema, compiled at its first use.
 #[derive(Debug)]
@@ -17,6 +18,14 @@ pub(super) struct LazyValidator {
     too_long: bool,
     compiled: OnceLock<Result<Compiled, &'static str>>,
     told: AtomicBool,
+    names: Option<KnownNames>,
+}
+
+/// A server that tells itself which arguments its tool does not have.
+#[derive(Debug)]
+pub(super) struct KnownNames {
+    pub(super) reader: Arc<dyn ReadsArguments>,
+    pub(super) tool: Box<str>,
 }
 
 #[derive(Debug)]
@@ -27,7 +36,7 @@ struct Compiled {
 
 /// What does not fit, in words for the model or person that called.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the arguments do not fit the tool's input schema: {0}")]
+#[error("{0}")]
 pub struct Invalid(String);
 
 /// How many misfits are told at once.
@@ -47,14 +56,15 @@ const PATTERN: (usize, usize) = (4000, 1 << 20);
 
 impl LazyValidator {
     /// A validator for a schema as its server wrote it. A schema above `max_bytes` is not compiled, and arguments are
-    /// then left to the server to check.
-    pub(super) fn new(schema: Option<Bytes>, max_bytes: usize) -> Self {
+    /// then left to the server to check. With `names`, the server tells which arguments there are, whatever the schema says.
+    pub(super) fn new(schema: Option<Bytes>, max_bytes: usize, names: Option<KnownNames>) -> Self {
         let too_long = schema.as_ref().is_some_and(|schema| schema.len() > max_bytes);
         Self {
             schema: schema.filter(|_| !too_long),
             too_long,
             compiled: OnceLock::new(),
             told: AtomicBool::new(false),
+            names,
         }
     }
 
@@ -66,7 +76,7 @@ impl LazyValidator {
 
     fn compiled(&self) -> Result<Compiled, &'static str> {
         match self.schema.as_deref() {
-            Some(schema) => compile(schema),
+            Some(schema) => compile(schema, self.names.is_none()),
             None if self.too_long => Err("it is longer than limits.schemaBytes"),
             None => Err("there is none"),
         }
@@ -79,27 +89,35 @@ impl LazyValidator {
     /// # Errors
     /// [`Invalid`] with the first few misfits and where they are.
     pub(super) fn check(&self, arguments: Option<&[u8]>) -> Result<(), Invalid> {
-        let Ok(compiled) = self.compiled.get_or_init(|| self.compiled()) else { return Ok(()) };
-        // Numbers that no f64 holds are valid JSON, but not checkable: the server decides.
         let text = arguments.unwrap_or(b"{}");
-        let Some(value) = Argument::read(text) else { return Ok(()) };
+        let misfits = self.misfits(text);
+        let unknown = self.names.as_ref().and_then(|names| names.reader.unknown_arguments(&names.tool, text));
+        let faults: Vec<String> = misfits.into_iter().chain(unknown).collect();
+        if faults.is_empty() { Ok(()) } else { Err(Invalid(faults.join("; "))) }
+    }
+
+    fn misfits(&self, text: &[u8]) -> Option<String> {
+        let compiled = self.compiled.get_or_init(|| self.compiled()).as_ref().ok()?;
+        // Numbers that no f64 holds are valid JSON, but not checkable: the server decides.
+        let value = Argument::read(text)?;
         if !compiled.effort.is_within(STEPS, text, &value) || compiled.validator.is_valid(&value) {
-            return Ok(());
+            return None;
         }
         // Clients write null for optional arguments that they leave out.
         if let Some(text) = without_nulls(text)
             && Argument::read(&text).is_some_and(|value| compiled.validator.is_valid(&value))
         {
-            return Ok(());
+            return None;
         }
-        Err(compiled.misfits(text, &value))
+        let told = compiled.misfits(text, &value);
+        Some(format!("the arguments do not fit the tool's input schema: {told}"))
     }
 }
 
 impl Compiled {
-    fn misfits(&self, text: &[u8], value: &Argument<'_>) -> Invalid {
+    fn misfits(&self, text: &[u8], value: &Argument<'_>) -> String {
         if !self.effort.is_within(STEPS_TOLD, text, value) {
-            return Invalid("they are too many, or it is too large, to tell where".to_owned());
+            return "they are too many, or it is too large, to tell where".to_owned();
         }
         let told = self.validator.iter_errors(value).take(MAX_TOLD).map(|e| {
             let path = e.instance_path().to_string();
@@ -111,7 +129,7 @@ impl Compiled {
             }
             words
         });
-        Invalid(told.collect::<Vec<_>>().join("; "))
+        told.collect::<Vec<_>>().join("; ")
     }
 }
 
@@ -125,9 +143,30 @@ fn without_nulls(text: &[u8]) -> Option<Bytes> {
     (!splice.is_empty()).then(|| splice.finish())
 }
 
-fn compile(schema: &[u8]) -> Result<Compiled, &'static str> {
-    let schema: serde_json::Value =
+/// Takes the refusal of other members out of a schema: of the arguments, and of objects and objects in lists among them.
+fn open_names(schema: &mut serde_json::Value) {
+    let open = |schema: &mut serde_json::Value| {
+        let object = schema.as_object_mut();
+        if let Some(object) =
+            object.filter(|object| object.get("additionalProperties") == Some(&false.into()))
+        {
+            object.remove("additionalProperties");
+        }
+    };
+    open(schema);
+    let properties = schema.get_mut("properties").and_then(serde_json::Value::as_object_mut);
+    for property in properties.into_iter().flat_map(|properties| properties.values_mut()) {
+        open(property);
+        property.get_mut("items").map(open);
+    }
+}
+
+fn compile(schema: &[u8], checks_names: bool) -> Result<Compiled, &'static str> {
+    let mut schema: serde_json::Value =
         serde_json::from_slice(schema).map_err(|_| "it is nested too deeply, or no JSON")?;
+    if !checks_names {
+        open_names(&mut schema);
+    }
     let effort = Effort::of(&schema).ok_or("its work cannot be told beforehand, or is too much")?;
     let patterns = PatternOptions::fancy_regex()
         .backtrack_limit(PATTERN.0)
@@ -143,7 +182,7 @@ mod tests {
     use super::*;
 
     fn check(schema: &str, arguments: Option<&str>) -> Result<(), Invalid> {
-        LazyValidator::new(Some(Bytes::copy_from_slice(schema.as_bytes())), 4096)
+        LazyValidator::new(Some(Bytes::copy_from_slice(schema.as_bytes())), 4096, None)
             .check(arguments.map(str::as_bytes))
     }
 
@@ -154,6 +193,36 @@ mod tests {
         let wrong = check(schema, Some(r#"{"a":"x"}"#)).unwrap_err().to_string();
         assert!(wrong.contains("at /a"), "{wrong}");
         assert!(check(schema, None).is_err());
+    }
+
+    /// Takes no `b`, and drops what its clients add.
+    #[derive(Debug)]
+    struct Names;
+
+    impl ReadsArguments for Names {
+        fn readings(&self, _: &str, _: &[u8]) -> Vec<String> {
+            Vec::new()
+        }
+
+        fn unknown_arguments(&self, tool: &str, arguments: &[u8]) -> Option<String> {
+            let text = std::str::from_utf8(arguments).unwrap();
+            text.contains("\"b\"").then(|| format!("{tool} has no b"))
+        }
+    }
+
+    #[test]
+    fn a_server_that_knows_names_itself_is_asked_for_them() {
+        let schema = r#"{"type":"object","properties":{"a":{"type":"array","items":{"properties":{},"additionalProperties":false}},
+            "o":{"type":"object","additionalProperties":false}},"required":["a"],"additionalProperties":false}"#;
+        let names = KnownNames { reader: Arc::new(Names), tool: "t".into() };
+        let lazy = LazyValidator::new(Some(Bytes::from(schema)), 4096, Some(names));
+        let told = |text: &str| lazy.check(Some(text.as_bytes())).map_err(|misfit| misfit.to_string());
+        assert_eq!(told(r#"{"a":[{"x":1}],"o":{"x":1},"toolCallId":"c"}"#), Ok(()));
+        assert_eq!(told(r#"{"a":[],"b":1}"#), Err("t has no b".to_owned()));
+        let both = told(r#"{"b":1}"#).unwrap_err();
+        assert!(both.starts_with("the arguments do not fit the tool's input schema: at /: "), "{both}");
+        assert!(both.ends_with("; t has no b"), "{both}");
+        assert!(check(schema, Some(r#"{"a":[],"toolCallId":"c"}"#)).is_err());
     }
 
     #[test]
@@ -187,7 +256,7 @@ mod tests {
     fn a_schema_that_asks_for_too_much_work_is_left_to_its_server() {
         for levels in [40, 200, 1000] {
             let schema = doubling(levels);
-            let lazy = LazyValidator::new(Some(Bytes::from(schema)), 1 << 20);
+            let lazy = LazyValidator::new(Some(Bytes::from(schema)), 1 << 20, None);
             assert_eq!(lazy.check(Some(br#"{"x":1}"#)), Ok(()), "{levels}");
         }
         // What can be checked is, even where not all can be told.
@@ -226,7 +295,7 @@ mod tests {
             let schema = format!(
                 r##"{{"properties":{{"x":{{"$ref":"#/$defs/a{length}"}}}},"$defs":{{"a0":{{"type":"string"}}{chain}}}}}"##
             );
-            LazyValidator::new(Some(Bytes::from(schema)), 1 << 20).check(Some(br#"{"x":1}"#))
+            LazyValidator::new(Some(Bytes::from(schema)), 1 << 20, None).check(Some(br#"{"x":1}"#))
         };
         assert!(chain(120).is_err());
         assert_eq!(chain(3000), Ok(()));
@@ -267,7 +336,7 @@ mod tests {
     #[test]
     fn it_is_told_once_that_nothing_is_checked() {
         let lazy = |schema: Option<&str>| {
-            LazyValidator::new(schema.map(|schema| Bytes::copy_from_slice(schema.as_bytes())), 1 << 16)
+            LazyValidator::new(schema.map(|schema| Bytes::copy_from_slice(schema.as_bytes())), 1 << 16, None)
         };
         let long = format!("{{\"description\":\"{}\"}}", "x".repeat(1 << 16));
         let remote = r#"{"$ref":"http://127.0.0.1:9/x"}"#;
@@ -283,7 +352,7 @@ mod tests {
 
     #[test]
     fn a_schema_that_is_too_large_is_not_compiled() {
-        let large = LazyValidator::new(Some(Bytes::from_static(b"{\"type\":\"string\"}")), 4);
+        let large = LazyValidator::new(Some(Bytes::from_static(b"{\"type\":\"string\"}")), 4, None);
         assert_eq!(large.check(Some(b"{}")), Ok(()));
     }
 }

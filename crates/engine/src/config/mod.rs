@@ -63,7 +63,7 @@ pub use model::{
     HttpTransport, Link, NameRules, Naming, Profile, Server, StdioLink, UriRules,
 };
 pub use names::{Offered, Offers};
-pub use native::{Answers, Native, NativeLink, Requests, Site, SiteRate, Source};
+pub use native::{Answers, Native, NativeLink, Requests, Site, SiteRate, Source, UnknownArguments};
 pub use parse::MAX_FILE_BYTES;
 pub use proxies::{MAX_HOPS, TrustedProxies};
 pub use rates::{RateLimit, RateMethods, RatePer};

@@ -31,6 +31,7 @@ const OWN_KEYS: &[&str] = &[
     "site",
     "phases",
     "sources",
+    "unknownArguments",
     "disabled",
     "timeout",
     "startTimeout",

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use dragoman_engine::access::Scheme;
+use dragoman_engine::config::UnknownArguments;
 use dragoman_engine::config::{
     Algorithm, AnnotationHint, Answers, Audit, Effect, EndpointAuth, EndpointTransport, Glob, Jwt, Link,
     Native, NativeLink, RateMethods, RatePer, SiteCheck, SiteRate, Source, Text, TrustedProxies,
@@ -254,6 +255,7 @@ mcpServers:
   b: { native: buddyboss, site: { url: '${EMPTY}', username: '', password: '', imageKey: '', headers: true, privateSites: true, atOnce: 3, rate: 90/1m }, phases: [Core, advanced] }
   c: { native: heritage, sources: { snl: 'http://127.0.0.1:9/snl', arcgis: 'https://h' } }
   d: { native: plain }
+  e: { native: plain, unknownArguments: Ignore }
 ";
     let config = loaded(text).config;
     let native = |name: &str| -> NativeLink {
@@ -287,6 +289,8 @@ mcpServers:
     assert_eq!(c.sources[&Source::Snl].expose(), "http://127.0.0.1:9/snl");
     assert_eq!((c.sources.len(), c.phases), (2, None));
     assert_eq!((native("d").native, native("d").site), (Native::Plain, None));
+    let unknown = ["a", "d", "e"].map(|name| native(name).unknown_arguments);
+    assert_eq!(unknown, [UnknownArguments::Reject, UnknownArguments::Reject, UnknownArguments::Ignore]);
 }
 
 #[test]

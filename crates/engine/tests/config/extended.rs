@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use dragoman_engine::config::{
-    Affinity, Config, Faults, HttpTransport, Link, Loaded, Lookup, Naming, Text, load, load_over,
+    Affinity, Config, Faults, HttpTransport, Link, Loaded, Lookup, Naming, Text, UnknownArguments, load,
+    load_over,
 };
 
 use crate::in_short;
@@ -112,11 +113,16 @@ fn what_a_server_does_not_say_stays() {
     assert_eq!(link.env.keys().collect::<Vec<_>>(), ["A", "B"]);
     assert_eq!(joined.affinity, Affinity::Shared);
     let native = base(
-        "mcpServers: { s: { native: wordpress, site: { url: 'https://a.example', username: u, password: p, headers: true } } }",
+        "mcpServers: { s: { native: wordpress, site: { url: 'https://a.example', username: u, password: p, headers: true }, unknownArguments: ignore } }",
     );
     let Link::Native(link) = over(&native, "{ site: { headers: false, username: v } }").unwrap().link else {
         panic!("another link")
     };
+    assert_eq!(link.unknown_arguments, UnknownArguments::Ignore);
+    let Link::Native(stricter) = over(&native, "{ unknownArguments: reject }").unwrap().link else {
+        panic!("another link")
+    };
+    assert_eq!(stricter.unknown_arguments, UnknownArguments::Reject);
     let site = link.site.unwrap();
     assert_eq!((site.username.unwrap().expose(), site.headers), ("v", false));
     assert_eq!(site.url.unwrap().expose(), "https://a.example");

@@ -190,6 +190,14 @@ fn faults_of_audit() {
 
 const NATIVE: &[(&str, &[&str])] = &[
     (
+        "mcpServers: { a: { native: demo, unknownArguments: ignore }, b: { native: plain, unknownArguments: no }, c: { command: x, unknownArguments: ignore } }",
+        &[
+            r"1:34 mcpServers.a.unknownArguments [unknownArguments] `unknownArguments` does not go with `native: demo` => remove it; it does nothing there",
+            r"1:100 mcpServers.b.unknownArguments [no] `no` is not one of `reject` or `ignore` => write `reject` or `ignore`",
+            r"1:123 mcpServers.c.unknownArguments [unknownArguments] `unknownArguments` does not go with `command` => remove it; it does nothing beside `command`",
+        ],
+    ),
+    (
         r"mcpServers: { a: { native: wordpress }, b: { native: demo, site: { url: 'https://h' }, sources: { snl: 'https://h' } }, c: { command: x, site: {} }, d: { native: nope, site: {} } }
 ",
         &[

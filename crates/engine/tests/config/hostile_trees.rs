@@ -21,7 +21,10 @@ const MAPPINGS: &[(&str, &[&str])] = &[
             "nonsense",
         ],
     ),
-    ("mcpServers/a", &["native", "site", "phases", "sources", "disabled", "command", "url", "timeout"]),
+    (
+        "mcpServers/a",
+        &["native", "site", "phases", "sources", "unknownArguments", "disabled", "command", "url", "timeout"],
+    ),
     (
         "mcpServers/a/site",
         &[

@@ -96,7 +96,7 @@ fn good_guards() -> Vec<Value> {
             "a": { "native": "wordpress", "site": { "url": "https://h", "username": "u", "password": "p", "headers": true, "basic": false } },
             "b": { "native": "buddyboss", "site": { "headers": true }, "phases": ["core"] },
             "c": { "native": "heritage", "sources": { "snl": "https://h" } },
-            "d": { "native": "plain" },
+            "d": { "native": "plain", "unknownArguments": "ignore" },
         } }),
     ]
 }

@@ -14,6 +14,8 @@ mod offers;
 #[cfg(test)]
 mod tests;
 
+use serde_json::Value;
+
 use crate::rest::{Bind, Doubt, Field, Missing, Step, fixed};
 use crate::tools::{Condition, Literal};
 
@@ -50,32 +52,33 @@ macro_rules! caller_unless_given {
 }
 use caller_unless_given;
 
-/// What a site says of somebody who has just joined a group: where one cannot simply join, it gives the role at once, and
-/// giving it again fails.
-const JOINED: &[Bind] = &[
+/// The roles that a new member of a group has by the answer to joining. The first version of BuddyPress's API wraps it in a list.
+const ROLES: &[Bind] = &[
     Bind { name: "is_mod", at: "/is_mod|/0/is_mod", missing: Missing::Nothing },
     Bind { name: "is_admin", at: "/is_admin|/0/is_admin", missing: Missing::Nothing },
 ];
 
-/// The role that a new member is still to be given.
-const PROMOTION: Step = Step::Make("promotion", |values| {
-    let has_role = match values.text("role") {
-        "mod" => values.flag("is_mod"),
-        "admin" => values.flag("is_admin"),
-        _ => true,
+/// The role that a call asks for and the member does not have yet. A site fails to give one a second time: its
+/// `BP_Groups_Member::promote` then finds nothing to save.
+const MISSING_ROLE: Step = Step::Make("missing_role", |values| {
+    let role = values.text("role");
+    let is_missing = match role {
+        "mod" => !values.flag("is_mod"),
+        "admin" => !values.flag("is_admin"),
+        _ => false,
     };
-    Ok(if has_role { None } else { values.get("role").cloned() })
+    Ok(is_missing.then(|| Value::from(role)))
 });
 
-/// A step that gives a new member of a group a role.
+/// A step that gives a member of a group the role that is missing.
 macro_rules! promoted {
     ($base:literal) => {
         $crate::rest::put($base, "/groups/{group_id}/members/{user_id}")
-            .when($crate::rest::When::Given("promotion"))
+            .when($crate::rest::When::Given("missing_role"))
             .alone()
             .with(&[
                 $crate::rest::fixed("action", $crate::tools::Literal::Text("promote")),
-                $crate::rest::value("role", "promotion", $crate::tools::Form::Plain),
+                $crate::rest::value("role", "missing_role", $crate::tools::Form::Plain),
             ])
             .step()
     };

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use proto::json::{Members, Span, quote, unquote};
 use proto::rpc::Frame;
 
-use crate::tools::{described, injected};
+use crate::unknown;
 
 /// One argument of a tool.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Kind {
     }
 }
 
-/// The JSON Schema (2020-12) of an object with these members. It does not forbid others: some clients add members to each call.
+/// The JSON Schema (2020-12) of an object with these members and no others.
 pub(super) fn schema(rows: &[Argument]) -> String {
     let mut properties = String::new();
     for row in rows {
@@ -56,8 +56,16 @@ pub(super) fn schema(rows: &[Argument]) -> String {
         if required.is_empty() { String::new() } else { format!(",\"required\":[{}]", required.join(",")) };
     format!(
         "{{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"type\":\"object\",\
-         \"properties\":{{{properties}}}{required}}}"
+         \"properties\":{{{properties}}}{required},\"additionalProperties\":false}}"
     )
+}
+
+/// The fault of members that are none of these rows.
+pub(super) fn strange(text: &[u8], given: &Members, rows: &[Argument]) -> Option<String> {
+    let known: Vec<&str> = rows.iter().map(|row| row.name).collect();
+    let given: Vec<Cow<'_, str>> =
+        given.iter().map(|member| unquote(member.key.of(text)).unwrap_or(Cow::Borrowed("?"))).collect();
+    unknown::fault(given.iter().map(AsRef::as_ref), &known)
 }
 
 /// The arguments of one call, checked against a tool's rows.
@@ -86,14 +94,6 @@ impl<'a> Arguments<'a> {
 
     fn faults(&self, rows: &[Argument]) -> Vec<String> {
         let mut faults = Vec::new();
-        let known: Vec<&str> = rows.iter().map(|row| row.name).collect();
-        let injected = injected(|name| self.value(name).is_some());
-        for member in self.members.iter().flat_map(Members::iter) {
-            let key = unquote(member.key.of(self.text)).unwrap_or(Cow::Borrowed("?"));
-            if !known.contains(&&*key) && !injected.contains(&&*key) {
-                faults.push(described(&key, &known));
-            }
-        }
         for row in rows {
             let found = self.members.as_ref().map_or(Ok(None), |members| members.unique(self.text, row.name));
             match found {
@@ -108,6 +108,7 @@ impl<'a> Arguments<'a> {
                 Ok(_) => {}
             }
         }
+        faults.extend(self.members.as_ref().and_then(|members| strange(self.text, members, rows)));
         faults
     }
 

@@ -53,6 +53,10 @@ impl NativeServer for Demo {
     fn answer(&self, call: NativeCall<'_>) -> Answering {
         Answering::Ready(respond(call.request, result(call.request, call.era)))
     }
+
+    fn unknown_arguments(&self, tool: &str, arguments: &[u8]) -> Option<String> {
+        tools::unknown_arguments(tool, arguments)
+    }
 }
 
 fn result(request: &Frame, era: &Era) -> Result<Bytes, Refusal> {

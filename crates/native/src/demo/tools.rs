@@ -1,10 +1,10 @@
 //! The tools, one table row each: what a client reads about a tool, its arguments, and what a call does.
 
 use proto::era::{Era, InvalidArguments};
-use proto::json::quote;
+use proto::json::{MAX_DEPTH, Members, quote};
 use proto::rpc::Frame;
 
-use super::arguments::{Argument, Arguments, Kind, schema};
+use super::arguments::{Argument, Arguments, Kind, schema, strange};
 use super::required;
 use crate::server::Refusal;
 
@@ -121,6 +121,13 @@ pub(super) fn call(request: &Frame, era: &Era) -> Result<String, Refusal> {
         Ok(text) => content(&text, false),
         Err(why) => content(&why, true),
     })
+}
+
+/// The words with which a call with these arguments is refused for names that the tool does not have.
+pub(super) fn unknown_arguments(tool: &str, arguments: &[u8]) -> Option<String> {
+    let tool = TOOLS.iter().find(|known| known.name == tool)?;
+    let given = Members::of_document(arguments, MAX_DEPTH).ok()?;
+    strange(arguments, &given, tool.arguments)
 }
 
 fn content(text: &str, is_error: bool) -> String {

@@ -204,6 +204,26 @@ fn abilities_run_by_the_method_that_the_site_wants() {
     assert!(lines.len() == 1 && refused(&answer).1.contains("only read"), "{lines:?}");
 }
 
+/// What n8n adds to the arguments of a call is none of the ability's, unless it has such an argument itself.
+#[test]
+fn abilities_are_not_given_what_clients_add() {
+    let call = json!({"a": 1, "toolCallId": "c", "action": "x", "b": 2});
+    for (is_listed, sent) in
+        [(false, json!({"a": 1, "action": "x", "b": 2})), (true, json!({"a": 1, "b": 2}))]
+    {
+        let fake = Fake::replying(able);
+        let server = writing(&[], fake.clone());
+        if is_listed {
+            request(&server, "tools/list", &json!({}), None);
+        }
+        asked(&server, "ability-shop_add-item", &call);
+        let line = fake.lines().pop().unwrap();
+        assert!(line.ends_with(&format!("/run {}", json!({"input": sent}))), "{is_listed}: {line}");
+        asked(&server, "ability-core_get-site-info", &json!({"toolCallId": "c"}));
+        assert!(fake.lines().pop().unwrap().ends_with("/run"), "nothing is left");
+    }
+}
+
 /// Who writes an ability may say nothing of what it does, and writes its schema as WordPress takes it.
 #[test]
 fn abilities_are_listed_as_clients_take_tools() {

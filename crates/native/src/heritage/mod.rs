@@ -26,6 +26,7 @@ use serde_json::Map;
 use crate::port::HttpClient;
 use crate::rest::{Answers, Cache, Limits, World};
 use crate::tools::{Channel, Family, Policy, ToolServer};
+use crate::unknown::UnknownArguments;
 use sources::Sources;
 
 const FAMILY: Family = Family {
@@ -49,6 +50,8 @@ pub struct Settings {
     pub riksantikvaren: Option<String>,
     /// The URL of Riksantikvaren's map server, up to `/arcgis`.
     pub arcgis: Option<String>,
+    /// What becomes of arguments that a tool does not have.
+    pub unknown_arguments: UnknownArguments,
     /// Whether lists of datasets and services, which seldom change, and single places are asked for each time.
     pub no_cache: bool,
     /// For one request, with all its attempts; 30 seconds when `None`.
@@ -75,5 +78,11 @@ pub fn server(settings: &Settings, http: Arc<dyn HttpClient>) -> Result<ToolServ
         cache: (!settings.no_cache).then(|| Cache::new(KEPT.0, KEPT.1)),
         answers: Answers::Plain,
     };
-    Ok(ToolServer::new(&FAMILY, Channel::Results, rows::all(), Map::new(), Some(world)))
+    Ok(ToolServer::new(
+        &FAMILY,
+        (Channel::Results, settings.unknown_arguments),
+        rows::all(),
+        Map::new(),
+        Some(world),
+    ))
 }

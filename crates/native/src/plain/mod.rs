@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use crate::tools::{
     Channel, Condition, Family, Policy, Tool, ToolServer, Trouble, Values, flag, list, local, number, text,
 };
+use crate::unknown::UnknownArguments;
 
 const FAMILY: Family = Family {
     name: "dragoman-plain",
@@ -69,11 +70,11 @@ const TOOLS: &[Tool] = &[
 ];
 
 /// The plain tools; `greeting` is the word that `hello` begins with, "Hello" when there is none.
-pub fn server(greeting: Option<&str>) -> ToolServer {
+pub fn server(greeting: Option<&str>, unknown: UnknownArguments) -> ToolServer {
     let word = greeting.map(str::trim).filter(|word| !word.is_empty()).unwrap_or("Hello");
     let mut settings = Map::new();
     settings.insert("greeting".to_owned(), Value::from(word));
-    ToolServer::new(&FAMILY, Channel::Results, TOOLS.iter().collect(), settings, None)
+    ToolServer::new(&FAMILY, (Channel::Results, unknown), TOOLS.iter().collect(), settings, None)
 }
 
 /// The sum of two JSON numbers: exact for integers of 64 bits, else as double precision numbers.

@@ -5,11 +5,12 @@ use proto::era::newest_handshake;
 use proto::rpc::{Frame, FrameLimits};
 use serde_json::{Value, json};
 
+use crate::UnknownArguments;
 use crate::rest::tests::{asked, content};
 use crate::server::{Answering, NativeCall, NativeServer as _};
 
 fn call(tool: &str, arguments: &Value) -> (String, bool) {
-    content(&asked(&super::server(None), tool, arguments))
+    content(&asked(&super::server(None, UnknownArguments::Reject), tool, arguments))
 }
 
 fn fine(text: &str) -> (String, bool) {
@@ -35,7 +36,7 @@ fn tools_answer() {
 
 #[test]
 fn the_greeting_is_configurable() {
-    let server = super::server(Some(" Moin "));
+    let server = super::server(Some(" Moin "), UnknownArguments::Reject);
     assert_eq!(content(&asked(&server, "hello", &json!({"name": "Ada"}))), fine("Moin, Ada!"));
 }
 
@@ -49,7 +50,8 @@ fn arguments_that_nobody_can_read_are_refused() {
             r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
         );
         let frame = Frame::parse(Bytes::from(call), FrameLimits::default()).unwrap();
-        let answer = super::server(None).answer(NativeCall::new(&frame, newest_handshake()));
+        let answer =
+            super::server(None, UnknownArguments::Reject).answer(NativeCall::new(&frame, newest_handshake()));
         let Answering::Ready(answer) = answer else { panic!("it waits for nothing") };
         let answer: Value = serde_json::from_slice(&answer).unwrap();
         assert_eq!(answer["error"]["code"], -32602, "{answer}");

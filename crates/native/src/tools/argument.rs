@@ -23,6 +23,8 @@ pub(crate) struct Argument {
     pub(crate) most: Option<i64>,
     /// The only values, when there are any here.
     pub(crate) words: &'static [&'static str],
+    /// The only members of the object, or of each object of a list, when there are any here.
+    pub(crate) members: &'static [&'static str],
     /// Whether it is sent with a step that takes the arguments along.
     pub(crate) sent: bool,
     /// What it is called where it goes; its name when `None`.
@@ -113,6 +115,7 @@ const fn argument(name: &'static str, kind: Kind, about: &'static str) -> Argume
         least: None,
         most: None,
         words: &[],
+        members: &[],
         sent: true,
         called: None,
         form: Form::Plain,
@@ -233,6 +236,12 @@ impl Argument {
     /// The only values.
     pub(crate) const fn among(mut self, words: &'static [&'static str]) -> Self {
         self.words = words;
+        self
+    }
+
+    /// The only members of the object, or of each object of a list.
+    pub(crate) const fn having(mut self, members: &'static [&'static str]) -> Self {
+        self.members = members;
         self
     }
 

@@ -6,13 +6,15 @@ use std::fmt;
 use proto::rpc::Frame;
 use serde_json::{Map, Value};
 
-use super::read::{Policy, read, taken};
+use super::argument::Argument;
+use super::found::Call;
+use super::read::{Policy, read, taken, tree};
 use super::row::{Act, Tool};
 use super::server::{Inner, more_of};
 use super::trouble::{Condition, Trouble};
-use super::unknown::refuse_unknown;
 use super::values::Values;
 use crate::rest::settled;
+use crate::unknown::{self, CALL_ID, UnknownArguments, is_injected};
 
 /// Arguments as they are read here. What is a number beyond all, or half a character, is JSON all the same.
 fn object(written: &[u8]) -> Result<Map<String, Value>, Trouble> {
@@ -22,6 +24,23 @@ fn object(written: &[u8]) -> Result<Map<String, Value>, Trouble> {
         }
         _ => Trouble::arguments("the arguments must be an object"),
     })
+}
+
+/// The fault of a call with arguments that are none of these rows, or with objects that have other members than theirs.
+fn unknown_of<'r>(
+    given: &Map<String, Value>,
+    rows: impl Iterator<Item = &'r Argument> + Clone,
+) -> Option<String> {
+    let known: Vec<&str> = rows.clone().map(|row| row.name).collect();
+    let own = unknown::fault(given.keys().map(String::as_str), &known);
+    let of_row = |row: &Argument| {
+        let value = tree(given.get(row.name).filter(|_| !row.members.is_empty())?)?;
+        let objects = value.as_array().map_or_else(|| std::slice::from_ref(&value), Vec::as_slice);
+        let names = objects.iter().filter_map(Value::as_object).flat_map(Map::keys);
+        unknown::member_fault(names.map(String::as_str), row.members, row.name)
+    };
+    let faults: Vec<String> = rows.filter_map(of_row).chain(own).collect();
+    (!faults.is_empty()).then(|| faults.join("; "))
 }
 
 impl Inner {
@@ -35,7 +54,7 @@ impl Inner {
             Some(span) => object(span.of(request.text()))?,
             None => Map::new(),
         };
-        let (name, given) = match self.found.as_ref().and_then(|(found, ..)| (found.called)(&name, &given)) {
+        let (name, given) = match self.found_call(&name, &given) {
             Some((name, given)) => (name.into(), given),
             None => (name, given),
         };
@@ -43,16 +62,53 @@ impl Inner {
             let known: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
             words(&format!("unknown tool {name:?}; there are {}", known.join(", ")))
         })?;
-        let more = more_of(tool, self.compact);
-        if self.refuses_unknown {
-            refuse_unknown(&given, tool.arguments.iter().chain(more))?;
-        }
-        let mut values = read(&given, tool.arguments, self.family.policy)?;
-        values.0.extend(read(&given, more, self.family.policy)?.0);
+        let mut values = self.values(&given, tool)?;
         for (name, value) in &self.settings {
             values.set(name, value.clone());
         }
         Ok((tool, values))
+    }
+
+    /// The values of a call; every fault of its arguments in one text.
+    fn values(&self, given: &Map<String, Value>, tool: &Tool) -> Result<Values, Trouble> {
+        let (policy, more) = (self.family.policy, more_of(tool, self.compact));
+        let read = read(given, tool.arguments, policy).and_then(|mut values| {
+            values.0.extend(read(given, more, policy)?.0);
+            Ok(values)
+        });
+        match (read, self.unknown_of(given, tool)) {
+            (read, None) => read,
+            (Ok(_), Some(unknown)) => Err(Trouble::arguments(unknown)),
+            (Err(other), Some(unknown)) => Err(Trouble::arguments(format!("{}; {unknown}", other.message))),
+        }
+    }
+
+    fn unknown_of(&self, given: &Map<String, Value>, tool: &Tool) -> Option<String> {
+        match self.unknown {
+            UnknownArguments::Reject => {
+                unknown_of(given, tool.arguments.iter().chain(more_of(tool, self.compact)))
+            }
+            UnknownArguments::Ignore => None,
+        }
+    }
+
+    /// The same for those who ask before a call. A tool that is found at the site says nothing of it here.
+    pub(super) fn unknown_arguments(&self, name: &str, arguments: &[u8]) -> Option<String> {
+        let tool = self.tools.iter().find(|tool| tool.name == name)?;
+        self.unknown_of(&serde_json::from_slice(arguments).ok()?, tool)
+    }
+
+    /// For the call of a tool that is found at the site, that of a tool of the table. What clients add to arguments is for none
+    /// of them; where the tools were not listed yet, so that it is not known what they have, only what surely is no argument
+    /// is taken out.
+    fn found_call(&self, name: &str, given: &Map<String, Value>) -> Option<Call> {
+        let (found, kept, _) = self.found.as_ref()?;
+        if self.unknown == UnknownArguments::Ignore || !given.keys().any(|key| is_injected(key)) {
+            return (found.called)(name, given);
+        }
+        let is_own = |key: &str| !is_injected(key) || kept.declares(name, key).unwrap_or(key != CALL_ID);
+        let given = given.iter().filter(|(key, _)| is_own(key));
+        (found.called)(name, &given.map(|(key, value)| (key.clone(), value.clone())).collect())
     }
 
     /// What the tool makes of its arguments, for those who decide about them.

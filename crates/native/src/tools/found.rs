@@ -39,6 +39,14 @@ const PER_PAGE: i64 = 100;
 pub(super) struct Kept(Mutex<Option<(Duration, Tools)>>);
 
 impl Kept {
+    /// Whether a tool that was found has an argument of this name; `None` where none of that name was.
+    pub(super) fn declares(&self, tool: &str, argument: &str) -> Option<bool> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, tools) = kept.as_ref()?;
+        let tool = tools.iter().find(|found| found.get("name").is_some_and(|name| name == tool))?;
+        Some(tool.pointer("/inputSchema/properties").is_some_and(|known| known.get(argument).is_some()))
+    }
+
     fn put(&self, until: Duration, tools: &Tools) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((until, tools.clone()));
     }

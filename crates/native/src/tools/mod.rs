@@ -26,7 +26,6 @@ mod row;
 mod schema;
 mod server;
 mod trouble;
-mod unknown;
 mod values;
 
 #[cfg(test)]
@@ -46,5 +45,4 @@ pub(crate) use row::{Effect, Tool, local, tool};
 pub use server::ToolServer;
 pub(crate) use server::{Channel, Family};
 pub(crate) use trouble::{Condition, Trouble};
-pub(crate) use unknown::{described, injected};
 pub(crate) use values::Values;

@@ -1,6 +1,6 @@
 //! Reading the arguments of a call, by the policy of its server.
 //!
-//! Unknown arguments are never sent on. Amounts beyond their limits become the limit; a number
+//! Unknown arguments are left alone here: they are never sent on, and `called` refuses them. Amounts beyond their limits become the limit; a number
 //! that names something is never made another one, which would be something else.
 
 use serde_json::{Map, Value};

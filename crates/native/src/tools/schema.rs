@@ -5,15 +5,21 @@ use serde_json::{Map, Value, json};
 
 use super::argument::{Argument, Kind, Literal};
 use super::row::{Effect, Tool};
+use crate::unknown::UnknownArguments;
 
 /// A tool as a list shows it, with arguments that it has beside its own. The schema of its answers is there where they are
 /// structured.
-pub(crate) fn described(tool: &Tool, more: &[Argument], output: Option<Value>) -> Value {
+pub(super) fn described(
+    tool: &Tool,
+    more: &[Argument],
+    output: Option<Value>,
+    unknown: UnknownArguments,
+) -> Value {
     let arguments: Vec<Argument> = tool.arguments.iter().chain(more).copied().collect();
     let mut described = json!({
         "name": tool.name,
         "description": tool.about,
-        "inputSchema": schema(&arguments),
+        "inputSchema": schema(&arguments, unknown),
         "annotations": annotations(tool.does()),
     });
     if let Some(output) = output {
@@ -37,22 +43,41 @@ fn annotations(effect: Effect) -> Value {
     })
 }
 
-fn schema(arguments: &[Argument]) -> Value {
-    let properties: Map<String, Value> =
-        arguments.iter().map(|argument| (argument.name.to_owned(), property(argument))).collect();
+fn schema(arguments: &[Argument], unknown: UnknownArguments) -> Value {
+    let property = |argument: &Argument| (argument.name.to_owned(), property(argument, unknown));
+    let properties: Map<String, Value> = arguments.iter().map(property).collect();
     let required: Vec<&str> =
         arguments.iter().filter(|argument| argument.required).map(|argument| argument.name).collect();
-    json!({"type": "object", "properties": properties, "required": required})
+    let mut schema = json!({"type": "object", "properties": properties, "required": required});
+    if unknown == UnknownArguments::Reject {
+        schema["additionalProperties"] = Value::from(false);
+    }
+    schema
 }
 
-fn property(argument: &Argument) -> Value {
+/// The schema of an object with these members alone; of any object when there are none, or others are left alone.
+fn object(members: &[&str], unknown: UnknownArguments) -> Map<String, Value> {
+    let mut object = Map::from_iter([("type".to_owned(), Value::from("object"))]);
+    if unknown == UnknownArguments::Reject && !members.is_empty() {
+        let properties: Map<String, Value> =
+            members.iter().map(|name| ((*name).to_owned(), json!({}))).collect();
+        object.insert("properties".to_owned(), Value::Object(properties));
+        object.insert("additionalProperties".to_owned(), Value::from(false));
+    }
+    object
+}
+
+fn property(argument: &Argument, unknown: UnknownArguments) -> Value {
     let mut property = Map::new();
     property.insert("type".to_owned(), type_of(argument.kind));
     property.insert("description".to_owned(), Value::from(described_limits(argument)));
     match argument.kind {
         Kind::Texts => drop(property.insert("items".to_owned(), json!({"type": "string"}))),
         Kind::Integers => drop(property.insert("items".to_owned(), json!({"type": "integer"}))),
-        Kind::Objects => drop(property.insert("items".to_owned(), json!({"type": "object"}))),
+        Kind::Objects => {
+            drop(property.insert("items".to_owned(), Value::Object(object(argument.members, unknown))));
+        }
+        Kind::Object => property.extend(object(argument.members, unknown)),
         Kind::Any => drop(property.remove("type")),
         _ => {}
     }

@@ -21,6 +21,7 @@ use crate::rest::{
     ALLOW_MARKUP_LOSS, Answers, CONTENT_FORMAT, CONTENT_NOTE, RAW, RENDERED, Shape, Shown, Step, World,
 };
 use crate::server::{Answering, Mapped, NativeCall, NativeServer, Refusal, respond};
+use crate::unknown::UnknownArguments;
 
 const CAPABILITIES: &str = r#"{"tools":{}}"#;
 /// Of a server that offers more than tools.
@@ -71,8 +72,7 @@ pub(super) struct Inner {
     /// The list for eras with structured results, and for those without.
     lists: [String; 2],
     pub(super) compact: bool,
-    /// Refuses arguments that a tool does not have, which the systems that presets repeat leave alone.
-    pub(super) refuses_unknown: bool,
+    pub(super) unknown: UnknownArguments,
     pub(super) settings: Map<String, Value>,
     world: Option<World>,
     pub(super) found: Option<(Found, Kept, bool)>,
@@ -125,7 +125,7 @@ impl ToolServer {
     /// send requests need.
     pub(crate) fn new(
         family: &'static Family,
-        channel: Channel,
+        (channel, unknown): (Channel, UnknownArguments),
         tools: Vec<&'static Tool>,
         settings: Map<String, Value>,
         world: Option<World>,
@@ -134,7 +134,7 @@ impl ToolServer {
         let list = |structured: bool| {
             let row = |tool: &&'static Tool| {
                 let output = if structured { output_of(tool, compact) } else { None };
-                described(tool, more_of(tool, compact), output)
+                described(tool, more_of(tool, compact), output, unknown)
             };
             format!("\"tools\":{}", tools.iter().map(row).collect::<Value>())
         };
@@ -152,7 +152,7 @@ impl ToolServer {
             tools,
             lists,
             compact,
-            refuses_unknown: world.as_ref().is_some_and(|world| world.answers != Answers::Plain),
+            unknown,
             settings,
             world,
             found: None,
@@ -216,6 +216,10 @@ impl NativeServer for ToolServer {
 
     fn readings(&self, tool: &str, arguments: &[u8]) -> Vec<String> {
         self.0.readings(tool, arguments)
+    }
+
+    fn unknown_arguments(&self, tool: &str, arguments: &[u8]) -> Option<String> {
+        self.0.unknown_arguments(tool, arguments)
     }
 }
 

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::rest::{Open, Shape, Step, get};
 use crate::server::NativeServer as _;
+use crate::unknown::UnknownArguments;
 
 const ROWS: &[Argument] = &[
     text("name", "A name.").required(),
@@ -140,7 +141,13 @@ fn rules_are_told_what_is_made_of_arguments() {
     static LENIENT: Family = family(Policy::Lenient);
     static LOOSE: Family = family(Policy::Loose);
     let read = |family, tool: &str, given: &Value| -> Vec<Value> {
-        let server = ToolServer::new(family, Channel::Results, TOOLS.iter().collect(), Map::new(), None);
+        let server = ToolServer::new(
+            family,
+            (Channel::Results, UnknownArguments::Ignore),
+            TOOLS.iter().collect(),
+            Map::new(),
+            None,
+        );
         let all = server.readings(tool, given.to_string().as_bytes());
         all.iter().map(|text| serde_json::from_str(text).unwrap()).collect()
     };

@@ -8,7 +8,7 @@ use super::{Sets, server};
 use crate::port::{HttpRequest, HttpResponse, Verb};
 use crate::rest::tests::{Fake, asked, login, refused, reply, shown};
 use crate::site::SiteSettings;
-use crate::{Answers, ToolServer};
+use crate::{Answers, ToolServer, UnknownArguments};
 
 const SOURCE: &str = "<!-- wp:heading -->\n<h2>Hours of opening</h2>\n<!-- /wp:heading -->\n\n<!-- wp:paragraph -->\n<p>From nine to five.</p>\n<!-- /wp:paragraph -->\n\n[gallery ids=\"1\"]";
 const RENDERED: &str = "<h2>Hours of opening</h2>\n<p>From nine to five.</p>\n<div class=\"gallery\"><img src=\"/1.png\"/></div>";
@@ -153,7 +153,11 @@ fn a_loss_that_is_wanted_is_saved() {
     let sent = String::from_utf8_lossy(&fake.asked.lock().unwrap().last().unwrap().body).into_owned();
     assert!(!sent.contains("allow_markup_loss"), "{sent}");
     // Tools of presets have no such argument; there the configuration says it.
-    let plain = SiteSettings { answers: Answers::Plain, ..SiteSettings::default() };
+    let plain = SiteSettings {
+        answers: Answers::Plain,
+        unknown_arguments: UnknownArguments::Ignore,
+        ..SiteSettings::default()
+    };
     let fake = site(true);
     refused(&asked(&tools(&fake, plain.clone()), "wp_update_post", &call));
     shown(&asked(&tools(&fake, SiteSettings { allow_markup_loss: true, ..plain }), "wp_update_post", &call));

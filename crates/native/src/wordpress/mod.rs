@@ -89,7 +89,13 @@ pub fn server(settings: &SiteSettings, sets: Sets, http: Arc<dyn HttpClient>) ->
     let allows = settings.allow_markup_loss;
     let fixed: Map<String, Value> =
         allows.then(|| (ALLOW_MARKUP_LOSS.name.to_owned(), Value::from(true))).into_iter().collect();
-    let server = ToolServer::new(&FAMILY, channel, tools(settings, sets), fixed, Some(world))
-        .offering(&offers::OFFERS);
+    let server = ToolServer::new(
+        &FAMILY,
+        (channel, settings.unknown_arguments),
+        tools(settings, sets),
+        fixed,
+        Some(world),
+    )
+    .offering(&offers::OFFERS);
     Ok(if sets.discover { server.finding(discover::ABILITIES, settings.only_reads()) } else { server })
 }

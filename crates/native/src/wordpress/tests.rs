@@ -13,13 +13,15 @@ use crate::rest::tests::{
 };
 use crate::server::Mapped;
 use crate::site::SiteSettings;
-use crate::{Answers, ToolServer};
+use crate::{Answers, ToolServer, UnknownArguments};
 
 fn settings() -> SiteSettings {
     SiteSettings {
         login: Some(login("https://wp.example.com/blog/", "admin", "abcd EFGH ijkl")),
         image_key: Some(SecretString::from("configured")),
+        // As the preset has it.
         answers: Answers::Plain,
+        unknown_arguments: UnknownArguments::Ignore,
         ..SiteSettings::default()
     }
 }

@@ -246,7 +246,7 @@ fn secrets(
 }
 
 fn builtin(config: &Object) -> Result<Object, Refusal> {
-    only(config, &["native", "site", "phases", "sources"])?;
+    only(config, &["native", "site", "phases", "sources", "unknownArguments"])?;
     let names = || Native::ALL.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     if text(config, "native")?.is_none() {
         return Err(Refusal::config(format!("`config.native` names one of {}", names())));

@@ -31,7 +31,7 @@ pub(crate) fn parse(name: &str) -> Result<Preset, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine::config::{Lookup, load};
+    use engine::config::{Link, Lookup, UnknownArguments, load};
 
     #[test]
     fn presets_are_configurations() {
@@ -45,6 +45,11 @@ mod tests {
             assert_eq!(loaded.notes.len(), notes, "{}: {:?}", preset.name, loaded.notes);
             assert!(loaded.config.listen.iter().all(|address| address.ip().is_loopback()), "{}", preset.name);
             assert_eq!(parse(preset.name).unwrap(), *preset);
+            // The systems that they are for do so.
+            for server in loaded.config.mcp_servers.values() {
+                let Link::Native(link) = &server.link else { continue };
+                assert_eq!(link.unknown_arguments, UnknownArguments::Ignore, "{}", preset.name);
+            }
         }
     }
 

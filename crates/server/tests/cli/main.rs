@@ -1,5 +1,6 @@
 //! The commands as a person or a script sees them: texts, JSON, exit codes; the terminal's client against a server.
 
+mod arguments;
 mod client;
 mod config;
 mod eras;

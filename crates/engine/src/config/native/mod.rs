@@ -3,5 +3,5 @@
 mod model;
 mod read;
 
-pub use model::{Answers, Native, NativeLink, Requests, Site, SiteRate, Source};
+pub use model::{Answers, Native, NativeLink, Requests, Site, SiteRate, Source, UnknownArguments};
 pub(super) use read::{KEYS, read_link};

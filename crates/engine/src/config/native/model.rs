@@ -23,6 +23,26 @@ pub struct NativeLink {
     /// Other addresses for the services that `heritage` asks.
     #[schemars(with = "Option<written::Sources>")]
     pub sources: IndexMap<Source, Text>,
+    /// What happens to a call with an argument that the tool does not have: it is rejected with the nearest name that there
+    /// is, or the argument is ignored, as the systems do that the presets are for. `demo` always rejects it.
+    #[schemars(rename = "unknownArguments", with = "Option<UnknownArguments>", extend("default" = "reject"))]
+    pub unknown_arguments: UnknownArguments,
+}
+
+/// What happens to arguments that a tool does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, JsonSchema)]
+#[schemars(rename_all = "camelCase")]
+pub enum UnknownArguments {
+    /// The call is rejected.
+    #[default]
+    Reject,
+    /// The arguments are ignored.
+    Ignore,
+}
+
+impl UnknownArguments {
+    /// The choices with the names that a configuration calls them by.
+    pub const ALL: &[(&str, Self)] = &[("reject", Self::Reject), ("ignore", Self::Ignore)];
 }
 
 /// The servers that are embedded in Dragoman.
@@ -75,6 +95,11 @@ impl Native {
             Self::BuddyPress => &["core", "discover"],
             Self::Demo | Self::Plain | Self::Heritage => &[],
         }
+    }
+
+    /// Returns true for servers that can be told to ignore arguments which their tools do not have.
+    pub fn can_ignore_arguments(self) -> bool {
+        self != Self::Demo
     }
 
     /// Does it ask sources?

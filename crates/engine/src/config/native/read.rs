@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use indexmap::IndexMap;
 
-use super::model::{Answers, Native, NativeLink, Requests, Site, SiteRate, Source};
+use super::model::{Answers, Native, NativeLink, Requests, Site, SiteRate, Source, UnknownArguments};
 use crate::config::check;
 use crate::config::parse::{Entry, Node};
 use crate::config::rates;
@@ -13,7 +13,7 @@ use crate::config::suggest;
 use crate::config::text::Text;
 
 /// Keys that go with `native` only.
-pub(in crate::config) const KEYS: &[&str] = &["site", "phases", "sources"];
+pub(in crate::config) const KEYS: &[&str] = &["site", "phases", "sources", "unknownArguments"];
 const SITE_KEYS: &[&str] = &[
     "url",
     "username",
@@ -84,8 +84,25 @@ pub(in crate::config) fn read_link(
         }
         None => Some(base.and_then(|base| base.phases.clone())),
     };
+    let sources = read_own_sources(reader, fields, native, base);
+    let unknown_arguments = read_unknown_arguments(reader, fields, native, base);
+    Some(NativeLink {
+        native,
+        site: site?,
+        phases: phases?,
+        sources: sources?,
+        unknown_arguments: unknown_arguments?,
+    })
+}
+
+fn read_own_sources(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'_>,
+    native: Native,
+    base: Option<&NativeLink>,
+) -> Option<IndexMap<Source, Text>> {
     let old_sources = base.map(|base| base.sources.clone()).unwrap_or_default();
-    let sources = match fields.take("sources") {
+    match fields.take("sources") {
         Some(entry) if native.has_sources() => {
             reader.within("sources", |reader| read_sources(reader, &entry.value, old_sources))
         }
@@ -94,8 +111,25 @@ pub(in crate::config) fn read_link(
             None
         }
         None => Some(old_sources),
-    };
-    Some(NativeLink { native, site: site?, phases: phases?, sources: sources? })
+    }
+}
+
+fn read_unknown_arguments(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields<'_>,
+    native: Native,
+    base: Option<&NativeLink>,
+) -> Option<UnknownArguments> {
+    match fields.take("unknownArguments") {
+        Some(entry) if native.can_ignore_arguments() => {
+            reader.within("unknownArguments", |reader| reader.word(&entry.value, UnknownArguments::ALL))
+        }
+        Some(entry) => {
+            refuse(reader, entry, native);
+            None
+        }
+        None => Some(base.map_or_else(UnknownArguments::default, |base| base.unknown_arguments)),
+    }
 }
 
 fn refuse(reader: &mut Reader<'_>, entry: &Entry, native: Native) {

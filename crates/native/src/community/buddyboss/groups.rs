@@ -1,6 +1,6 @@
 //! Groups and who is in them.
 
-use super::super::{JOINED, PROMOTION, caller_unless_given, promoted};
+use super::super::{MISSING_ROLE, ROLES, caller_unless_given, promoted};
 use super::{PAGE, PER_PAGE, SEARCH, USER, id};
 use crate::rest::{Shape, Step, delete, fixed, get, post, put, value};
 use crate::tools::{Argument, Form, Literal, Tool, flag, html, int, text, tool};
@@ -85,10 +85,10 @@ pub(super) const TOOLS: &[Tool] = &[
         "buddyboss_add_group_member",
         "Puts a member into a group.",
         &[OF_GROUP, MEMBER, text("role", "The member's role there.").among(&["admin", "mod", "member"])],
-        // Who joins a public group is a plain member, whatever role is asked for; another is given afterwards.
+        // Private and hidden groups give the role at once. In public ones who joins is a plain member; the role comes afterwards.
         &[
-            post("buddyboss", "/groups/{group_id}/members").binds(JOINED).step(),
-            PROMOTION,
+            post("buddyboss", "/groups/{group_id}/members").binds(ROLES).step(),
+            MISSING_ROLE,
             promoted!("buddyboss"),
         ],
         Shape::Whole,

@@ -121,7 +121,8 @@ pub fn server(
     let channel =
         if settings.failures_as_results.unwrap_or(true) { Channel::Results } else { Channel::Errors };
     let server =
-        ToolServer::new(&FAMILY, channel, tools, Map::new(), Some(world)).offering(&super::offers::BUDDYBOSS);
+        ToolServer::new(&FAMILY, (channel, settings.unknown_arguments), tools, Map::new(), Some(world))
+            .offering(&super::offers::BUDDYBOSS);
     Ok(if phases.discover { server.finding(discover::ABILITIES, settings.only_reads()) } else { server })
 }
 

@@ -79,7 +79,13 @@ pub fn server(
     if discovers {
         tools.extend(discover::tools(settings));
     }
-    let server = ToolServer::new(&FAMILY, channel, settings.fitting(tools), Map::new(), Some(world))
-        .offering(&super::offers::BUDDYPRESS);
+    let server = ToolServer::new(
+        &FAMILY,
+        (channel, settings.unknown_arguments),
+        settings.fitting(tools),
+        Map::new(),
+        Some(world),
+    )
+    .offering(&super::offers::BUDDYPRESS);
     Ok(if discovers { server.finding(discover::ABILITIES, settings.only_reads()) } else { server })
 }

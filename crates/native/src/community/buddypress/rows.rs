@@ -1,6 +1,6 @@
 //! The rows: activity, members and groups; profiles and friends; messages and notifications.
 
-use super::super::{JOINED, NUMBER_ONLY, PROMOTION, caller, caller_unless_given, promoted};
+use super::super::{MISSING_ROLE, NUMBER_ONLY, ROLES, caller, caller_unless_given, promoted};
 use crate::rest::{Bind, Missing, Shape, Step, When, delete, fixed, get, post, put, value};
 use crate::tools::{Argument, Effect, Form, Literal, Tool, flag, html, int, integers, text, tool};
 
@@ -201,14 +201,14 @@ pub(super) const COMMUNITY: &[Tool] = &[
         "buddypress_add_group_member",
         "Puts a member into a group.",
         &[OF_GROUP, MEMBER, text("role", "The member's role there.").among(&["admin", "mod", "member"])],
-        // Whether who joins gets another role at once depends on the site; asking twice for a role fails.
+        // Some sites give the role at once, some pass over it, and asking twice for a role fails: so joining asks for none.
         &[
             post("buddypress", "/groups/{group_id}/members")
                 .alone()
                 .with(&[value("user_id", "user_id", Form::Plain)])
-                .binds(JOINED)
+                .binds(ROLES)
                 .step(),
-            PROMOTION,
+            MISSING_ROLE,
             promoted!("buddypress"),
         ],
     ),

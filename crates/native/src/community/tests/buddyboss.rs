@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{line, settings, site};
 use crate::ToolServer;
 use crate::community::buddyboss::{Phases, server};
-use crate::port::{HttpRequest, Verb};
+use crate::port::{HttpRequest, HttpResponse, Verb};
 use crate::rest::tests::{
     Fake, asked, asked_with, check_lines, content, login, refused, reply, request, shown,
 };
@@ -123,6 +123,34 @@ fn a_friendship_ends_for_those_whose_it_is_and_what_has_not_ended_is_no_success(
     }
 }
 
+/// The site as somebody joins a group: the answer to that has these members.
+fn joined(answer: Value) -> impl Fn(&HttpRequest) -> HttpResponse {
+    move |request| match request.method {
+        Verb::Post => reply(200, &answer),
+        // The platform's `save` finds nothing to change, and takes that for a failure.
+        _ => reply(
+            500,
+            &json!({"code": "bp_rest_group_member_failed_to_promote", "message": "Could not promote member."}),
+        ),
+    }
+}
+
+#[test]
+fn a_role_that_the_site_has_given_is_not_asked_for_again() {
+    for (role, is_mod, is_admin) in [("mod", true, false), ("admin", false, true)] {
+        let member = json!({"id": 5, "is_mod": is_mod, "is_admin": is_admin});
+        let fake = Fake::replying(joined(member.clone()));
+        let call = json!({"group_id": 6, "user_id": 5, "role": role});
+        let answer = asked(&over(fake.clone()), "buddyboss_add_group_member", &call);
+        assert_eq!((shown(&answer), fake.lines().len()), (member, 1), "{role}");
+        // Another role than the one that is asked for.
+        let fake = Fake::replying(joined(json!({"id": 5, "is_mod": is_admin, "is_admin": is_mod})));
+        let answer = asked(&over(fake.clone()), "buddyboss_add_group_member", &call);
+        assert_eq!(content(&answer), ("Error: Could not promote member.".to_owned(), true), "{role}");
+        assert_eq!(fake.lines().len(), 2, "{role}");
+    }
+}
+
 #[test]
 fn what_is_changed_names_what_the_platform_would_take_for_changed_too() {
     let comment = |request: &HttpRequest| {
@@ -210,26 +238,4 @@ fn each_caller_asks_with_its_own_account() {
         fake.asked.lock().unwrap().iter().filter_map(crate::rest::tests::authorization).collect();
     assert_eq!(seen.len(), 4);
     assert!(seen[0] == seen[1] && seen[2] == seen[3] && seen[0] != seen[2]);
-}
-
-/// In private and hidden groups the site gives the role with the first request; asking for it once more fails.
-#[test]
-fn a_role_that_the_site_has_given_is_not_asked_for_again() {
-    for (role, given) in [("mod", "is_mod"), ("admin", "is_admin")] {
-        let call = json!({"group_id": 6, "user_id": 5, "role": role});
-        let fake = Fake::replying(move |request| match request.method {
-            Verb::Post => reply(200, &json!({"id": 5, given: true})),
-            _ => reply(
-                500,
-                &json!({"code": "bp_rest_group_member_failed_to_promote", "message": "Could not promote member."}),
-            ),
-        });
-        let answer = content(&asked(&over(fake.clone()), "buddyboss_add_group_member", &call));
-        assert!(!answer.1, "{answer:?}");
-        assert_eq!(fake.lines().len(), 1);
-        // Where somebody joins as a plain member, it is asked for.
-        let fake = Fake::replying(move |_| reply(200, &json!({"id": 5, "is_mod": false, "is_admin": false})));
-        shown(&asked(&over(fake.clone()), "buddyboss_add_group_member", &call));
-        assert_eq!(fake.lines().len(), 2, "{role}");
-    }
 }

@@ -37,6 +37,21 @@ fn failures_are_results() {
     assert_eq!((words.as_str(), condition.as_str()), ("BuddyPress not available", "platformMissing"));
 }
 
+/// Who is in the group already, with that role, cannot be given it again.
+#[test]
+fn a_role_that_the_member_has_is_not_asked_for() {
+    let member = json!({"id": 2, "is_mod": false, "is_admin": true});
+    for answer in [json!([member]), member] {
+        let fake = Fake::json(answer);
+        let call = json!({"group_id": 1, "user_id": 2, "role": "admin"});
+        let (_, is_error) = content(&asked(&over(fake.clone()), "buddypress_add_group_member", &call));
+        assert_eq!((is_error, fake.lines().len()), (false, 1));
+        let call = json!({"group_id": 1, "user_id": 2, "role": "mod"});
+        asked(&over(fake.clone()), "buddypress_add_group_member", &call);
+        assert_eq!(fake.lines().len(), 3, "another role");
+    }
+}
+
 #[test]
 fn the_second_version_has_its_own_address() {
     let fake = Fake::replying(site);

@@ -3,6 +3,7 @@
 use super::functions::{FAMILIES, Function, constant};
 use super::parse::Node;
 use super::value::{Fault, Kind, Outcome, Value};
+use crate::nearest::nearest;
 
 /// How many values may be looked at. It keeps a formula far below the five seconds that one may take.
 const MOST_WORK: usize = 100_000;
@@ -68,40 +69,18 @@ fn find(name: &str) -> Option<&'static Function> {
     FAMILIES.iter().flat_map(|family| family.iter()).find(|function| function.name == name)
 }
 
+fn names() -> impl Iterator<Item = &'static str> {
+    FAMILIES.iter().flat_map(|family| family.iter()).map(|function| function.name)
+}
+
 fn unknown(what: &str, name: &str) -> Fault {
     let shown: String = name.chars().take(40).collect();
     let mend = match find(name) {
         Some(function) => format!("functions stand in brackets: write {}", function.usage),
-        None => match nearest(name) {
+        None => match nearest(name, names()) {
             Some(near) => format!("perhaps {near} is meant"),
             None => "the tool's description lists what there is".to_owned(),
         },
     };
     Fault::new(Kind::Validation, format!("there is no {what} {shown:?}"), mend)
-}
-
-/// The function whose name differs least, when that is little.
-fn nearest(name: &str) -> Option<&'static str> {
-    if name.len() > 40 {
-        return None;
-    }
-    let names = FAMILIES.iter().flat_map(|family| family.iter()).map(|function| function.name);
-    let (distance, near) = names.map(|known| (distance(name, known), known)).min()?;
-    (distance <= 1 + name.chars().count() / 4).then_some(near)
-}
-
-/// Levenshtein's distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }

@@ -6,6 +6,7 @@ mod interpreter;
 mod moved;
 mod routes;
 mod rows;
+mod unknown;
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex};

@@ -24,7 +24,9 @@ const CORE: &str = include_str!("routes/wordpress.txt");
 const CORE_MORE: &str = include_str!("routes/wordpress-more.txt");
 
 /// Values for arguments that stand in a path or mean something.
-fn sample(argument: &Argument) -> Value {
+pub(super) fn sample(argument: &Argument) -> Value {
+    let whole: Map<String, Value> =
+        argument.members.iter().map(|name| ((*name).to_owned(), json!("b"))).collect();
     match (argument.name, argument.kind) {
         ("type", _) if argument.about.contains("rest_base") => json!("posts"),
         ("taxonomy", _) if argument.about.contains("rest_base") => json!("categories"),
@@ -52,6 +54,8 @@ fn sample(argument: &Argument) -> Value {
             Kind::Flag => json!(true),
             Kind::Texts => json!(["words"]),
             Kind::Integers => json!([3, 4]),
+            Kind::Object if !whole.is_empty() => json!(whole),
+            Kind::Objects if !whole.is_empty() => json!([whole]),
             Kind::Object => json!({"a": "b"}),
             Kind::Objects => json!([{"a": "b"}]),
         },
@@ -59,7 +63,7 @@ fn sample(argument: &Argument) -> Value {
 }
 
 /// Calls of a tool: with all arguments, with those that are required, and with each word of each list of words.
-fn calls(tool: &Tool) -> Vec<Value> {
+pub(super) fn calls(tool: &Tool) -> Vec<Value> {
     let of = |take: &dyn Fn(&Argument) -> bool| -> Map<String, Value> {
         let taken = tool.arguments.iter().filter(|argument| take(argument));
         taken.map(|argument| (argument.name.to_owned(), sample(argument))).collect()
@@ -76,7 +80,7 @@ fn calls(tool: &Tool) -> Vec<Value> {
     calls
 }
 
-fn settings() -> SiteSettings {
+pub(super) fn settings() -> SiteSettings {
     SiteSettings {
         login: Some(login("https://x.example", "a", "b")),
         image_key: Some(SecretString::from("k")),
@@ -85,7 +89,7 @@ fn settings() -> SiteSettings {
 }
 
 /// A site that has what later steps need.
-fn site(request: &HttpRequest) -> HttpResponse {
+pub(super) fn site(request: &HttpRequest) -> HttpResponse {
     let path = request.url.split_once("/wp-json").map_or("", |(_, path)| path);
     let path = path.split('?').next().unwrap();
     reply(

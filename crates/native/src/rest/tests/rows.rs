@@ -18,7 +18,7 @@ fn servers() -> Vec<ToolServer> {
     let found = SiteSettings { requests: Requests { write: true, ..Requests::default() }, ..site.clone() };
     let phases = buddyboss::Phases { buddyboss: true, advanced: true, extended: true, discover: false };
     vec![
-        plain::server(None),
+        plain::server(None, crate::UnknownArguments::Reject),
         heritage::server(&heritage::Settings::default(), fake.clone()).unwrap(),
         wordpress::server(&site, wordpress::Sets { extended: true, discover: false }, fake.clone()).unwrap(),
         buddyboss::server(&site, phases, fake.clone()).unwrap(),
@@ -148,7 +148,7 @@ fn annotations_follow_from_the_requests() {
 
 #[test]
 fn answers_are_dressed_for_every_era() {
-    let server = plain::server(None);
+    let server = plain::server(None, crate::UnknownArguments::Reject);
     for era in ERAS {
         let asked = |params: Value, method: &str| {
             let text = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();

@@ -31,7 +31,8 @@ pub(super) const TOOLS: &[Tool] = rows! {
          number("x", "Where the part begins that is kept: per cent from the left."),
          number("y", "Where the part begins that is kept: per cent from the top."),
          number("width", "How wide that part is, in per cent."), number("height", "How high that part is, in per cent."),
-         objects("modifiers", "Several changes one after the other, each {type: rotate or crop, args}."),
+         objects("modifiers", "Several changes one after the other, each {type: rotate or crop, args}.")
+             .having(&["type", "args"]),
          TITLE, ALTERNATIVE, CAPTION, ABOUT, POST];
         post "/wp/v2/media/{id}/edit" => SAVED;
     "wp_update_image_sizes", "Makes the smaller sizes of an image that are missing.",

@@ -110,7 +110,8 @@ const KEY: Argument = text("id", "Its identifier, such as text-2.").required();
 const OF_KIND: Argument = text("id_base", "The kind of widget, such as text or block.");
 const SIDEBAR: Argument = text("sidebar", "The sidebar that it stands in.");
 const INSTANCE: Argument =
-    object("instance", "Its settings: {raw}, or {encoded, hash} as they were given out.");
+    object("instance", "Its settings: {raw}, or {encoded, hash} as they were given out.")
+        .having(&["raw", "encoded", "hash"]);
 const FORM: Argument = text("form_data", "Its settings as a form's data.");
 const WIDGET: Shape = Shape::One("id id_base sidebar rendered instance rendered_form");
 const TYPE: Argument = text("id", "The kind of widget, such as text.").required();

@@ -45,7 +45,8 @@ pub(super) const SETTINGS: &[Tool] = &[
     }[0],
     rows! {
         "wp_batch", "Does up to 25 changes in one request.",
-            [objects("requests", "Each {method: POST, PUT, PATCH or DELETE, path: such as /wp/v2/posts/7, body, headers}.").required(),
+            [objects("requests", "Each {method: POST, PUT, PATCH or DELETE, path: such as /wp/v2/posts/7, body, headers}.")
+                .having(&["method", "path", "body", "headers"]).required(),
              text("validation", "Whether all are checked before the first is done.")
                  .or_text("normal").among(&["require-all-validate", "normal"])];
             post "/batch/v1" => Shape::Whole;

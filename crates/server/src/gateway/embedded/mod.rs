@@ -22,7 +22,8 @@ use native::community::buddyboss::{self, Phases};
 use native::community::buddypress::{self, Version};
 use native::wordpress::Sets;
 use native::{
-    Answers, Demo, HttpClient, NativeServer, Requests, SiteLogin, SiteSettings, heritage, plain, wordpress,
+    Answers, Demo, HttpClient, NativeServer, Requests, SiteLogin, SiteSettings, UnknownArguments, heritage,
+    plain, wordpress,
 };
 use secrecy::SecretString;
 
@@ -40,11 +41,18 @@ fn made(
     link: &NativeLink,
     http: impl Fn() -> Result<Arc<dyn HttpClient>, String>,
 ) -> Result<Arc<dyn NativeServer>, String> {
-    let site = || site_settings(link.site.as_ref());
+    let unknown_arguments = match link.unknown_arguments {
+        config::UnknownArguments::Reject => UnknownArguments::Reject,
+        config::UnknownArguments::Ignore => UnknownArguments::Ignore,
+    };
+    let site = || SiteSettings { unknown_arguments, ..site_settings(link.site.as_ref()) };
     Ok(match link.native {
         Native::Demo => Arc::new(Demo),
-        Native::Plain => Arc::new(plain::server(None)),
-        Native::Heritage => Arc::new(heritage::server(&sources(link), http()?)?),
+        Native::Plain => Arc::new(plain::server(None, unknown_arguments)),
+        Native::Heritage => {
+            let settings = heritage::Settings { unknown_arguments, ..sources(link) };
+            Arc::new(heritage::server(&settings, http()?)?)
+        }
         Native::WordPress => Arc::new(wordpress::server(&site(), sets(link), http()?)?),
         Native::BuddyBoss => Arc::new(buddyboss::server(&site(), phases(link), http()?)?),
         Native::BuddyPress => {

@@ -26,4 +26,8 @@ impl ReadsArguments for Reading {
     fn readings(&self, tool: &str, arguments: &[u8]) -> Vec<String> {
         self.0.readings(tool, arguments)
     }
+
+    fn unknown_arguments(&self, tool: &str, arguments: &[u8]) -> Option<String> {
+        self.0.unknown_arguments(tool, arguments)
+    }
 }

@@ -33,7 +33,7 @@ pub(super) const TOOLS: &[Tool] = rows! {
          html("content", "What it says.").required(),
          int("parent_id", "The number of the one that it belongs to or answers."),
          integers("bp_media_ids", "The numbers of uploaded photos."),
-         object("media_gif", "A moving picture: {url, mp4}."),
+         object("media_gif", "A moving picture: {url, mp4}.").having(&["url", "mp4"]),
          integers("bp_videos", "The numbers of uploaded videos."),
          integers("bp_documents", "The numbers of uploaded documents.")];
         post "/activity/{id}/comment";
@@ -84,7 +84,8 @@ pub(super) const TOOLS: &[Tool] = rows! {
         delete "/bb-topics/{id}";
     "buddyboss_update_activity_topic_order", "Orders the topics that activity can be about.",
         [TOPIC_OF, TOPIC_IN,
-         objects("topics", "Each {topic_id, menu_order}, the topic's number as a text.").required()];
+         objects("topics", "Each {topic_id, menu_order}, the topic's number as a text.")
+             .having(&["topic_id", "menu_order"]).required()];
         put "/bb-topics/order";
 };
 

@@ -31,7 +31,7 @@ pub(super) const TOOLS: &[Tool] = rows! {
          text("title", "The title.").required(), html("content", "What it says."),
          html("short_content", "What it says, in short."), int("group", "The number of the group."),
          text("topic_tags", "Tags, with commas."), integers("bbp_media", "The numbers of uploaded photos."),
-         object("bbp_media_gif", "A moving picture: {url, mp4}."),
+         object("bbp_media_gif", "A moving picture: {url, mp4}.").having(&["url", "mp4"]),
          integers("bbp_documents", "The numbers of uploaded documents."),
          text("reason_editing", "Why it was changed."), flag("log", "Whether the change is noted in public.")];
         put "/topics/{id}";
@@ -68,7 +68,7 @@ pub(super) const TOOLS: &[Tool] = rows! {
         [int("id", "Its number.").required(), text("title", "The title."),
          html("content", "What it says.").required(), html("short_content", "What it says, in short."),
          integers("bbp_media", "The numbers of uploaded photos."),
-         object("bbp_media_gif", "A moving picture: {url, mp4}."),
+         object("bbp_media_gif", "A moving picture: {url, mp4}.").having(&["url", "mp4"]),
          integers("bbp_documents", "The numbers of uploaded documents."),
          int("reply_to", "The number of the reply that it answers."),
          int("topic_id", "The number of the topic.").required(), int("forum_id", "The number of the forum."),

@@ -85,7 +85,8 @@ pub(super) const TOOLS: &[Tool] = rows! {
          text("orderby", "What the list is ordered by.").among(&["date", "ID", "rand"])];
         get "/invites";
     "buddyboss_send_email_invites", "Invites people by e-mail.",
-        [objects("fields", "Each {name, email_id, profile_type}.").required(),
+        [objects("fields", "Each {name, email_id, profile_type}.")
+             .having(&["name", "email_id", "profile_type"]).required(),
          html("email_content", "What the e-mail says.")];
         post "/invites";
     "buddyboss_delete_email_invite", "Takes an invitation back.", [int("id", "Its number.").required()];

@@ -60,7 +60,8 @@ pub(super) const TOOLS: &[Tool] = rows! {
         delete "/xprofile/{field_id}/data/{user_id}";
     "buddyboss_update_xprofile", "Fills in several fields of the caller's profile.",
         [PAGE, PER_PAGE, SEARCH,
-         objects("fields", "Each {field_id, group_id, value, visibility_level}.").required(),
+         objects("fields", "Each {field_id, group_id, value, visibility_level}.")
+             .having(&["field_id", "group_id", "type", "value", "visibility_level"]).required(),
          int("profile_group_id", "Only fields of the part with this number."),
          flag("hide_empty_groups", "Whether parts without fields are left out."),
          list("member_type", "For members of this type."),

@@ -6,7 +6,7 @@ use crate::tools::{Effect, Tool, flag, html, int, integers, object, text};
 pub(super) const TOOLS: &[Tool] = rows! {
     "buddyboss_update_message_thread", "Changes what goes with a message of the caller's own in a thread: photos, videos, documents.",
         [int("id", "Its number.").required(), integers("bp_media_ids", "The numbers of uploaded photos."),
-         object("media_gif", "A moving picture: {url, mp4}."),
+         object("media_gif", "A moving picture: {url, mp4}.").having(&["url", "mp4"]),
          object("bp_videos", "The numbers of uploaded videos."),
          integers("bp_documents", "The numbers of uploaded documents."),
          flag("recipients_pagination", "Whether those who get it are shown in pages."),
@@ -25,7 +25,7 @@ pub(super) const TOOLS: &[Tool] = rows! {
          integers("users_list", "The numbers of those who get it."),
          text("type", "Of which kind.").among(&["open", "private"]).required(),
          integers("bp_media_ids", "The numbers of uploaded photos."),
-         object("media_gif", "A moving picture: {url, mp4}."),
+         object("media_gif", "A moving picture: {url, mp4}.").having(&["url", "mp4"]),
          integers("bp_documents", "The numbers of uploaded documents.")];
         post "/messages/group";
     "buddyboss_list_message_recipients", "Lists members to whom a message can be sent.",

@@ -1,0 +1,163 @@
+//! Arguments that a tool does not have: a call that brings some is refused with the names that were probably meant. It must not
+//! know any tool.
+
+use std::fmt::Write as _;
+
+use crate::nearest::nearest;
+
+/// What becomes of arguments that a tool does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UnknownArguments {
+    /// They are refused.
+    #[default]
+    Reject,
+    /// They are left alone, and sent nowhere.
+    Ignore,
+}
+
+/// Arguments that clients add to those of the model, whatever the tool: n8n's agent puts the call's id and the tool's name into them
+/// (n8n-io/n8n#21500), and a chat what started it.
+const INJECTED: &[&str] = &["toolCallId", "tool", "sessionId", "action", "chatInput"];
+
+/// The one of these that no tool has itself, so that it can be told without a schema.
+pub(crate) const CALL_ID: &str = INJECTED[0];
+
+/// Names for things that models take from other APIs, and what tools here call these.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("query", "parameters"),
+    ("query", "search"),
+    ("params", "parameters"),
+    ("q", "search"),
+    ("limit", "per_page"),
+    ("acf", "fields"),
+    ("path", "route"),
+    ("endpoint", "route"),
+    ("data", "body"),
+];
+
+/// Names that a message lists; the rest is counted.
+const SHOWN: usize = 5;
+/// Characters of a name that a message shows.
+const LONGEST: usize = 64;
+
+/// Returns true for an argument that a client adds by itself.
+pub(crate) fn is_injected(name: &str) -> bool {
+    INJECTED.contains(&name)
+}
+
+/// The fault of a call with arguments that are none of `known`; none where it has no such arguments, or those alone that clients
+/// add.
+pub(crate) fn fault<'g>(given: impl Iterator<Item = &'g str>, known: &[&str]) -> Option<String> {
+    let strange = given.filter(|name| !known.contains(name) && !is_injected(name));
+    sentence(strange, known, "argument", "the tool")
+}
+
+/// The same of the members of an object, which is the argument `name`. Nothing is added there.
+pub(crate) fn member_fault<'g>(
+    given: impl Iterator<Item = &'g str>,
+    known: &[&str],
+    name: &str,
+) -> Option<String> {
+    sentence(given.filter(|name| !known.contains(name)), known, "member", &format!("the argument {name:?}"))
+}
+
+fn sentence<'g>(
+    strange: impl Iterator<Item = &'g str>,
+    known: &[&str],
+    what: &str,
+    whose: &str,
+) -> Option<String> {
+    let mut words = String::new();
+    let mut count = 0_usize;
+    for name in strange {
+        count += 1;
+        if count > SHOWN {
+            continue;
+        }
+        let shown: String = name.chars().take(LONGEST).collect();
+        let _ = write!(words, "{}unknown {what} {shown:?}", if words.is_empty() { "" } else { "; " });
+        if let Some(near) = meant(name, known) {
+            let _ = write!(words, ": did you mean {near:?}?");
+        }
+    }
+    if count == 0 {
+        return None;
+    }
+    if count > SHOWN {
+        let _ = write!(words, "; and {} more", count - SHOWN);
+    }
+    let end = if words.ends_with('?') { " " } else { "; " };
+    let takes = if known.is_empty() { format!("no {what}s") } else { known.join(", ") };
+    let whose = if end == " " { capital(whose) } else { whose.to_owned() };
+    Some(format!("{words}{end}{whose} takes {takes}"))
+}
+
+fn capital(words: &str) -> String {
+    let mut chars = words.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// The known name that was probably meant: one that looks alike, that has the same words and more or fewer, or that means the same.
+fn meant<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
+    let has_all = |a: &str, b: &str| a.split('_').all(|word| b.split('_').any(|other| other == word));
+    let lower = name.to_lowercase();
+    nearest(name, known.iter().copied())
+        .or_else(|| known.iter().copied().find(|known| has_all(known, &lower) || has_all(&lower, known)))
+        .or_else(|| {
+            let mut synonyms = SYNONYMS.iter().filter(|(from, _)| *from == lower);
+            synonyms.find_map(|(_, to)| known.iter().copied().find(|known| known == to))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KNOWN: &[&str] = &["id", "title", "categories", "search", "per_page", "fields"];
+
+    fn told(given: &[&str]) -> Option<String> {
+        fault(given.iter().copied(), KNOWN)
+    }
+
+    #[test]
+    fn the_nearest_name_is_named() {
+        for (name, near) in [
+            ("catgories", "categories"),
+            ("post_id", "id"),
+            ("search_term", "search"),
+            ("query", "search"),
+            ("limit", "per_page"),
+            ("acf", "fields"),
+        ] {
+            let wanted = format!(
+                "unknown argument {name:?}: did you mean {near:?}? The tool takes id, title, categories, search, per_page, fields"
+            );
+            assert_eq!(told(&[name]), Some(wanted));
+        }
+        let words = told(&["colour", "titel"]).unwrap();
+        let begins = "unknown argument \"colour\"; unknown argument \"titel\": did you mean \"title\"? The tool takes id, ";
+        assert!(words.starts_with(begins), "{words}");
+        assert!(told(&["colour"]).unwrap().starts_with("unknown argument \"colour\"; the tool takes id, "));
+        let none = fault(["x"].into_iter(), &[]);
+        assert_eq!(none.as_deref(), Some("unknown argument \"x\"; the tool takes no arguments"));
+        let member = member_fault(["urls"].into_iter(), &["url", "mp4"], "media_gif");
+        let wanted =
+            "unknown member \"urls\": did you mean \"url\"? The argument \"media_gif\" takes url, mp4";
+        assert_eq!(member.as_deref(), Some(wanted));
+    }
+
+    #[test]
+    fn what_clients_add_is_no_fault() {
+        assert_eq!(told(&["id", "toolCallId", "tool", "sessionId", "action", "chatInput"]), None);
+        assert_eq!(told(&[]), None);
+        assert!(told(&["toolcallid"]).is_some());
+    }
+
+    /// Whatever a call brings, the answer is short.
+    #[test]
+    fn a_message_is_short() {
+        let many: Vec<String> = (0..10_000).map(|at| format!("{at}{}", "x".repeat(10_000))).collect();
+        let words = fault(many.iter().map(String::as_str), KNOWN).unwrap();
+        assert!(words.len() < 1000 && words.contains("; and 9995 more; the tool takes"), "{words}");
+    }
+}
