@@ -248,20 +248,20 @@ fn server_limits(config: &Config) -> ServerLimits {
 
 /// Raises the stop signal on SIGTERM and SIGINT.
 fn until_signal(stop: Stop) {
+    // Before anybody is told that it is ready: a signal that nobody waits for ends the process without a word.
+    let signals = (
+        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()),
+        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()),
+    );
+    let (Ok(mut terminate), Ok(mut interrupt)) = signals else { return };
     tokio::spawn(async move {
-        let signals = (
-            tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()),
-            tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()),
-        );
-        if let (Ok(mut terminate), Ok(mut interrupt)) = signals {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-                () = stop.stopped() => return,
-            }
-            tracing::info!("stopping: calls in flight may finish");
-            stop.stop();
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+            () = stop.stopped() => return,
         }
+        tracing::info!("stopping: calls in flight may finish");
+        stop.stop();
     });
 }
 

@@ -94,15 +94,17 @@ async fn serve(opened: Opened, row: Arc<Dialect>, mut queue: mpsc::Receiver<Byte
     let mut look = Instant::now() + LOOK_EVERY;
     loop {
         let piece = tokio::select! {
+            // The stop first: it ends sessions as well, and the client shall read why.
+            biased;
+            () = opened.shard.gateway.stop.stopped() => {
+                let _ = sender.try_send(error_event(&row, Condition::Internal));
+                return;
+            }
             event = queue.recv() => event,
             () = sleep_until(due) => Some(ping_event(&row)),
             () = sleep_until(look) => {
                 look = Instant::now() + LOOK_EVERY;
                 if opened.session.is_over() { None } else { continue }
-            }
-            () = opened.shard.gateway.stop.stopped() => {
-                let _ = sender.try_send(error_event(&row, Condition::Internal));
-                return;
             }
             () = opened.holding.held.withdrawn() => return,
             () = opened.ends.stopped() => return,
