@@ -13,6 +13,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
+use super::unread;
+
 thread_local! {
     /// Whether a piece is being taken on this thread.
     static TAKING: Cell<bool> = const { Cell::new(false) };
@@ -48,11 +50,21 @@ pub(super) fn bell(task: &Waker) -> Waker {
 
 /// The body of a request that a client sent us.
 #[derive(Debug)]
-pub struct Incoming(hyper::body::Incoming);
+pub struct Incoming(Option<hyper::body::Incoming>);
 
 impl Incoming {
     pub(super) fn new(body: hyper::body::Incoming) -> Self {
-        Self(body)
+        Self(Some(body))
+    }
+}
+
+impl Drop for Incoming {
+    fn drop(&mut self) {
+        if let Some(body) = self.0.take()
+            && !body.is_end_stream()
+        {
+            unread::dropped(body);
+        }
     }
 }
 
@@ -80,22 +92,27 @@ impl Body for Incoming {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let Some(body) = &mut self.0 else { return Poll::Ready(None) };
         let taking = Taking::begin();
-        let polled = Pin::new(&mut self.0).poll_frame(cx);
+        let polled = Pin::new(&mut *body).poll_frame(cx);
         drop(taking);
+        let ended = matches!(polled, Poll::Ready(None)) || body.is_end_stream();
         if let Some(bell) = HELD.take()
-            && !self.0.is_end_stream()
+            && !body.is_end_stream()
         {
             bell.wake();
+        }
+        if ended {
+            self.0 = None;
         }
         polled
     }
 
     fn is_end_stream(&self) -> bool {
-        self.0.is_end_stream()
+        self.0.as_ref().is_none_or(Body::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.0.size_hint()
+        self.0.as_ref().map_or_else(|| SizeHint::with_exact(0), Body::size_hint)
     }
 }

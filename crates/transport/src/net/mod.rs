@@ -13,6 +13,7 @@
 //! | `supervised` | a connection that obeys orders, and rests when nothing happens on it |
 //! | `roster` | all connections of a shard: who is idle, who stalls, who must go |
 //! | `bell` | a connection's waker, and the body of a request |
+//! | `unread` | the body of a request that was answered before it was read |
 //! | [`body`] | the one body type of answers and requests that we write |
 //! | [`relay`] | a foreign body on its way through |
 //! | [`collect`](mod@collect) | a whole body under a cap and a deadline |
@@ -33,6 +34,7 @@ mod serve;
 pub mod stop;
 mod supervised;
 pub mod tls;
+mod unread;
 
 pub use accept::{ConnectionCap, ServeError, ServerLimits, serve};
 pub use bell::Incoming;

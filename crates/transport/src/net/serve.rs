@@ -30,6 +30,7 @@ use super::roster::{Order, Phase, Place, Progress};
 use super::runtime::message;
 use super::supervised::Supervised;
 use super::tls::ServerTls;
+use super::unread::Unread;
 
 /// How often HTTP/2 clients are pinged, and how long they may take to answer: only so is a vanished one noticed.
 const PING_EVERY: Duration = Duration::from_secs(30);
@@ -278,7 +279,7 @@ where
         let running = Running::new(&counted);
         let handler = handler.clone();
         async move {
-            let answer = contained(&handler, request.map(Incoming::new), peer).await;
+            let answer = contained(&handler, request.map(Incoming::new), peer, http2).await;
             Ok::<_, Infallible>(running.answer(answer))
         }
     });
@@ -295,18 +296,31 @@ where
 }
 
 /// The handler's answer, or 500 when it panics: the other requests of the connection go on.
-async fn contained<H: Handler>(handler: &H, request: Request<Incoming>, peer: SocketAddr) -> Response<Body> {
+async fn contained<H: Handler>(
+    handler: &H,
+    request: Request<Incoming>,
+    peer: SocketAddr,
+    http2: bool,
+) -> Response<Body> {
+    let mut unread = Unread::of(request.headers());
     let mut answer = std::pin::pin!(handler.handle(request, peer));
-    poll_fn(|cx| {
-        catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx))).unwrap_or_else(|panic| {
+    let mut answer = poll_fn(|cx| {
+        let polled = catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx))).unwrap_or_else(|panic| {
             tracing::error!(%peer, panic = message(panic.as_ref()), "a request's handler panicked");
             let mut response =
                 Response::new(Body::from("Dragoman failed on this request; its log says how.\n"));
             *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
             Poll::Ready(response)
-        })
+        });
+        unread.collect();
+        polled
     })
-    .await
+    .await;
+    // A stream of HTTP/2 ends alone.
+    if !http2 {
+        unread.settle(answer.headers_mut()).await;
+    }
+    answer
 }
 
 /// A request that has begun; ends when its answer's body has been handed over or is dropped.

@@ -5,6 +5,7 @@ mod asking;
 mod bodies;
 mod judging;
 mod reaching;
+mod refusing;
 mod resting;
 mod runtimes;
 mod securing;
