@@ -26,7 +26,8 @@ const USAGE: &str = "\
 cargo xtask COMMAND
 
   test                 everything, as CI runs it; --quick for the pure part in seconds
-  tidy                 the repository's rules: sizes, import directions, words, paths
+  tidy                 the repository's rules: sizes, import directions, circles, words, paths
+  tidy circles         every import circle: files, lines, and the imports that close it
   conformance          the official MCP suite through Dragoman (--help for more)
   bench                what a call costs, beside nginx (--help for more)
   peers                real SDKs, clients and servers of others through Dragoman
@@ -53,7 +54,7 @@ fn main() -> ExitCode {
         "sites" => sites::SITES.run(rest),
         "routes" => routes::run(rest),
         "test" => test::run(rest),
-        "tidy" => tidy::run(),
+        "tidy" => tidy::run(rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
             Ok(true)

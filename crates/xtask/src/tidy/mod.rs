@@ -2,6 +2,7 @@
 //!
 //! Reads text only. It must not depend on a compiler, so that it runs in a second on broken code.
 
+mod graph;
 mod lexer;
 mod repo;
 mod rules;
@@ -42,7 +43,12 @@ pub(crate) fn faults() -> Result<Vec<Fault>, String> {
 }
 
 /// Checks the checkout and prints every fault; true when there is none.
-pub(crate) fn run() -> Result<bool, String> {
+pub(crate) fn run(args: &[String]) -> Result<bool, String> {
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => {}
+        ["circles"] => return Ok(rules::circles::print(&Repo::read(&crate::root::checkout())?)),
+        _ => return Err("usage: cargo xtask tidy [circles]".to_owned()),
+    }
     let faults = faults()?;
     for fault in &faults {
         println!("{fault}");

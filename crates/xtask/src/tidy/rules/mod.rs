@@ -1,5 +1,6 @@
 //! The rules, one file for each kind; every rule is a function from the checkout to its faults.
 
+pub(super) mod circles;
 mod eras;
 mod folders;
 mod heads;
@@ -14,7 +15,7 @@ use super::{Fault, Repo, Source};
 
 /// All faults of all rules, in no particular order.
 pub(crate) fn check(repo: &Repo) -> Vec<Fault> {
-    let rules: [fn(&Repo) -> Vec<Fault>; 11] = [
+    let rules: [fn(&Repo) -> Vec<Fault>; 12] = [
         sizes::files,
         sizes::functions,
         imports::dependencies,
@@ -26,6 +27,7 @@ pub(crate) fn check(repo: &Repo) -> Vec<Fault> {
         leaks::checked,
         unsafes::listed,
         promises::held,
+        circles::none,
     ];
     rules.into_iter().flat_map(|rule| rule(repo)).collect()
 }

@@ -1,0 +1,223 @@
+//! No import circles between rooms: whoever reads a folder reads what it builds on, and nothing that builds on it.
+
+use super::Fault;
+use crate::tidy::Repo;
+use crate::tidy::graph::{Import, components, imports};
+use std::collections::BTreeMap;
+
+/// Files of one folder that may import each other in a circle; more of them are one large file in pieces.
+const MOST_FILES: usize = 3;
+
+/// Circles that are still there, each by its first member, until their rooms are rebuilt. None may be added.
+const KNOWN: &[&str] = &[
+    "crates/engine/src/access/",
+    "crates/engine/src/catalogue/assemble.rs",
+    "crates/engine/src/config/access/",
+    "crates/engine/src/config/access/written.rs",
+    "crates/engine/src/dialect/begin.rs",
+    "crates/engine/src/dialect/rows/bb.rs",
+    "crates/engine/src/exchange/bridged.rs",
+    "crates/native/src/community/buddyboss/extended/",
+    "crates/native/src/community/buddyboss/extended/activity.rs",
+    "crates/native/src/demo/completion.rs",
+    "crates/native/src/plain/calculate/functions/angles.rs",
+    "crates/native/src/rest/",
+    "crates/native/src/rest/entry.rs",
+    "crates/native/src/wordpress/extended/content.rs",
+    "crates/server/src/cli/",
+    "crates/server/src/cli/address.rs",
+    "crates/server/src/gateway/apart.rs",
+    "crates/server/src/gateway/http/batch.rs",
+    "crates/transport/src/net/accept.rs",
+    "crates/transport/src/up/events.rs",
+];
+
+const MEND: &str =
+    "move what both sides need below them, or pass it up through a trait or a channel of the lower one";
+
+/// A circle: who is in it, and the imports between them.
+#[derive(Debug, Clone)]
+pub(crate) struct Circle {
+    /// The folder whose folders or files import each other.
+    pub(crate) within: String,
+    /// Folders (with everything below) or files, sorted.
+    pub(crate) members: Vec<String>,
+    /// Each import between two members.
+    pub(crate) imports: Vec<Import>,
+}
+
+/// Circles between folders, and circles of more than three files.
+pub(super) fn none(repo: &Repo) -> Vec<Fault> {
+    let circles: Vec<Circle> = all(repo)
+        .into_iter()
+        .filter(|circle| circle.is_of_folders() || circle.members.len() > MOST_FILES)
+        .collect();
+    let stale = KNOWN.iter().filter(|known| !circles.iter().any(|circle| circle.members[0] == **known));
+    let gone = stale.map(|known| Fault {
+        path: "crates/xtask/src/tidy/rules/circles.rs".to_owned(),
+        line: 1,
+        rule: "import-circle",
+        what: format!("no circle begins at {known} any more"),
+        mend: "remove it from KNOWN",
+    });
+    // A checkout without the product is that of a test.
+    let gone: Vec<Fault> = gone.filter(|_| repo.text("crates/server/src/main.rs").is_some()).collect();
+    circles
+        .into_iter()
+        .filter(|circle| !KNOWN.contains(&circle.members[0].as_str()))
+        .map(|circle| {
+            let first = &circle.imports[0];
+            Fault {
+                path: first.from.clone(),
+                line: first.line,
+                rule: "import-circle",
+                what: format!("{} import each other in a circle", circle.members.join(", ")),
+                mend: MEND,
+            }
+        })
+        .chain(gone)
+        .collect()
+}
+
+/// Every circle of the checkout's crates: of files, and of folders beside each other.
+pub(crate) fn all(repo: &Repo) -> Vec<Circle> {
+    imports(repo)
+        .into_values()
+        .flat_map(|imports| [of_folders(&imports), of_files(&imports)].concat())
+        .collect()
+}
+
+impl Circle {
+    fn new(within: String, members: Vec<&str>, edges: &BTreeMap<(String, String), Vec<&Import>>) -> Self {
+        let has = |name: &String| members.contains(&name.as_str());
+        let imports = edges
+            .iter()
+            .filter(|((from, to), _)| has(from) && has(to))
+            .flat_map(|(_, imports)| imports.iter().map(|it| (*it).clone()))
+            .collect();
+        Self { within, members: members.into_iter().map(str::to_owned).collect(), imports }
+    }
+
+    /// Of files one by one, or of rooms with all that is in them.
+    fn is_of_folders(&self) -> bool {
+        !self.within.is_empty()
+    }
+}
+
+fn of_files(imports: &[Import]) -> Vec<Circle> {
+    let mut edges: BTreeMap<(String, String), Vec<&Import>> = BTreeMap::new();
+    for import in imports {
+        edges.entry((import.from.clone(), import.to.clone())).or_default().push(import);
+    }
+    circles(&edges, "")
+}
+
+/// Circles among what lies beside each other in one folder, when a folder has part in them.
+fn of_folders(imports: &[Import]) -> Vec<Circle> {
+    let mut edges: BTreeMap<String, BTreeMap<(String, String), Vec<&Import>>> = BTreeMap::new();
+    for import in imports {
+        let (within, from, to) = beside(&import.from, &import.to);
+        if from != to {
+            edges.entry(within).or_default().entry((from, to)).or_default().push(import);
+        }
+    }
+    let folders = edges.iter().flat_map(|(within, edges)| circles(edges, within));
+    folders.filter(|circle| circle.members.iter().any(|it| it.ends_with('/'))).collect()
+}
+
+fn circles(edges: &BTreeMap<(String, String), Vec<&Import>>, within: &str) -> Vec<Circle> {
+    let parts = components(edges.keys().map(|(from, to)| (from.as_str(), to.as_str())));
+    parts.into_iter().map(|members| Circle::new(within.to_owned(), members, edges)).collect()
+}
+
+/// The deepest folder that two files share, and what they are in it: a file, or a folder that ends with `/`.
+fn beside(from: &str, to: &str) -> (String, String, String) {
+    let shared = from.split('/').zip(to.split('/')).take_while(|(a, b)| a == b).count();
+    let within: Vec<&str> = from.split('/').take(shared).collect();
+    let within = format!("{}/", within.join("/"));
+    let in_it = |file: &str| match file[within.len()..].split_once('/') {
+        Some((folder, _)) => format!("{within}{folder}/"),
+        None => file.to_owned(),
+    };
+    let (from, to) = (in_it(from), in_it(to));
+    // `x.rs` is the head of the folder `x/`.
+    let one =
+        |file: &str, other: &str| file.strip_suffix(".rs").is_some_and(|stem| other == format!("{stem}/"));
+    if one(&from, &to) || one(&to, &from) {
+        return (within, from.clone(), from);
+    }
+    (within, from, to)
+}
+
+/// Prints every circle: who is in it, how long it is, and the imports that close it.
+pub(crate) fn print(repo: &Repo) -> bool {
+    let found = all(repo);
+    for circle in &found {
+        let lines: usize = repo
+            .sources
+            .iter()
+            .filter(|source| {
+                circle.members.iter().any(|it| {
+                    source.path == *it || (it.ends_with('/') && source.path.starts_with(it.as_str()))
+                })
+            })
+            .map(crate::tidy::Source::length)
+            .sum();
+        let what = if circle.is_of_folders() { "rooms" } else { "files" };
+        println!("circle of {} {what}, {lines} lines: {}", circle.members.len(), circle.members.join(" "));
+        for Import { from, to, line, path } in &circle.imports {
+            println!("    {from}:{line} imports {path} ({to})");
+        }
+    }
+    println!("tidy circles: {}", found.len());
+    found.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::none;
+    use crate::tidy::rules::tests::places;
+
+    #[test]
+    fn a_circle_between_folders_is_reported_where_it_closes() {
+        let files = [
+            ("crates/proto/src/lib.rs", "mod high;\nmod low;"),
+            ("crates/proto/src/high/mod.rs", "pub mod deep;"),
+            ("crates/proto/src/high/deep.rs", "use crate::low::Tool;\npub struct User;"),
+            ("crates/proto/src/low/mod.rs", "mod other;\npub struct Tool;"),
+            ("crates/proto/src/low/other.rs", "fn f() -> crate::high::deep::User {}"),
+        ];
+        assert_eq!(places(none, &files), ["crates/proto/src/high/deep.rs:1"]);
+        let one_way = [files[0], files[1], files[2], files[3]];
+        assert!(places(none, &one_way).is_empty());
+    }
+
+    #[test]
+    fn a_head_and_its_folder_are_one_room() {
+        let files = [
+            ("crates/proto/src/lib.rs", "mod room;"),
+            ("crates/proto/src/room.rs", "mod part;\npub struct Whole(part::Part);"),
+            ("crates/proto/src/room/part.rs", "use super::Whole;\npub struct Part;"),
+        ];
+        assert!(places(none, &files).is_empty());
+    }
+
+    #[test]
+    fn three_files_may_know_each_other_and_four_may_not() {
+        let names = ["a", "b", "c", "d"];
+        let circle = |count: usize| {
+            let files = (0..count).map(|at| {
+                let next = names[(at + 1) % count];
+                (
+                    format!("crates/proto/src/{}.rs", names[at]),
+                    format!("use crate::{next}::f;\npub fn f() {{}}"),
+                )
+            });
+            let files: Vec<(String, String)> = files.collect();
+            let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
+            places(none, &files)
+        };
+        assert!(circle(3).is_empty());
+        assert_eq!(circle(4), ["crates/proto/src/a.rs:1"]);
+    }
+}
