@@ -4,6 +4,8 @@
 use std::io;
 use std::time::Duration;
 
+use super::http1::Http1Error;
+
 /// What went wrong on a connection.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -11,18 +13,9 @@ pub enum WireError {
     /// Reading or writing failed.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The connection ended in the middle of an answer.
-    #[error("the connection was closed too early")]
-    Incomplete,
-    /// What came is not HTTP/1.1 as we allow it.
-    #[error("{0}")]
-    Malformed(&'static str),
-    /// What came is no head of an HTTP/1.1 answer, or has too many lines.
-    #[error("{0}")]
-    Head(#[from] httparse::Error),
-    /// The head of an answer is longer than allowed.
-    #[error("its head is too long")]
-    LongHead,
+    /// What came is no answer in HTTP/1.1, or not all of one.
+    #[error(transparent)]
+    Http1(#[from] Http1Error),
     /// HTTP/2 failed.
     #[error(transparent)]
     Http2(#[from] hyper::Error),
@@ -171,16 +164,16 @@ impl ClientError {
     pub(super) fn http(host: &str, sent: bool, source: WireError) -> Self {
         let host = host.to_owned();
         match &source {
-            WireError::Malformed(_) | WireError::Head(_) | WireError::LongHead => {
-                Self::Protocol { host, source }
-            }
             WireError::Http2(error) if error.is_parse() => Self::Protocol { host, source },
             WireError::Http2(error) if error.is_user() => Self::Body { host, source },
             WireError::Http2(error) => {
                 let sent = sent && !error.is_canceled() && !refused_stream(error);
                 Self::Closed { host, sent, source }
             }
-            WireError::Io(_) | WireError::Incomplete => Self::Closed { host, sent, source },
+            WireError::Io(_) | WireError::Http1(Http1Error::Incomplete) => {
+                Self::Closed { host, sent, source }
+            }
+            WireError::Http1(_) => Self::Protocol { host, source },
         }
     }
 

@@ -14,14 +14,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 
 use super::connect::Wire;
 use super::error::WireError;
-use super::framing::{Framing, Taken};
-use super::head::{self, Ask, Asked, Head, HeadLimits};
-
-/// The room for one read.
-const READ: usize = 16 * 1024;
-
-/// What one read of a long body can bring.
-const PIECE: u64 = 128 * 1024;
+use super::http1::{
+    AnswerContext, AnswerHead, AnswerReader, HeadLimits, Http1Error, READ, Taken, TemplatedRequest,
+};
 
 /// Bodies up to this are copied behind their head, which costs less than a list of two pieces.
 const SMALL: usize = 4 * 1024;
@@ -35,7 +30,7 @@ thread_local! {
 #[derive(Debug)]
 pub(super) struct Link {
     wire: Wire,
-    limits: HeadLimits,
+    answer: AnswerReader,
     /// Whether a byte of the last request went out.
     sent: bool,
     /// What is left to write of the request: of the head, and of the body.
@@ -43,14 +38,8 @@ pub(super) struct Link {
     unflushed: bool,
     /// Why the request could not be written to its end.
     failed: Option<io::Error>,
-    /// An answer's head that is not complete.
-    partial: Vec<u8>,
-    /// What was read of the body and not taken.
-    inbox: Bytes,
     /// Where a long body is read to.
     long: BytesMut,
-    framing: Framing,
-    keep_alive: bool,
 }
 
 /// A request without an answer.
@@ -65,22 +54,21 @@ impl Link {
     pub(super) fn new(wire: Wire, limits: HeadLimits) -> Box<Self> {
         Box::new(Self {
             wire,
-            limits,
+            answer: AnswerReader::new(limits),
             sent: false,
             unsent: [Bytes::new(), Bytes::new()],
             unflushed: false,
             failed: None,
-            partial: Vec::new(),
-            inbox: Bytes::new(),
             long: BytesMut::new(),
-            framing: Framing::Length(0),
-            keep_alive: true,
         })
     }
 
     /// Sends a request and waits for the answer's head. The link comes back with it, because the body needs it. Dropping
     /// the future closes the connection, which cancels the request.
-    pub(super) async fn ask(mut self: Box<Self>, ask: &Ask<'_>) -> Result<(Head, Box<Self>), Unanswered> {
+    pub(super) async fn ask(
+        mut self: Box<Self>,
+        ask: &TemplatedRequest<'_>,
+    ) -> Result<(AnswerHead, Box<Self>), Unanswered> {
         let mut begun = false;
         let answered = poll_fn(|cx| {
             if !std::mem::replace(&mut begun, true) {
@@ -95,8 +83,9 @@ impl Link {
     }
 
     /// Writes as much as can be written now; nearly always that is all.
-    fn begin(&mut self, ask: &Ask<'_>, cx: &mut Context<'_>) {
-        (self.sent, self.unflushed, self.keep_alive) = (false, true, !ask.template.closes);
+    fn begin(&mut self, ask: &TemplatedRequest<'_>, cx: &mut Context<'_>) {
+        (self.sent, self.unflushed) = (false, true);
+        self.answer.begin(ask.template.closes);
         let mut room = WRITE_ROOM.take();
         room.clear();
         ask.write(&mut room);
@@ -157,22 +146,32 @@ impl Link {
         }
     }
 
-    fn poll_answer(&mut self, asked: Asked<'_>, cx: &mut Context<'_>) -> Poll<Result<Head, WireError>> {
+    fn poll_answer(
+        &mut self,
+        asked: AnswerContext<'_>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<AnswerHead, WireError>> {
         self.go_on_sending(cx);
         let polled = self.poll_head(asked, cx);
         match (&polled, &mut self.failed) {
             (Poll::Pending, failed @ Some(_)) => {
-                Poll::Ready(Err(failed.take().map_or(WireError::Incomplete, WireError::Io)))
+                Poll::Ready(Err(failed.take().map_or_else(|| Http1Error::Incomplete.into(), WireError::Io)))
             }
             _ => polled,
         }
     }
 
-    fn poll_head(&mut self, asked: Asked<'_>, cx: &mut Context<'_>) -> Poll<Result<Head, WireError>> {
+    fn poll_head(
+        &mut self,
+        asked: AnswerContext<'_>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<AnswerHead, WireError>> {
         loop {
             let mut room = read_room();
             let found = match self.poll_read(&mut room, cx) {
-                Poll::Ready(Ok(length)) => Poll::Ready(self.read_head(&room[..length], asked)),
+                Poll::Ready(Ok(length)) => {
+                    Poll::Ready(self.answer.head(&room[..length], asked).map_err(WireError::from))
+                }
                 Poll::Ready(Err(error)) => Poll::Ready(Err(error.into())),
                 Poll::Pending => Poll::Pending,
             };
@@ -181,34 +180,6 @@ impl Link {
                 return Poll::Ready(Ok(head));
             }
         }
-    }
-
-    /// Looks for the head in what was read.
-    fn read_head(&mut self, read: &[u8], asked: Asked<'_>) -> Result<Option<Head>, WireError> {
-        if read.is_empty() {
-            return Err(WireError::Incomplete);
-        }
-        let before = self.partial.len();
-        let mut bytes = read;
-        if before > 0 {
-            self.partial.extend_from_slice(read);
-            bytes = &self.partial;
-            // Not read again from the beginning for each byte of a slow one.
-            if bytes.len() < self.limits.bytes && !head::may_end(&bytes[before.saturating_sub(3)..]) {
-                return Ok(None);
-            }
-        }
-        let Some((mut head, length)) = head::read(bytes, asked, self.limits)? else {
-            if before == 0 {
-                self.partial.extend_from_slice(read);
-            }
-            return Ok(None);
-        };
-        self.inbox = Bytes::copy_from_slice(&bytes[length..]);
-        self.partial = Vec::new();
-        self.keep_alive &= head.keep_alive;
-        self.framing = std::mem::replace(&mut head.framing, Framing::Length(0));
-        Ok(Some(head))
     }
 
     fn poll_read(&mut self, room: &mut [u8], cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
@@ -221,15 +192,14 @@ impl Link {
     pub(super) fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, WireError>>> {
         self.go_on_sending(cx);
         loop {
-            match self.framing.take(&mut self.inbox) {
+            match self.answer.piece() {
                 Ok(Taken::Piece(piece)) => return Poll::Ready(Some(Ok(piece))),
                 Ok(Taken::End) => return Poll::Ready(None),
                 Ok(Taken::Nothing) => {}
-                Err(error) => return Poll::Ready(Some(Err(error))),
+                Err(error) => return Poll::Ready(Some(Err(error.into()))),
             }
             let read = match ready!(self.poll_more(cx)) {
-                Ok(0) => self.framing.close(),
-                Ok(_) => Ok(()),
+                Ok(read) => self.answer.feed(read).map_err(WireError::from),
                 Err(error) => Err(error.into()),
             };
             if let Err(error) = read {
@@ -238,42 +208,35 @@ impl Link {
         }
     }
 
-    fn poll_more(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        if let Some(left) = self.framing.left()
-            && left > READ as u64
-        {
-            // A byte more than there should be: a read that fills its room is followed by one that finds nothing.
-            let most = usize::try_from((left + 1).min(PIECE)).unwrap_or(READ);
+    fn poll_more(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Bytes>> {
+        if let Some(most) = self.answer.room() {
             self.long.reserve(most);
             let mut room = (&mut self.long).limit(most);
-            let length = ready!(pin!(self.wire.read_buf(&mut room)).poll(cx))?;
-            self.inbox = self.long.split().freeze();
-            return Poll::Ready(Ok(length));
+            ready!(pin!(self.wire.read_buf(&mut room)).poll(cx))?;
+            return Poll::Ready(Ok(self.long.split().freeze()));
         }
         let mut room = read_room();
         let polled = self.poll_read(&mut room, cx);
-        if let Poll::Ready(Ok(length)) = polled {
-            self.inbox = Bytes::copy_from_slice(&room[..length]);
-        }
+        let polled = polled.map_ok(|length| Bytes::copy_from_slice(&room[..length]));
         READ_ROOM.set(room);
         polled
     }
 
-    /// How much of the body is still to come, when that is known.
+    /// The number of bytes of the body that are still to come, when that is known.
     pub(super) fn left(&self) -> Option<u64> {
-        self.framing.left()
+        self.answer.left()
     }
 
-    /// Whether the body has been taken to its end.
+    /// Returns true once the body has been taken to its end.
     pub(super) fn is_over(&self) -> bool {
-        self.framing.is_over()
+        self.answer.is_over()
     }
 
     /// Makes the link ready to wait for its next request; false when it cannot have one.
     pub(super) fn rest(&mut self) -> bool {
         self.long = BytesMut::new();
         let sent = !self.unflushed && self.failed.is_none();
-        self.keep_alive && sent && self.inbox.is_empty() && self.framing.is_over()
+        sent && self.answer.may_serve_again()
     }
 
     /// Whether the upstream has kept quiet and open since the link came to rest. Forgets the task that last waited on it.

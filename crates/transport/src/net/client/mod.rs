@@ -11,8 +11,7 @@
 //! | `origin` | one origin: its pool, its HTTP/2 connection, sending and sending again |
 //! | `connect` | a new connection: name, TCP, TLS |
 //! | `link` | one HTTP/1.1 connection |
-//! | `head` | heads of HTTP/1.1: written, and read |
-//! | `framing` | where a body of HTTP/1.1 ends |
+//! | [`http1`] | what goes over it, as bytes: requests written, answers read |
 //! | `answer` | an answer's body, which gives its connection back |
 //! | `error` | what can go wrong |
 //! | `tls` | whom to trust |
@@ -21,15 +20,11 @@
 mod answer;
 mod connect;
 mod error;
-mod framing;
-mod head;
+pub mod http1;
 mod link;
 mod origin;
 mod public;
 mod tls;
-
-#[cfg(test)]
-mod tests;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -42,11 +37,11 @@ use tokio::time::{Instant, timeout_at};
 
 pub use answer::ResponseBody;
 pub use error::{ClientError, WireError};
-pub use head::Template;
+pub use http1::Template;
 pub use public::{Reach, is_public};
 pub use tls::{Trust, TrustError};
 
-use head::Ask;
+use http1::TemplatedRequest;
 
 /// Origins remembered by URL at most; beyond, those without connections are forgotten.
 const MOST_ORIGINS: usize = 256;
@@ -191,7 +186,9 @@ impl Origin {
         replay: Replay,
     ) -> Result<Response<ResponseBody>, ClientError> {
         let template = self.0.template(&mut request);
-        self.0.request(&Ask { template: &template, more: &[], body: request.into_body() }, replay).await
+        self.0
+            .request(&TemplatedRequest { template: &template, more: &[], body: request.into_body() }, replay)
+            .await
     }
 
     /// Sends a request made from a template, as [`Self::request`] does. `more` are headers of this request alone: none
@@ -203,7 +200,7 @@ impl Origin {
         body: Bytes,
     ) -> Result<Response<ResponseBody>, ClientError> {
         let replay = if template.method.is_idempotent() { Replay::Always } else { Replay::Unsent };
-        self.0.request(&Ask { template, more, body }, replay).await
+        self.0.request(&TemplatedRequest { template, more, body }, replay).await
     }
 
     /// As [`Self::request_with`], with an end to the wait for the answer's head.

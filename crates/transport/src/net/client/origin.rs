@@ -16,7 +16,7 @@ use tokio::time::{sleep, timeout};
 use super::answer::{ResponseBody, Source};
 use super::connect::Target;
 use super::error::ClientError;
-use super::head::{Ask, HeadLimits, Template};
+use super::http1::{HeadLimits, Template, TemplatedRequest};
 use super::link::{Link, Unanswered};
 use super::tls::Trust;
 use super::{ClientLimits, Protocol, Replay};
@@ -124,7 +124,7 @@ impl Inner {
 
     pub(super) async fn request(
         self: &Arc<Self>,
-        ask: &Ask<'_>,
+        ask: &TemplatedRequest<'_>,
         replay: Replay,
     ) -> Result<Response<ResponseBody>, ClientError> {
         let lease = Lease { _permit: self.permit().await?, origin: self.clone() };
@@ -236,7 +236,7 @@ impl Inner {
         Ok(Way::Shared { sender, fresh: true })
     }
 
-    async fn send(&self, way: Way, ask: &Ask<'_>) -> Result<Answered, Unanswered> {
+    async fn send(&self, way: Way, ask: &TemplatedRequest<'_>) -> Result<Answered, Unanswered> {
         match way {
             Way::Reused(link) | Way::Fresh(link) => {
                 let (head, link) = link.ask(ask).await?;
@@ -254,7 +254,7 @@ impl Inner {
     }
 
     /// Absolute form: HTTP/2 sends scheme and authority apart.
-    fn for_http2(&self, ask: &Ask<'_>) -> Request<Body> {
+    fn for_http2(&self, ask: &TemplatedRequest<'_>) -> Request<Body> {
         let mut request = Request::new(Body::from(ask.body.clone()));
         *request.method_mut() = ask.template.method.clone();
         *request.version_mut() = Version::HTTP_2;

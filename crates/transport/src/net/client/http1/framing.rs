@@ -3,12 +3,12 @@
 
 use bytes::{Buf, Bytes};
 
-use super::error::WireError;
+use super::error::Http1Error;
 
 /// Bytes of chunk extensions and trailers of one body at most; both are left out.
 const OVERHEAD: usize = 16 * 1024;
 
-/// How a body is framed, and how far it has been read.
+/// The framing of a body, and how far it has been read.
 #[derive(Debug)]
 pub(super) enum Framing {
     /// So many bytes are to come; with 0 it is over.
@@ -19,10 +19,10 @@ pub(super) enum Framing {
     UntilClose,
 }
 
-/// How far a chunked body has been read.
+/// A chunked body, as far as it has been read.
 #[derive(Debug, Default)]
 pub(super) struct Chunked {
-    place: Place,
+    place: ChunkPosition,
     /// What is left of the chunk; while its size is read: as far as it is known.
     left: u64,
     digits: u8,
@@ -30,7 +30,7 @@ pub(super) struct Chunked {
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ChunkPosition {
     #[default]
     Size,
     Extension,
@@ -45,9 +45,9 @@ enum Place {
     LastLf,
 }
 
-/// What came out of what was read.
+/// The result of looking for the next piece of a body.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Taken {
+pub enum Taken {
     /// Bytes of the body.
     Piece(Bytes),
     /// The body is complete.
@@ -57,21 +57,21 @@ pub(super) enum Taken {
 }
 
 impl Framing {
-    /// Whether the body is complete.
+    /// Returns true once the body is complete.
     pub(super) fn is_over(&self) -> bool {
         matches!(self, Self::Length(0))
     }
 
-    /// How many bytes are still to come, when that is known.
+    /// The number of bytes that are still to come, when that is known.
     pub(super) fn left(&self) -> Option<u64> {
         if let Self::Length(left) = self { Some(*left) } else { None }
     }
 
-    /// Takes what there is of the body out of `read`.
+    /// Takes the next piece of the body out of `read`.
     ///
     /// # Errors
-    /// [`WireError::Malformed`] for chunks that are none.
-    pub(super) fn take(&mut self, read: &mut Bytes) -> Result<Taken, WireError> {
+    /// [`Http1Error::Malformed`] for chunks that are none.
+    pub(super) fn take(&mut self, read: &mut Bytes) -> Result<Taken, Http1Error> {
         match self {
             Self::Length(0) => Ok(Taken::End),
             _ if read.is_empty() => Ok(Taken::Nothing),
@@ -90,10 +90,10 @@ impl Framing {
     /// The connection has been closed.
     ///
     /// # Errors
-    /// [`WireError::Incomplete`] when that was too early.
-    pub(super) fn close(&mut self) -> Result<(), WireError> {
+    /// [`Http1Error::Incomplete`] when that was too early.
+    pub(super) fn close(&mut self) -> Result<(), Http1Error> {
         if !matches!(self, Self::UntilClose | Self::Length(0)) {
-            return Err(WireError::Incomplete);
+            return Err(Http1Error::Incomplete);
         }
         *self = Self::Length(0);
         Ok(())
@@ -107,17 +107,17 @@ fn up_to(left: &mut u64, read: &mut Bytes) -> Bytes {
 }
 
 impl Chunked {
-    fn take(&mut self, read: &mut Bytes) -> Result<Taken, WireError> {
+    fn take(&mut self, read: &mut Bytes) -> Result<Taken, Http1Error> {
         while let Some(&byte) = read.first() {
-            if self.place == Place::Data {
+            if self.place == ChunkPosition::Data {
                 let piece = up_to(&mut self.left, read);
                 if self.left == 0 {
-                    self.place = Place::DataCr;
+                    self.place = ChunkPosition::DataCr;
                 }
                 return Ok(Taken::Piece(piece));
             }
             read.advance(1);
-            if self.place == Place::LastLf && byte == b'\n' {
+            if self.place == ChunkPosition::LastLf && byte == b'\n' {
                 return Ok(Taken::End);
             }
             self.place = self.after(byte)?;
@@ -125,39 +125,41 @@ impl Chunked {
         Ok(Taken::Nothing)
     }
 
-    fn after(&mut self, byte: u8) -> Result<Place, WireError> {
+    fn after(&mut self, byte: u8) -> Result<ChunkPosition, Http1Error> {
         match (self.place, byte) {
-            (Place::Size, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
+            (ChunkPosition::Size, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => {
                 self.digits += 1;
                 if self.digits > 16 {
-                    return Err(WireError::Malformed("a chunk is too long"));
+                    return Err(Http1Error::Malformed("a chunk is too long"));
                 }
                 let digit = char::from(byte).to_digit(16).unwrap_or_default();
                 self.left = self.left << 4 | u64::from(digit);
-                Ok(Place::Size)
+                Ok(ChunkPosition::Size)
             }
-            (Place::Size, _) if self.digits == 0 => Err(WireError::Malformed("a chunk has no size")),
-            (Place::Size, b';' | b' ' | b'\t') => Ok(Place::Extension),
-            (Place::Size | Place::Extension, b'\r') => Ok(Place::SizeLf),
-            (Place::SizeLf, b'\n') if self.left > 0 => Ok(Place::Data),
-            (Place::SizeLf | Place::TrailerLf, b'\n') => Ok(Place::Line),
-            (Place::DataCr, b'\r') => Ok(Place::DataLf),
-            (Place::DataLf, b'\n') => {
+            (ChunkPosition::Size, _) if self.digits == 0 => Err(Http1Error::Malformed("a chunk has no size")),
+            (ChunkPosition::Size, b';' | b' ' | b'\t') => Ok(ChunkPosition::Extension),
+            (ChunkPosition::Size | ChunkPosition::Extension, b'\r') => Ok(ChunkPosition::SizeLf),
+            (ChunkPosition::SizeLf, b'\n') if self.left > 0 => Ok(ChunkPosition::Data),
+            (ChunkPosition::SizeLf | ChunkPosition::TrailerLf, b'\n') => Ok(ChunkPosition::Line),
+            (ChunkPosition::DataCr, b'\r') => Ok(ChunkPosition::DataLf),
+            (ChunkPosition::DataLf, b'\n') => {
                 self.digits = 0;
-                Ok(Place::Size)
+                Ok(ChunkPosition::Size)
             }
-            (Place::Line, b'\r') => Ok(Place::LastLf),
-            (Place::Trailer, b'\r') => Ok(Place::TrailerLf),
-            (Place::Extension, 0x20.. | b'\t') => self.leave_out(Place::Extension),
-            (Place::Line | Place::Trailer, 0x20.. | b'\t') => self.leave_out(Place::Trailer),
-            _ => Err(WireError::Malformed("chunks are not as they should be")),
+            (ChunkPosition::Line, b'\r') => Ok(ChunkPosition::LastLf),
+            (ChunkPosition::Trailer, b'\r') => Ok(ChunkPosition::TrailerLf),
+            (ChunkPosition::Extension, 0x20.. | b'\t') => self.leave_out(ChunkPosition::Extension),
+            (ChunkPosition::Line | ChunkPosition::Trailer, 0x20.. | b'\t') => {
+                self.leave_out(ChunkPosition::Trailer)
+            }
+            _ => Err(Http1Error::Malformed("chunks are not as they should be")),
         }
     }
 
-    fn leave_out(&mut self, place: Place) -> Result<Place, WireError> {
+    fn leave_out(&mut self, place: ChunkPosition) -> Result<ChunkPosition, Http1Error> {
         self.overhead += 1;
         if self.overhead > OVERHEAD {
-            return Err(WireError::Malformed("there is too much beside the chunks"));
+            return Err(Http1Error::Malformed("there is too much beside the chunks"));
         }
         Ok(place)
     }

@@ -4,9 +4,10 @@ use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 
-use super::error::WireError;
+use super::error::Http1Error;
 use super::framing::{Framing, Taken};
-use super::head::{Ask, Asked, Head, HeadLimits, Template, may_end, read};
+use super::head::{self, AnswerContext, AnswerHead, HeadLimits, may_end};
+use super::request::{Template, TemplatedRequest};
 
 const LIMITS: HeadLimits = HeadLimits { lines: 10, bytes: 8192 };
 
@@ -21,15 +22,24 @@ fn template(method: Method, headers: &[(&'static str, &'static str)]) -> Templat
 fn written(template: &Template, body: &'static str) -> String {
     let more = [(HeaderName::from_static("own"), HeaderValue::from_static("2"))];
     let mut out = Vec::new();
-    Ask { template, more: &more, body: Bytes::from_static(body.as_bytes()) }.write(&mut out);
+    TemplatedRequest { template, more: &more, body: Bytes::from_static(body.as_bytes()) }.write(&mut out);
     String::from_utf8(out).unwrap()
 }
 
-fn head_of(text: &str, asked: &Method) -> Result<Option<(Head, usize)>, WireError> {
-    read(text.as_bytes(), Asked { method: asked, hears: None }, LIMITS)
+fn read(
+    bytes: &[u8],
+    asked: AnswerContext<'_>,
+    limits: HeadLimits,
+) -> Result<Option<(AnswerHead, usize)>, Http1Error> {
+    let (length, head) = head::read(bytes, 0, asked, limits)?;
+    Ok(head.map(|head| (head, length)))
 }
 
-fn answer(text: &str) -> Head {
+fn head_of(text: &str, asked: &Method) -> Result<Option<(AnswerHead, usize)>, Http1Error> {
+    read(text.as_bytes(), AnswerContext { method: asked, hears: None }, LIMITS)
+}
+
+fn answer(text: &str) -> AnswerHead {
     let (head, length) = head_of(text, &Method::POST).unwrap().expect("complete");
     assert_eq!(length, text.len());
     head
@@ -133,18 +143,20 @@ fn what_is_no_head_is_refused() {
         assert!(head_of(text, &Method::POST).is_err(), "{text}");
     }
     let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(11));
-    assert!(matches!(head_of(&many, &Method::POST), Err(WireError::Head(httparse::Error::TooManyHeaders))));
+    assert!(matches!(head_of(&many, &Method::POST), Err(Http1Error::Head(httparse::Error::TooManyHeaders))));
     let wide = HeadLimits { lines: 200, bytes: 8192 };
     let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(150));
-    assert!(read(many.as_bytes(), Asked { method: &Method::POST, hears: None }, wide).unwrap().is_some());
+    assert!(
+        read(many.as_bytes(), AnswerContext { method: &Method::POST, hears: None }, wide).unwrap().is_some()
+    );
     for long in [format!("HTTP/1.1 200 OK\r\na: {}", "b".repeat(9000)), "HTTP/1.1 100 x\r\n\r\n".repeat(500)]
     {
-        assert!(matches!(head_of(&long, &Method::POST), Err(WireError::LongHead)));
+        assert!(matches!(head_of(&long, &Method::POST), Err(Http1Error::LongHead)));
     }
 }
 
 /// The body, and what is left of the input, when it comes in pieces of `size` bytes.
-fn unchunked(text: &str, size: usize) -> Result<(String, usize), WireError> {
+fn unchunked(text: &str, size: usize) -> Result<(String, usize), Http1Error> {
     let mut framing = answer("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n").framing;
     let (mut body, mut rest) = (Vec::new(), text.as_bytes());
     let mut inbox = Bytes::new();
@@ -207,7 +219,7 @@ fn a_body_without_a_length_ends_with_its_connection() {
     assert_eq!(framing.take(&mut Bytes::new()).unwrap(), Taken::End);
     let mut known = Framing::Length(4);
     assert_eq!(known.take(&mut Bytes::from_static(b"abc")).unwrap(), Taken::Piece("abc".into()));
-    assert!(matches!(known.close(), Err(WireError::Incomplete)));
+    assert!(matches!(known.close(), Err(Http1Error::Incomplete)));
     let mut both = Bytes::from_static(b"defg");
     assert_eq!(known.take(&mut both).unwrap(), Taken::Piece("d".into()));
     assert_eq!((known.take(&mut both).unwrap(), &both[..]), (Taken::End, &b"efg"[..]));

@@ -1,0 +1,132 @@
+//! The answers of one connection, from the bytes that reads bring: a head, then the pieces of a body, and at the end
+//! the decision if the connection may serve again. It must not know sockets.
+
+use bytes::Bytes;
+
+use super::error::Http1Error;
+use super::framing::{Framing, Taken};
+use super::head::{self, AnswerContext, AnswerHead, HeadLimits};
+
+/// The room for one read.
+pub const READ: usize = 16 * 1024;
+
+/// The most bytes that one read of a long body can bring.
+const PIECE: u64 = 128 * 1024;
+
+/// Reads answers. Holds at most one head of the allowed length and one read, and nothing between answers.
+#[derive(Debug)]
+pub struct AnswerReader {
+    limits: HeadLimits,
+    /// An answer's head that is not complete.
+    partial: Vec<u8>,
+    /// Bytes of interim answers that came before it.
+    interim: usize,
+    /// The part of the body that was read and not taken.
+    inbox: Bytes,
+    framing: Framing,
+    keep_alive: bool,
+}
+
+impl AnswerReader {
+    /// A reader of a new connection's answers.
+    pub fn new(limits: HeadLimits) -> Self {
+        Self {
+            limits,
+            partial: Vec::new(),
+            interim: 0,
+            inbox: Bytes::new(),
+            framing: Framing::Length(0),
+            keep_alive: true,
+        }
+    }
+
+    /// Makes it ready for the answer to the next request; `closes` when the request itself asks for the end of the
+    /// connection.
+    pub fn begin(&mut self, closes: bool) {
+        self.keep_alive = !closes;
+    }
+
+    /// Looks for the head in what was read; nothing means that the connection was closed.
+    ///
+    /// # Errors
+    /// [`Http1Error`] for bytes that are no head, for a head that is too long, and for a connection that ended before it.
+    pub fn head(&mut self, read: &[u8], asked: AnswerContext<'_>) -> Result<Option<AnswerHead>, Http1Error> {
+        if read.is_empty() {
+            return Err(Http1Error::Incomplete);
+        }
+        let before = self.partial.len();
+        let mut bytes = read;
+        if before > 0 {
+            self.partial.extend_from_slice(read);
+            bytes = &self.partial;
+            // Not read again from the beginning for each byte of a slow one.
+            let is_short = self.interim + bytes.len() < self.limits.bytes;
+            if is_short && !head::may_end(&bytes[before.saturating_sub(3)..]) {
+                return Ok(None);
+            }
+        }
+        let (taken, head) = head::read(bytes, self.interim, asked, self.limits)?;
+        let Some(mut head) = head else {
+            self.interim += taken;
+            let rest = &bytes[taken..];
+            if before == 0 || taken > 0 {
+                self.partial = rest.to_vec();
+            }
+            return Ok(None);
+        };
+        self.inbox = Bytes::copy_from_slice(&bytes[taken..]);
+        (self.partial, self.interim) = (Vec::new(), 0);
+        self.keep_alive &= head.keep_alive;
+        self.framing = std::mem::replace(&mut head.framing, Framing::Length(0));
+        Ok(Some(head))
+    }
+
+    /// Takes the next piece of the body, as far as it has been read.
+    ///
+    /// # Errors
+    /// [`Http1Error::Malformed`] for chunks that are none.
+    pub fn piece(&mut self) -> Result<Taken, Http1Error> {
+        self.framing.take(&mut self.inbox)
+    }
+
+    /// Hands in the next bytes of the body, after [`Self::piece`] had nothing left; none mean that the connection was
+    /// closed.
+    ///
+    /// # Errors
+    /// [`Http1Error::Incomplete`] when it was closed before the body's end.
+    pub fn feed(&mut self, read: Bytes) -> Result<(), Http1Error> {
+        if read.is_empty() {
+            return self.framing.close();
+        }
+        debug_assert!(self.inbox.is_empty(), "bytes of the body would be lost");
+        self.inbox = read;
+        Ok(())
+    }
+
+    /// The room for the next read of a body that is known to be longer than [`READ`].
+    pub fn room(&self) -> Option<usize> {
+        let left = self.framing.left().filter(|left| *left > READ as u64)?;
+        // A byte more than there should be: a read that fills its room is followed by one that finds nothing.
+        usize::try_from(left.saturating_add(1).min(PIECE)).ok()
+    }
+
+    /// The number of bytes of the body that are still to come, when that is known.
+    pub fn left(&self) -> Option<u64> {
+        self.framing.left()
+    }
+
+    /// Returns true once the body has been taken to its end.
+    pub fn is_over(&self) -> bool {
+        self.framing.is_over()
+    }
+
+    /// Returns true when the answer is over, its end was sure, and nothing came behind it.
+    pub fn may_serve_again(&self) -> bool {
+        self.keep_alive && self.inbox.is_empty() && self.framing.is_over()
+    }
+
+    /// The number of bytes that are held.
+    pub fn held(&self) -> usize {
+        self.partial.len() + self.inbox.len()
+    }
+}

@@ -1,0 +1,219 @@
+//! An answer's head, read (RFC 9112, sections 4 to 6). It must not know sockets.
+
+use std::mem::MaybeUninit;
+use std::time::Duration;
+
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Version};
+
+use super::error::Http1Error;
+use super::framing::{Chunked, Framing};
+
+/// Caps on an answer's head.
+#[derive(Clone, Copy, Debug)]
+pub struct HeadLimits {
+    /// Header lines.
+    pub lines: usize,
+    /// Bytes, with those of interim answers (1xx) before it.
+    pub bytes: usize,
+}
+
+/// An answer's head.
+#[derive(Debug)]
+pub struct AnswerHead {
+    /// Version, status and headers, without those that concern the connection alone.
+    pub response: Response<()>,
+    pub(super) framing: Framing,
+    /// True when the connection may serve again once the body has been read.
+    pub keep_alive: bool,
+    /// For how long, if the upstream says so (`Keep-Alive: timeout=5`, as Node and Apache do).
+    pub keep: Option<Duration>,
+}
+
+/// The parts of a request that the reading of its answer depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct AnswerContext<'a> {
+    /// The request's method.
+    pub method: &'a Method,
+    /// The headers to keep; all where this says nothing.
+    pub hears: Option<&'static [HeaderName]>,
+}
+
+/// Reads the head of the answer to a request, and interim answers before it, which are left out. Returns how many bytes
+/// are done with, and the head when it is complete. `before` bytes of interim answers came earlier, and count as its.
+///
+/// # Errors
+/// [`Http1Error`] for what is no such head, or too long.
+pub(super) fn read(
+    bytes: &[u8],
+    before: usize,
+    asked: AnswerContext<'_>,
+    limits: HeadLimits,
+) -> Result<(usize, Option<AnswerHead>), Http1Error> {
+    let mut from = 0;
+    loop {
+        from += empty_lines(&bytes[from..]);
+        match one(&bytes[from..], asked, limits)? {
+            Some((_, length)) if before + from + length > limits.bytes => return Err(Http1Error::LongHead),
+            Some((None, length)) => from += length,
+            Some((Some(head), length)) => return Ok((from + length, Some(head))),
+            None if before + bytes.len() >= limits.bytes => return Err(Http1Error::LongHead),
+            None => return Ok((from, None)),
+        }
+    }
+}
+
+/// The bytes of the empty lines in front of a head, which may stand there (RFC 9112, section 2.2).
+fn empty_lines(bytes: &[u8]) -> usize {
+    let mut rest = bytes;
+    while let [b'\n', after @ ..] | [b'\r', b'\n', after @ ..] = rest {
+        rest = after;
+    }
+    bytes.len() - rest.len()
+}
+
+/// Returns true when a head may end in these bytes.
+pub(super) fn may_end(bytes: &[u8]) -> bool {
+    memchr::memchr_iter(b'\n', bytes).any(|at| matches!(bytes[at + 1..], [b'\n', ..] | [b'\r', b'\n', ..]))
+}
+
+/// More lines than this take room that has to be asked for.
+const USUAL_LINES: usize = 100;
+
+fn one(
+    bytes: &[u8],
+    asked: AnswerContext<'_>,
+    limits: HeadLimits,
+) -> Result<Option<(Option<AnswerHead>, usize)>, Http1Error> {
+    let mut room = [const { MaybeUninit::uninit() }; USUAL_LINES];
+    let mut more_room = Vec::new();
+    let lines = if limits.lines <= USUAL_LINES {
+        &mut room[..limits.lines]
+    } else {
+        more_room.resize_with(limits.lines, MaybeUninit::uninit);
+        &mut more_room[..]
+    };
+    let mut parsed = httparse::Response::new(&mut []);
+    let reading = httparse::ParserConfig::default();
+    let httparse::Status::Complete(length) =
+        reading.parse_response_with_uninit_headers(&mut parsed, bytes, lines)?
+    else {
+        return Ok(None);
+    };
+    let status = parsed.code.and_then(|code| StatusCode::from_u16(code).ok());
+    let status = status.ok_or(Http1Error::Malformed("its status is none"))?;
+    if status == StatusCode::SWITCHING_PROTOCOLS {
+        return Err(Http1Error::Malformed("it wants another protocol, which was not asked for"));
+    }
+    if status.is_informational() {
+        return Ok(Some((None, length)));
+    }
+    let mut said = ConnectionHeaders::default();
+    let mut headers = HeaderMap::with_capacity(asked.hears.map_or(parsed.headers.len(), <[_]>::len));
+    for line in &*parsed.headers {
+        if said.note(line.name, line.value)? && asked.keeps(line.name) {
+            let bad = Http1Error::Malformed("a header is not valid");
+            let Ok(name) = HeaderName::from_bytes(line.name.as_bytes()) else { return Err(bad) };
+            let Ok(value) = HeaderValue::from_bytes(line.value) else { return Err(bad) };
+            headers.append(name, value);
+        }
+    }
+    let newer = parsed.version == Some(1);
+    let framing = said.framing(asked.method, status, newer)?;
+    let mut response = Response::new(());
+    *response.status_mut() = status;
+    *response.version_mut() = if newer { Version::HTTP_11 } else { Version::HTTP_10 };
+    *response.headers_mut() = headers;
+    let is_unsure = matches!(framing, Framing::UntilClose) || said.is_contradictory(status);
+    let keep_alive = !is_unsure && !said.close && (newer || said.keep_alive);
+    Ok(Some((Some(AnswerHead { response, framing, keep_alive, keep: said.keep }), length)))
+}
+
+impl AnswerContext<'_> {
+    fn keeps(&self, name: &str) -> bool {
+        self.hears.is_none_or(|names| names.iter().any(|one| one.as_str().eq_ignore_ascii_case(name)))
+    }
+}
+
+/// What an answer says of its connection and its framing.
+#[expect(clippy::struct_excessive_bools, reason = "one for each word that may stand in a head")]
+#[derive(Debug, Default)]
+struct ConnectionHeaders {
+    close: bool,
+    keep_alive: bool,
+    keep: Option<Duration>,
+    length: Option<u64>,
+    coded: bool,
+    /// The last of all codings is `chunked`.
+    chunked: bool,
+    /// `chunked` stands before others, or more than once.
+    chunked_before: bool,
+}
+
+impl ConnectionHeaders {
+    /// Takes note of a header; false when it concerns the connection alone.
+    fn note(&mut self, name: &str, value: &[u8]) -> Result<bool, Http1Error> {
+        let is = |other: &str| name.eq_ignore_ascii_case(other);
+        if is("connection") {
+            self.close |= has_option(value, "close");
+            self.keep_alive |= has_option(value, "keep-alive");
+        } else if is("keep-alive") {
+            self.keep = announced(value).or(self.keep);
+        } else if is("transfer-encoding") {
+            self.coded = true;
+            for one in value.split(|byte| *byte == b',') {
+                self.chunked_before |= self.chunked;
+                self.chunked = one.trim_ascii().eq_ignore_ascii_case(b"chunked");
+            }
+        } else if is("content-length") {
+            for one in value.split(|byte| *byte == b',') {
+                let one = length(one.trim_ascii())?;
+                if self.length.replace(one).is_some_and(|before| before != one) {
+                    return Err(Http1Error::Malformed("it has two lengths"));
+                }
+            }
+            return Ok(true);
+        } else {
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Returns true when two parties may see different ends of the body: such answers are a sign of an attempt to have
+    /// what is behind it taken for the next one.
+    fn is_contradictory(&self, status: StatusCode) -> bool {
+        let has_two = self.coded && self.length.is_some();
+        let is_empty = status == StatusCode::NO_CONTENT;
+        has_two
+            || self.chunked_before
+            || (is_empty && (self.coded || self.length.is_some_and(|length| length > 0)))
+    }
+
+    /// RFC 9112, section 6.3.
+    fn framing(&self, asked: &Method, status: StatusCode, newer: bool) -> Result<Framing, Http1Error> {
+        if asked == Method::HEAD || status == StatusCode::NO_CONTENT || status == StatusCode::NOT_MODIFIED {
+            return Ok(Framing::Length(0));
+        }
+        match (self.coded, self.length) {
+            (true, _) if !newer => Err(Http1Error::Malformed("HTTP/1.0 has no transfer codings")),
+            (true, _) if self.chunked => Ok(Framing::Chunked(Chunked::default())),
+            (false, Some(length)) => Ok(Framing::Length(length)),
+            _ => Ok(Framing::UntilClose),
+        }
+    }
+}
+
+fn length(digits: &[u8]) -> Result<u64, Http1Error> {
+    let number = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
+    number.and_then(|text| text.parse().ok()).ok_or(Http1Error::Malformed("its length is no number"))
+}
+
+/// Returns true when a list of options has this one.
+pub(super) fn has_option(value: &[u8], option: &str) -> bool {
+    value.split(|byte| *byte == b',').any(|one| one.trim_ascii().eq_ignore_ascii_case(option.as_bytes()))
+}
+
+fn announced(value: &[u8]) -> Option<Duration> {
+    let text = std::str::from_utf8(value).ok()?;
+    let seconds = text.split(',').find_map(|part| part.trim().strip_prefix("timeout="))?;
+    seconds.trim().parse().ok().map(Duration::from_secs)
+}

@@ -1,0 +1,108 @@
+//! A request's head, written (RFC 9112, section 3). It must not know sockets.
+
+use bytes::Bytes;
+use http::header::{CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
+use http::uri::PathAndQuery;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
+
+use super::head::{AnswerContext, has_option};
+
+/// The parts that requests to one endpoint have in common, written out once for HTTP/1.1.
+#[derive(Clone, Debug)]
+pub struct Template {
+    pub(in super::super) method: Method,
+    pub(in super::super) path: PathAndQuery,
+    pub(in super::super) headers: HeaderMap,
+    /// The head up to the headers that differ.
+    start: Bytes,
+    /// The request itself asks for the end of the connection.
+    pub(in super::super) closes: bool,
+    /// The headers of an answer to keep; all of them where this says nothing.
+    hears: Option<&'static [HeaderName]>,
+}
+
+impl Template {
+    /// Requests with `method` for `uri`, of which path and query are sent, and its host where `headers` has none. How
+    /// long a body is, is said by the client alone: `headers` need not say it, and what they say of it is left out.
+    pub fn new(method: Method, uri: &Uri, mut headers: HeaderMap) -> Self {
+        headers.remove(CONTENT_LENGTH);
+        headers.remove(TRANSFER_ENCODING);
+        let path = uri.path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/"));
+        let mut start = Vec::with_capacity(256);
+        for part in [method.as_str(), " ", path.as_str(), " HTTP/1.1\r\n"] {
+            start.extend_from_slice(part.as_bytes());
+        }
+        if let Some(authority) = uri.authority()
+            && !headers.contains_key(HOST)
+        {
+            put(&mut start, &HOST, authority.as_str().as_bytes());
+        }
+        for (name, value) in &headers {
+            put(&mut start, name, value.as_bytes());
+        }
+        let closes = headers.get_all(CONNECTION).iter().any(|value| has_option(value.as_bytes(), "close"));
+        Self { method, path, headers, start: start.into(), closes, hears: None }
+    }
+
+    /// The same requests, of whose answers no headers but these are looked at. Over HTTP/2 there may be others.
+    #[must_use]
+    pub fn hearing(self, names: &'static [HeaderName]) -> Self {
+        Self { hears: Some(names), ..self }
+    }
+
+    /// The parts of a request that the reading of its answer depends on.
+    pub fn asked(&self) -> AnswerContext<'_> {
+        AnswerContext { method: &self.method, hears: self.hears }
+    }
+
+    /// The headers that the requests have in common.
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+}
+
+/// One request.
+#[derive(Debug)]
+pub struct TemplatedRequest<'a> {
+    /// The parts that it has in common with others.
+    pub template: &'a Template,
+    /// Headers of this request alone; none of them is in the template.
+    pub more: &'a [(HeaderName, HeaderValue)],
+    /// The body.
+    pub body: Bytes,
+}
+
+impl TemplatedRequest<'_> {
+    /// Writes the head for HTTP/1.1.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.template.start);
+        for (name, value) in self.more {
+            put(out, name, value.as_bytes());
+        }
+        // RFC 9110, 8.6: said of an empty body, too, where the method gives one a meaning.
+        if !self.body.is_empty() || matches!(self.template.method, Method::POST | Method::PUT | Method::PATCH)
+        {
+            let mut digits = [0; 20];
+            put(out, &CONTENT_LENGTH, decimal(self.body.len(), &mut digits));
+        }
+        out.extend_from_slice(b"\r\n");
+    }
+}
+
+fn put(out: &mut Vec<u8>, name: &HeaderName, value: &[u8]) {
+    for part in [name.as_str().as_bytes(), b": ", value, b"\r\n"] {
+        out.extend_from_slice(part);
+    }
+}
+
+fn decimal(mut number: usize, digits: &mut [u8; 20]) -> &[u8] {
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b"0123456789"[number % 10];
+        number /= 10;
+        if number == 0 {
+            return &digits[at..];
+        }
+    }
+}
