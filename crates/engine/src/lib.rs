@@ -11,6 +11,7 @@
 //! | [`catalogue`] | what upstreams offer, merged into what a client sees |
 //! | [`dialect`] | how an endpoint behaves where systems disagree: rows of data, one interpreter |
 //! | [`exchange`] | one client request from its arrival to its answer |
+//! | [`redaction`] | arguments of calls without the secrets in them |
 //! | [`rate`] | how many requests in how much time |
 //! | [`tasks`] | upstreams' tasks under ids of ours |
 //! | [`snapshot`], [`places`] | the configuration compiled; what is served at which path |
@@ -27,6 +28,7 @@ pub mod exchange;
 pub mod fault;
 pub mod places;
 pub mod rate;
+pub mod redaction;
 pub mod session;
 pub mod snapshot;
 pub mod tasks;

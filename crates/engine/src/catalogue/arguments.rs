@@ -14,11 +14,16 @@ const ROOM: usize = 8;
 
 /// A JSON value whose strings lie in the text that it was read from, unless they were written with escapes.
 #[derive(Debug, Clone)]
-pub(super) enum Argument<'t> {
+pub enum Argument<'t> {
+    /// `null`.
     Null,
+    /// `true` or `false`.
     Bool(bool),
+    /// A number.
     Number(Number),
+    /// A string.
     String(Cow<'t, str>),
+    /// An array.
     Array(Vec<Self>),
     /// Sorted by key, each key once.
     Object(Vec<(Cow<'t, str>, Self)>),
@@ -26,7 +31,7 @@ pub(super) enum Argument<'t> {
 
 impl Argument<'_> {
     /// Reads JSON text; `None` for what no [`Value`] could hold either, such as a number that no `f64` reaches.
-    pub(super) fn read(text: &[u8]) -> Option<Argument<'_>> {
+    pub fn read(text: &[u8]) -> Option<Argument<'_>> {
         serde_json::from_slice(text).ok()
     }
 

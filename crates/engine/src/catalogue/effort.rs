@@ -1,4 +1,4 @@
-//! How much work it is at most to hold arguments against a schema, counted without doing it. Schemas come from servers: a
+//! The most work that it can be to hold arguments against a schema, counted without doing it. Schemas come from servers: a
 //! page of alternatives that refer to each other can ask for more steps than there is time or memory for, and the library
 //! that checks has no budget of its own. It must not know what fits.
 
@@ -50,7 +50,7 @@ impl Place {
 
 /// The work that a schema makes.
 #[derive(Debug)]
-pub(super) struct Effort {
+pub struct Effort {
     places: Vec<Place>,
     /// The steps for each value of the arguments at most; `None` where that depends on how deep they are.
     most: Option<u64>,
@@ -59,7 +59,7 @@ pub(super) struct Effort {
 impl Effort {
     /// Reads a schema; `None` when its work cannot be told: it has too many parts, or refers to what is not plainly one
     /// of them.
-    pub(super) fn of(schema: &Value) -> Option<Self> {
+    pub fn of(schema: &Value) -> Option<Self> {
         let mut reader =
             Reader { root: schema, known: HashMap::new(), queue: VecDeque::new(), refers: false };
         reader.place(schema)?;
@@ -75,8 +75,8 @@ impl Effort {
         Some(Self { places, most })
     }
 
-    /// Whether arguments, their text and what it says, can be checked in `budget` steps.
-    pub(super) fn is_within(&self, budget: u64, text: &[u8], value: &Argument<'_>) -> bool {
+    /// Returns true when arguments, their text and what it says, can be checked in `budget` steps.
+    pub fn is_within(&self, budget: u64, text: &[u8], value: &Argument<'_>) -> bool {
         // Nearly all schemas and arguments are so small that nothing has to be counted.
         let values = text.len() as u64 + 1;
         self.most.is_some_and(|most| most.saturating_mul(values) <= budget) || self.count(budget, value)

@@ -9,10 +9,10 @@
 //! Pure: links feed pages in, and a view is built anew when an offer changes. What an upstream of another era lists is
 //! said in the words of the clients' era then, once for all of them. It must not know transports.
 
-mod arguments;
+pub mod arguments;
 mod assemble;
 mod capabilities;
-mod effort;
+pub mod effort;
 mod gather;
 mod hidden;
 mod item;
@@ -23,7 +23,7 @@ mod pages;
 mod part;
 mod resources;
 mod selection;
-mod template;
+pub mod template;
 mod validator;
 mod view;
 

@@ -8,12 +8,12 @@ const MAX_EXPRESSIONS: usize = 8;
 /// The longest URI that is matched, in bytes.
 const MAX_URI: usize = 8192;
 
-/// Whether `uri` can be an expansion of `template`: the literal parts stand in their order, and each expression covers
+/// Returns true when `uri` can be an expansion of `template`: the literal parts stand in their order, and each expression covers
 /// some text. Expressions without an operator stay within one path segment, as their expansion does.
 ///
 /// Template and URI are strangers' text, so nothing is tried twice: all the places at which a part may end are found
 /// together, in one pass over the URI for each part.
-pub(super) fn covers(template: &str, uri: &str) -> bool {
+pub fn covers(template: &str, uri: &str) -> bool {
     if template.matches('{').count() > MAX_EXPRESSIONS || uri.len() > MAX_URI {
         return false;
     }
@@ -40,7 +40,7 @@ pub(super) fn covers(template: &str, uri: &str) -> bool {
 }
 
 /// The pattern of all that a template can expand to, and more; `None` where there is none.
-pub(super) fn pattern(template: &str) -> Option<Glob> {
+pub fn pattern(template: &str) -> Option<Glob> {
     let mut parts = template.split('{');
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {

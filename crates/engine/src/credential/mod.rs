@@ -8,9 +8,11 @@
 //! | `token` | the three parts of a signed token |
 //! | `claims` | what a token must say of time, audience, subject |
 //! | `carried` | what headers carry for a site behind the tools |
+//! | [`challenge`] | what a server says in `WWW-Authenticate` |
 
 pub mod authorization;
 mod carried;
+pub mod challenge;
 pub mod claims;
 mod token;
 

@@ -5,11 +5,9 @@
 //! |---|---|
 //! | `sink` | what calls have in hand: taking entries without ever waiting |
 //! | `writer` | the thread behind it: batches, trouble with the file, pruning |
-//! | `redact` | arguments without the secrets in them |
 //!
 //! It must not know what a call is or who may call: an [`Entry`] says it all.
 
-mod redact;
 mod sink;
 #[cfg(test)]
 mod tests;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use engine::redaction::Redaction;
 use store::audit::{Entry, Log};
 
 use super::AuditOptions;
-use super::redact::Redaction;
 use super::sink::{ENOUGH, Shared};
 
 /// How long to gather entries after the first one.

@@ -1,7 +1,8 @@
 //! What whoever looks after the gateway may do about consents: begin one, look at it, exchange its token, take it back. It
 //! must not know how that is asked for.
 
-use super::challenge::Challenge;
+use engine::credential::challenge::Challenge;
+
 use super::{Consents, Fault, Page, Status, Whose};
 
 impl Consents {

@@ -1,9 +1,9 @@
 //! From a server's refusal to the authorization server where its users give their consent (MCP 2025-11-25, authorization:
 //! authorization server discovery). It must not know what happens there.
 
+use engine::credential::challenge::Challenge;
 use http::{StatusCode, Uri};
 
-use super::challenge::Challenge;
 use super::metadata::{Protected, Service, canonical, read_resource, read_service, resource_places};
 use super::outside::{Outside, Way};
 use crate::auth::issuer_places;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use engine::config::OAuthClient;
+use engine::credential::challenge::Challenge;
 use http::{HeaderValue, Uri};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,6 @@ use tokio::time::Instant;
 use transport::up::{Credential, Refusal};
 
 use super::asked::{Asked, Wanted};
-use super::challenge::Challenge;
 use super::client::Registered;
 use super::discovery::is_same;
 use super::metadata::{Service, canonical};

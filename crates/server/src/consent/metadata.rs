@@ -1,10 +1,10 @@
 //! What a protected resource and an authorization server say of themselves (RFC 9728, 2 and 3; RFC 8414, 2 and 3; `OpenID`
 //! Connect Discovery 1.0, 4), and how much of it is believed. It must not know how it is fetched.
 
+use engine::credential::challenge::scopes;
 use http::Uri;
 use serde::{Deserialize, Serialize};
 
-use super::challenge::scopes;
 use super::outside::{Within, may_ask};
 
 /// The most servers of one resource that are tried.

@@ -7,7 +7,6 @@
 //! |---|---|
 //! | `grant` | one server: what its user allowed, and how that is come by |
 //! | `search` | where that is asked for |
-//! | `challenge` | what a server says in `WWW-Authenticate` |
 //! | `discovery`, `metadata` | from there to the authorization server, and how much of what it says is believed |
 //! | `client` | who Dragoman is there |
 //! | `whose` | whose a consent is |
@@ -25,7 +24,6 @@
 //! configuration says so, one consent counts for all who may use the server: whoever gives it lends the gateway that right.
 
 mod asked;
-mod challenge;
 mod client;
 #[allow(dead_code, reason = "pages and commands about consents are made of these")]
 mod desk;

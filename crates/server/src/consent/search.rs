@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use engine::credential::challenge::Challenge;
 use tokio::time::Instant;
 
 use super::asked::Wanted;
-use super::challenge::Challenge;
 use super::client::{Registered, register};
 use super::discovery::discover;
 use super::grant::{Grant, unix};

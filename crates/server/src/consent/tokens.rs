@@ -1,10 +1,10 @@
 //! Codes and refresh tokens become tokens (RFC 6749, 4.1.3, 5 and 6; RFC 8707, 2.2). It must not know who asked for them.
 
+use engine::credential::challenge::scopes;
 use http::{HeaderValue, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::challenge::scopes;
 use super::client::Registered;
 use super::form::joined;
 use super::metadata::Service;

@@ -1,7 +1,7 @@
 //! Arguments without the secrets in them: whatever stands under a name that a rule covers becomes `"[redacted]"`, at any
 //! depth, also in JSON that stands in a string. It works on text, so that all else stays as it was written.
 
-use engine::config::Glob;
+use crate::config::Glob;
 use proto::json::{Elements, MAX_DEPTH, Members, Scanner, Span, quote, unquote};
 
 /// What stands for a secret.
@@ -15,7 +15,7 @@ const MAX_NESTED: u32 = 3;
 
 /// Names whose values nobody may see. Letters and digits count, upper and lower case are one.
 #[derive(Debug)]
-pub(super) struct Redaction(Vec<Rule>);
+pub struct Redaction(Vec<Rule>);
 
 #[derive(Debug)]
 enum Rule {
@@ -27,7 +27,7 @@ enum Rule {
 
 impl Redaction {
     /// Rules as they are configured: parts of names, or patterns with `*` and `?` for whole names.
-    pub(super) fn new(rules: &[String]) -> Self {
+    pub fn new(rules: &[String]) -> Self {
         let rule = |text: &String| {
             let text = folded(text);
             match Glob::parse(&text) {
@@ -39,7 +39,7 @@ impl Redaction {
     }
 
     /// A JSON text with its secrets covered, cut when it is very long.
-    pub(super) fn apply(&self, text: &str) -> String {
+    pub fn apply(&self, text: &str) -> String {
         let mut out = Vec::with_capacity(text.len());
         if !self.document(text, 0, &mut out) {
             return NO_JSON.to_owned();

@@ -1,23 +1,23 @@
 //! What a server says in `WWW-Authenticate` (RFC 9110, 11.6.1; RFC 6750, 3; RFC 9728, 5.1). It must not know what is done
 //! about it.
 
-/// What of a Bearer challenge matters here.
+/// A Bearer challenge, as far as it matters here.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Challenge {
-    /// Where the metadata of the resource are.
-    pub(super) resource_metadata: Option<String>,
+pub struct Challenge {
+    /// The URL of the resource's metadata.
+    pub resource_metadata: Option<String>,
     /// The scopes that would do.
-    pub(super) scopes: Vec<String>,
-    /// Whether a token with other scopes would do.
-    pub(super) wants_scopes: bool,
+    pub scopes: Vec<String>,
+    /// True when a token with other scopes would do.
+    pub wants_scopes: bool,
 }
 
 /// The most scopes that are taken from one place.
-pub(super) const MOST_SCOPES: usize = 64;
+pub const MOST_SCOPES: usize = 64;
 
 impl Challenge {
     /// Reads the values of the header, joined with commas. What is not of the Bearer scheme, or cannot be read, is left out.
-    pub(super) fn read(text: &str) -> Self {
+    pub fn read(text: &str) -> Self {
         let mut found = Self::default();
         let (mut rest, mut is_bearer) = (text, false);
         loop {
@@ -52,14 +52,14 @@ impl Challenge {
 }
 
 /// The words of a `scope` (RFC 6749, 3.3); what is none is left out.
-pub(super) fn scopes(text: &str) -> Vec<String> {
+pub fn scopes(text: &str) -> Vec<String> {
     let is_scope = |word: &&str| {
         word.len() <= 256 && word.bytes().all(|b| b.is_ascii_graphic() && !matches!(b, b'"' | b'\\'))
     };
     text.split_ascii_whitespace().filter(is_scope).take(MOST_SCOPES).map(str::to_owned).collect()
 }
 
-/// Whether something stands before `rest`: a parameter needs a scheme.
+/// Returns true when something stands before `rest`: a parameter needs a scheme.
 fn behind_scheme(text: &str, rest: &str) -> bool {
     rest.len() < text.trim_start().len()
 }
