@@ -8,8 +8,12 @@
 //! |---|---|---|
 //! | `wire` | streams, headers, JSON | `dragoman-proto` |
 //! | `entrance` | credentials, names of hosts, messages of dialects | `dragoman-engine` |
+//! | `content` | challenges, URI templates, arguments with secrets, schemas | `dragoman-engine` |
+//! | `http1` | answers and requests in HTTP/1.1 | `dragoman-transport` |
 //! | `keys` | texts of API keys | none; the tests of `dragoman-store` hold more |
 
+pub mod content;
 pub mod entrance;
+pub mod http1;
 pub mod keys;
 pub mod wire;
