@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::loaded;
 
-const HEAD: &str = "| asker | asks for | with | may |";
+const HEAD: &str = "| caller | asks for | with | may |";
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the test, not the engine, reads the documentation")]
