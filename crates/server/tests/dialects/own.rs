@@ -15,7 +15,7 @@ const PLAIN: &str = "standard";
 pub(crate) fn print() -> String {
     let mut text = INTRODUCTION.to_owned();
     let plain = Dialect::base(PLAIN).expect("it is built in");
-    text.push_str("\n### Columns\n\n| column | what it says | takes | in `standard` |\n|---|---|---|---|\n");
+    text.push_str("\n### Columns\n\n| column | meaning | accepts | in `standard` |\n|---|---|---|---|\n");
     for column in Dialect::COLUMNS {
         let value = shown(column, &plain);
         let _ = writeln!(text, "| `{}` | {} | {} | {value} |", column.name, about(column), takes(column));
@@ -76,7 +76,7 @@ fn takes(column: &Column) -> String {
         Kind::Word(choices) => words("", choices),
         Kind::Words(choices) => words("a list of ", choices),
         Kind::Order(choices) => words("a list that orders ", choices),
-        Kind::Say => "how it is told".to_owned(),
+        Kind::Say => "an error, see above".to_owned(),
         _ => column.allowed(),
     }
 }

@@ -17,31 +17,31 @@ pub(crate) const SYSTEMS: &[System] = &[
     System {
         number: 0,
         preset: "buddyboss",
-        about: "A community site as tools: one endpoint by POST, nothing kept between requests, for administrators.",
+        about: "A community site as tools, for administrators: one endpoint by POST, no state between requests.",
         rules: 35,
     },
     System {
         number: 1,
         preset: "bb",
-        about: "A small server over pipes and by POST, strict about its messages and about what comes first.",
+        about: "A small server over pipes and by POST, strict about the form and the order of messages.",
         rules: 30,
     },
     System {
         number: 2,
         preset: "wordpress",
-        about: "Any WordPress site as tools, which site a matter of each request.",
+        about: "Any WordPress site as tools; each request chooses its site.",
         rules: 18,
     },
     System {
         number: 3,
         preset: "gateway",
-        about: "Several servers as one, each profile an endpoint.",
+        about: "Several servers as one; each profile is an endpoint.",
         rules: 24,
     },
     System {
         number: 4,
         preset: "kulturarv",
-        about: "Encyclopaedias and monuments as tools, over an event stream and a path to post to.",
+        about: "Encyclopaedias and monuments as tools, over an event stream and a path for POST requests.",
         rules: 22,
     },
 ];

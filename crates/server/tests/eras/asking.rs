@@ -28,7 +28,7 @@ const ASKING: Topics = Topics::during(&[
 pub(crate) const FEATURES: &[Feature] = &[
     Feature {
         name: "elicitation-form",
-        title: "Questions to the user",
+        title: "Questions to the user (elicitation)",
         topics: ASKING,
         run: |stage| Box::pin(form(stage)),
     },
@@ -40,32 +40,32 @@ pub(crate) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "elicitation-url",
-        title: "Users who are sent to a URL",
+        title: "Sending the user to a URL",
         topics: ASKING,
         run: |stage| Box::pin(url(stage)),
     },
     Feature {
         name: "sampling",
-        title: "Questions to the model",
+        title: "Questions to the model (sampling)",
         topics: ASKING,
         run: |stage| Box::pin(sampling(stage)),
     },
     Feature {
         name: "sampling-tools",
-        title: "Models that use tools",
+        title: "Tools for the client's model",
         topics: ASKING,
         run: |stage| Box::pin(sampling_with_tools(stage)),
     },
     Feature { name: "roots", title: "Roots", topics: ASKING, run: |stage| Box::pin(roots(stage)) },
     Feature {
         name: "rounds",
-        title: "Questions after questions",
+        title: "Follow-up questions",
         topics: ASKING,
         run: |stage| Box::pin(rounds(stage)),
     },
     Feature {
         name: "silent-rounds",
-        title: "Rounds in which nothing is asked",
+        title: "Rounds without a question",
         topics: ASKING,
         run: |stage| Box::pin(silent(stage)),
     },

@@ -10,13 +10,13 @@ use crate::version::Version;
 pub(crate) const FEATURES: &[Feature] = &[
     Feature {
         name: "list-changed",
-        title: "News of changed lists",
+        title: "Notifications about changed lists",
         topics: Topics::during(&["tools/call", "notifications/tools/list_changed"]),
         run: |stage| Box::pin(lists(stage)),
     },
     Feature {
         name: "subscription",
-        title: "News of a resource",
+        title: "Notifications about a changed resource",
         topics: Topics::during(&[
             "resources/subscribe",
             "resources/unsubscribe",

@@ -23,7 +23,7 @@ pub(crate) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "cancellation",
-        title: "Giving a request up",
+        title: "Cancelling a request",
         topics: Topics::during(&["tools/call", "notifications/cancelled"]),
         run: |stage| Box::pin(cancellation(stage)),
     },

@@ -17,13 +17,13 @@ pub(crate) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "templates",
-        title: "Templates of resources",
+        title: "Resource templates",
         topics: Topics::ever(&["resources/templates/list"]),
         run: |stage| Box::pin(templates(stage)),
     },
     Feature {
         name: "prompts-list",
-        title: "List of prompts",
+        title: "Listing prompts",
         topics: Topics::ever(&["prompts/list"]),
         run: |stage| Box::pin(prompts_list(stage)),
     },
@@ -35,13 +35,13 @@ pub(crate) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "completion",
-        title: "Completion of arguments",
+        title: "Argument completion",
         topics: Topics::during(&["completion/complete"]),
         run: |stage| Box::pin(completion(stage)),
     },
     Feature {
         name: "pagination",
-        title: "Lists of several pages",
+        title: "Paginated lists",
         topics: Topics::ever(&["resources/list"]),
         run: |stage| Box::pin(pagination(stage)),
     },

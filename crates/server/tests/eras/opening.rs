@@ -16,7 +16,7 @@ pub(crate) const FEATURES: &[Feature] = &[
     Feature { name: "ping", title: "Ping", topics: Topics::during(&[]), run: |stage| Box::pin(ping(stage)) },
     Feature {
         name: "unknown-method",
-        title: "Methods that nobody declared",
+        title: "Methods that are not declared",
         topics: Topics::during(&["made/up", "com.example/made_up"]),
         run: |stage| Box::pin(unknown(stage)),
     },

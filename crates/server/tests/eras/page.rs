@@ -28,13 +28,13 @@ fn matrix() -> String {
             None => tables.push((vec![feature.title], table)),
         }
     }
-    let mut text = String::from("## What every client has of every server\n\n");
+    let mut text = String::from("## What works between all versions\n\n");
     for title in always {
         let _ = writeln!(text, "- {title}");
     }
     text.push_str(
-        "\n## What some cannot have\n\nRows are the client's version, columns the server's. \
-         ✓ works; a number is the reason below why it cannot.\n",
+        "\n## What some pairs cannot do\n\nRows show the client's version, columns the server's. \
+         ✓ means that it works; a number refers to the reason below.\n",
     );
     for (titles, table) in tables {
         let _ = write!(text, "\n### {}\n\n{table}", titles.join(" · "));

@@ -19,7 +19,7 @@ pub(crate) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "structured-value",
-        title: "Structured results that are no objects",
+        title: "Structured results other than objects",
         topics: CALLS,
         run: |stage| Box::pin(structured(stage, "test_structured_array", json!(["a", "b"]))),
     },

@@ -12,13 +12,13 @@ const CALLS: Topics = Topics::during(&["tools/call"]);
 pub(crate) const FEATURES: &[Feature] = &[
     Feature {
         name: "tools-list",
-        title: "List of tools",
+        title: "Listing tools",
         topics: Topics::ever(&["tools/list"]),
         run: |stage| Box::pin(list(stage)),
     },
     Feature {
         name: "tools-call",
-        title: "Call of a tool",
+        title: "Calling a tool",
         topics: CALLS,
         run: |stage| Box::pin(call(stage)),
     },
@@ -30,7 +30,7 @@ pub(crate) const FEATURES: &[Feature] = &[
     },
     Feature {
         name: "invalid-arguments",
-        title: "Arguments that do not fit",
+        title: "Arguments that do not match the schema",
         topics: CALLS,
         run: |stage| Box::pin(invalid(stage)),
     },
