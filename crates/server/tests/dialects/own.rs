@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use engine::dialect::{Choice, Column, Dialect, Kind};
 use serde_json::Value;
 
-/// What stands before the tables.
+/// The text before the tables.
 const INTRODUCTION: &str = include_str!("own.md");
 
 /// The row whose values the table of columns shows.

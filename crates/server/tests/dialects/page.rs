@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::file::File;
 use crate::systems::{OPEN, SYSTEMS};
 
-/// What stands before the tables.
+/// The text before the tables.
 const INTRODUCTION: &str = include_str!("introduction.md");
 
 fn page(files: &[File]) -> String {

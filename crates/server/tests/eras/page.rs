@@ -8,7 +8,7 @@ use crate::stage::Feature;
 use crate::transcript::same;
 use crate::version::{Pair, Version};
 
-/// What stands before the matrix.
+/// The text before the matrix.
 const INTRODUCTION: &str = include_str!("introduction.md");
 
 /// Features that every pair has, then a table for each other one, then the reasons.
