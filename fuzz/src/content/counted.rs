@@ -22,11 +22,19 @@ fn look(more: u64) {
     LOOKS.set(LOOKS.get().saturating_add(more));
 }
 
-/// The number of values in a value.
-pub fn size(value: &Value) -> u64 {
+/// The looks that a text costs: one, and another for each 256 bytes.
+fn text(text: &str) -> u64 {
+    1 + text.len() as u64 / 256
+}
+
+/// The looks that a copy of a value costs.
+fn size(value: &Value) -> u64 {
     match value {
         Value::Array(items) => items.iter().map(size).sum::<u64>() + 1,
-        Value::Object(members) => members.values().map(size).sum::<u64>() + 1,
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| text(name) + size(value)).sum::<u64>() + 1
+        }
+        Value::String(string) => text(string),
         _ => 1,
     }
 }
@@ -49,7 +57,7 @@ impl Json for Counting {
     }
 
     fn with_string_node<T>((): &mut (), string: &str, f: impl FnOnce(Counted<'_>) -> T) -> T {
-        look(1);
+        look(text(string));
         f(Counted(&Value::from(string)))
     }
 }
@@ -70,8 +78,9 @@ impl<'a> Node<'a, Counting> for Counted<'a> {
     }
 
     fn as_string(&self) -> Option<Cow<'a, str>> {
-        look(1);
-        self.0.as_str().map(Cow::Borrowed)
+        let string = self.0.as_str();
+        look(string.map_or(1, text));
+        string.map(Cow::Borrowed)
     }
 
     fn as_number(&self) -> Option<&'a Number> {
@@ -87,6 +96,10 @@ impl<'a> Node<'a, Counting> for Counted<'a> {
     fn is_null(&self) -> bool {
         look(1);
         self.0.is_null()
+    }
+
+    fn string_length(&self) -> Option<u64> {
+        self.as_string().map(|string| string.chars().count() as u64)
     }
 
     fn json_type(&self) -> JsonType {
@@ -136,7 +149,7 @@ impl<'a> Object<'a, Counting> for Members<'a> {
 
     fn members(&self) -> Self::MembersIter {
         Box::new(self.0.iter().map(|(name, value)| {
-            look(1);
+            look(text(name));
             (name.as_str(), Counted(value))
         }))
     }

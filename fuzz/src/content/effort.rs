@@ -22,8 +22,35 @@ pub const LOOKS: u64 = 16;
 pub fn fuzz(input: &[u8]) {
     let text = String::from_utf8_lossy(input);
     let (schema, arguments) = text.split_once('\n').unwrap_or((&text, "{}"));
-    if let Ok(schema) = serde_json::from_str(schema) {
-        check(&schema, arguments);
+    let Ok(schema) = serde_json::from_str(schema) else { return };
+    check(&schema, arguments);
+    if let Ok(mut value) = serde_json::from_str(arguments) {
+        let mut room = 1 << 18;
+        lengthen(&mut value, &mut room);
+        check(&schema, &value.to_string());
+    }
+}
+
+/// Makes texts and names long, as far as there is room: what a long text costs does not show with short ones.
+pub fn lengthen(value: &mut Value, room: &mut usize) {
+    let mut long = |text: &str| {
+        let times = (*room / 4 / text.len().max(1)).min(20_000);
+        *room -= times * text.len();
+        text.repeat(times.max(1))
+    };
+    match value {
+        Value::String(text) => *text = long(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| lengthen(item, room)),
+        Value::Object(members) => {
+            // The first stays, for what is said of it by name.
+            let before = std::mem::take(members);
+            for (at, (name, mut value)) in before.into_iter().enumerate() {
+                let name = if at == 0 { name } else { long(&name) };
+                members.insert(name, value.take());
+            }
+            members.values_mut().for_each(|value| lengthen(value, room));
+        }
+        _ => {}
     }
 }
 

@@ -20,6 +20,9 @@ const WORDS_A_STEP: u64 = 4;
 /// How many bytes of a text that a pattern is held against count as one step.
 const BYTES_A_STEP: u64 = 16;
 
+/// How many bytes of a text that is counted, copied or compared count as one step.
+const BYTES_A_SCAN: u64 = 256;
+
 /// What a pattern costs that may go back and try again.
 const TRYING: u64 = 8192;
 
@@ -30,7 +33,9 @@ struct Place {
     own: u64,
     /// Steps for each [`BYTES_A_STEP`] bytes of a text.
     reads: u64,
-    /// Steps for each member's name.
+    /// Steps for each [`BYTES_A_SCAN`] bytes of a text.
+    scans: u64,
+    /// Steps for each member's name, and for each [`BYTES_A_STEP`] bytes of it.
     a_name: u64,
     /// Whether all elements of an array are copied, to be compared with each other.
     copies: bool,
@@ -126,8 +131,9 @@ impl<'a> Walk<'a> {
             Seen::Value(_) => 0,
         };
         let reading = place.reads.saturating_mul(text as u64 / BYTES_A_STEP);
+        let scanning = place.scans.saturating_mul(text as u64 / BYTES_A_SCAN);
         self.open.push((at, seen, depth));
-        depth <= MAX_DEPTH && self.spend(place.own.saturating_add(reading))
+        depth <= MAX_DEPTH && self.spend(place.own.saturating_add(reading).saturating_add(scanning))
     }
 
     fn below(&mut self, place: &Place, seen: Seen<'a>, depth: u32) -> bool {
@@ -137,11 +143,13 @@ impl<'a> Walk<'a> {
         match seen {
             Seen::Value(Argument::Array(items)) => {
                 let all = |at: &usize| items.iter().all(|item| self.go(*at, Seen::Value(item), depth));
-                place.elements.iter().all(all) && (!place.copies || self.spend(size(seen)))
+                place.elements.iter().all(all) && (!place.copies || self.spend(items.iter().map(size).sum()))
             }
             Seen::Value(Argument::Object(members)) => members.iter().all(|(name, value)| {
                 let to_value = place.named.get(name.as_ref()).into_iter().chain(&place.members);
-                self.spend(place.a_name)
+                let length = name.len() as u64;
+                let matching = place.a_name.saturating_mul(1 + length / BYTES_A_STEP);
+                self.spend(matching.saturating_add(length / BYTES_A_SCAN))
                     && to_value.into_iter().all(|at| self.go(*at, Seen::Value(value), depth))
                     && place.names.iter().all(|at| self.go(*at, Seen::Name(name), depth))
             }),
@@ -168,7 +176,8 @@ impl Measured<'_> {
         }
         open[at] = true;
         let place = &self.places[at];
-        let mut steps = place.own.saturating_add(place.reads).saturating_add(place.a_name);
+        let mut steps =
+            [place.own, place.reads, place.scans, place.a_name].into_iter().fold(0, u64::saturating_add);
         if place.copies {
             // Once for each array that it lies in.
             steps = steps.saturating_add(proto::json::MAX_DEPTH.into());
@@ -261,9 +270,14 @@ impl<'s> Reader<'s> {
                 place.own = place.own.saturating_add(of_pattern(value.as_str()?));
                 place.reads += 1;
             }
-            "format" => place.reads += 1,
+            "format" | "contentEncoding" | "contentMediaType" => place.reads += 1,
+            "minLength" | "maxLength" => place.scans += 1,
             "uniqueItems" => place.copies = value.as_bool() == Some(true),
-            _ => place.own = place.own.saturating_add(words(value)),
+            _ => {
+                // Texts are looked for among those of an `enum` by a digest of the whole.
+                place.scans += u64::from(keyword == "enum");
+                place.own = place.own.saturating_add(words(value));
+            }
         }
         Some(())
     }
@@ -310,16 +324,17 @@ fn of_pattern(pattern: &str) -> u64 {
     if goes_back { TRYING } else { 1 }
 }
 
-/// How many values a value consists of.
-fn size(seen: Seen<'_>) -> u64 {
-    match seen {
-        Seen::Value(Argument::Array(items)) => {
-            items.iter().map(|item| size(Seen::Value(item))).sum::<u64>() + 1
+/// The steps for copying a value and comparing it with others.
+fn size(value: &Argument<'_>) -> u64 {
+    let text = |text: &str| 1 + text.len() as u64 / BYTES_A_SCAN;
+    match value {
+        Argument::Array(items) => items.iter().map(size).sum::<u64>() + 1,
+        Argument::Object(members) => {
+            members.iter().map(|(name, value)| name.len() as u64 / BYTES_A_SCAN + size(value)).sum::<u64>()
+                + 1
         }
-        Seen::Value(Argument::Object(members)) => {
-            members.iter().map(|(_, value)| size(Seen::Value(value))).sum::<u64>() + 1
-        }
-        Seen::Value(_) | Seen::Name(_) => 1,
+        Argument::String(written) => text(written),
+        _ => 1,
     }
 }
 
@@ -328,9 +343,15 @@ fn words(value: &Value) -> u64 {
     fn count(value: &Value) -> u64 {
         match value {
             Value::Array(items) => items.iter().map(count).sum::<u64>() + 1,
-            Value::Object(members) => members.values().map(count).sum::<u64>() + 1,
+            Value::Object(members) => {
+                members.iter().map(|(name, value)| text(name) - 1 + count(value)).sum::<u64>() + 1
+            }
+            Value::String(word) => text(word),
             _ => 1,
         }
+    }
+    fn text(word: &str) -> u64 {
+        1 + word.len() as u64 * WORDS_A_STEP / BYTES_A_SCAN
     }
     count(value) / WORDS_A_STEP
 }

@@ -312,6 +312,36 @@ mod tests {
         assert_eq!(check(schema, Some(&rows(2_000_000))), Ok(()));
     }
 
+    /// Parts that all apply to `x`, each of `levels` twice as many as the one below.
+    fn all_of(levels: usize, leaf: &str) -> String {
+        doubling(levels).replace("anyOf", "allOf").replace(r#"{"type":"string"}"#, leaf)
+    }
+
+    #[test]
+    fn long_texts_that_are_read_again_and_again_are_left_to_the_server() {
+        let long = |length: usize| format!(r#"{{"x":"{}"}}"#, "a".repeat(length));
+        let name = |length: usize| format!(r#"{{"x":{{"{}":1}}}}"#, "a".repeat(length));
+        let equal = |length: usize| format!(r#"{{"x":[{0},{0}]}}"#, format!("{:?}", "a".repeat(length)));
+        let draft7 = |schema: String| {
+            schema.replacen('{', r#"{"$schema":"http://json-schema.org/draft-07/schema#","#, 1)
+        };
+        for (schema, arguments) in [
+            (all_of(12, r#"{"maxLength":1}"#), &long as &dyn Fn(usize) -> String),
+            (all_of(12, r#"{"minLength":9999999}"#), &long),
+            (all_of(12, r#"{"enum":["b","c"]}"#), &long),
+            (draft7(all_of(12, r#"{"contentMediaType":"application/json"}"#)), &long),
+            (draft7(all_of(12, r#"{"contentEncoding":"base64"}"#)), &long),
+            (all_of(12, r#"{"patternProperties":{"^a+$":false}}"#), &name),
+            (all_of(12, r#"{"properties":{"b":{}},"additionalProperties":false}"#), &name),
+            (all_of(12, r#"{"uniqueItems":true}"#), &equal),
+        ] {
+            assert!(check(&schema, Some(&arguments(3))).is_err(), "{schema}");
+            assert_eq!(check(&schema, Some(&arguments(100_000))), Ok(()), "{schema}");
+        }
+        // What is read a few times is checked, however long it is.
+        assert!(check(r#"{"properties":{"x":{"maxLength":1}}}"#, Some(&long(4 << 20))).is_err());
+    }
+
     #[test]
     fn patterns_that_try_again_and_again_are_bounded() {
         let schema = r#"{"properties":{"x":{"pattern":"^(?=x)(x+x+)+y$"}}}"#;
