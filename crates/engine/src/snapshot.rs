@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proto::json::quote;
+use proto::rpc::FrameLimits;
 
 use crate::access::{Asker, Class, Guard, Rules};
 use crate::catalogue::UpstreamId;
@@ -287,6 +288,12 @@ fn server_info(profile: &Profile, version: &str) -> String {
         .map(|title| format!(",\"title\":{}", quote(title.expose())))
         .unwrap_or_default();
     format!("{{\"name\":\"dragoman\"{title},\"version\":{}}}", quote(version))
+}
+
+/// How messages are read under these limits.
+pub fn frame_limits(limits: &Limits) -> FrameLimits {
+    let depth = u32::try_from(limits.json_depth).unwrap_or(u32::MAX).min(proto::json::MAX_DEPTH);
+    FrameLimits { depth, batch: limits.batch }
 }
 
 #[cfg(test)]

@@ -5,11 +5,9 @@
 //! | [`audit`] | the record of calls as it is written |
 //! | [`auth`] | who asks: authentication of clients |
 //! | [`cli`] | the commands: arguments, files, what is printed |
-//! | [`consent`] | consent of servers' users: this gateway as an OAuth client |
 //! | [`gateway`] | serving: profiles, sessions, exchanges |
 //! | [`manage`] | servers and profiles that are changed while serving |
 //! | [`preset`] | built-in configurations that behave as other systems do |
-//! | [`mask`] | secrets that nobody may see |
 //! | [`terminal`] | the client behind `list`, `call`, `read`, `prompt` and `ping` |
 
 // Whether a future may change threads is told from all that is nested in it.
@@ -18,10 +16,8 @@
 mod audit;
 mod auth;
 mod cli;
-mod consent;
 mod gateway;
 mod manage;
-mod mask;
 mod preset;
 mod terminal;
 mod tls;

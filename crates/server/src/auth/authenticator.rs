@@ -27,8 +27,8 @@ use super::recent::Recent;
 use super::resource::Resource;
 use super::site::Site;
 use super::users::Users;
-use super::web::Web;
 use super::{Moment, NotSound};
+use upstream::web::Web;
 
 /// Credentials whose holders are remembered.
 const MOST_KNOWN: usize = 8192;

@@ -39,16 +39,13 @@ mod resource;
 mod site;
 mod turns;
 mod users;
-mod web;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use authenticator::Authenticator;
 pub(crate) use denied::{Denied, NotAdmitted};
-pub(crate) use jwt::issuer_places;
 pub(crate) use keys::{KeyBook, StoredKeys};
-pub(crate) use web::{is_local, is_safe};
 
 use moment::Moment;
 

@@ -11,7 +11,7 @@ use super::Moment;
 use super::authenticator::{USER_HOLDS, WRONG_HOLDS, Ways};
 use super::denied::Refused;
 use super::digest::Digest;
-use super::web::Web;
+use upstream::web::Web;
 
 impl Ways {
     /// Whose name and password these are.

@@ -49,7 +49,7 @@ impl Resource {
     pub(super) fn new(url: &str, issuers: &[&str], scopes: &[Box<str>]) -> Result<Self, NoResource> {
         let bad = || NoResource(url.to_owned());
         let uri: Uri = url.parse().map_err(|_| bad())?;
-        let authority = uri.authority().filter(|_| super::web::is_safe(&uri)).ok_or_else(bad)?;
+        let authority = uri.authority().filter(|_| upstream::web::is_safe(&uri)).ok_or_else(bad)?;
         if uri.query().is_some() || url.contains('#') {
             return Err(bad());
         }

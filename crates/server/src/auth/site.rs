@@ -18,7 +18,7 @@ use super::Moment;
 use super::NotSound;
 use super::denied::Refused;
 use super::turns::{Turn, Turns};
-use super::web::{Answer, Get, Web, is_safe};
+use upstream::web::{Answer, Get, Web, is_safe};
 
 /// Users that are asked about at a time, and that wait for that.
 const AT_ONCE: usize = 8;

@@ -12,9 +12,9 @@ use serde_json::json;
 
 use super::console::Console;
 use super::failure::Failure;
-use crate::gateway::offered;
 use crate::gateway::reload::Origin;
 use crate::preset::Preset;
+use upstream::embedded::offered;
 
 /// The names of a configuration file, in the order in which they are tried.
 const NAMES: [&str; 3] = ["dragoman.yaml", "dragoman.yml", "dragoman.json"];

@@ -10,11 +10,11 @@ use super::args::Global;
 use super::console::Console;
 use super::failure::Failure;
 use super::settings::Settings;
-use crate::mask::Mask;
 use crate::terminal::connect::connect;
 use crate::terminal::rounds::interruptible;
 use crate::terminal::target::Target;
 use crate::terminal::{Connection, Desk};
+use upstream::mask::Mask;
 
 /// How long an answer or a sign of progress is waited for.
 const PATIENCE: Duration = Duration::from_mins(1);

@@ -16,16 +16,17 @@ use transport::net::Body;
 use transport::up::{LinkError, Owner};
 
 use super::Shard;
+use super::asker::Asker;
 use super::caller::Caller;
 use super::deliver::{Way, deliver};
-use super::embedded::Carried;
 use super::late::Late;
-use super::lease::Lease;
-use super::link::{Asker, Inbound, Needed};
 use super::mail::{Mail, letter};
 use super::record::Record;
-use super::reply::{Item, Reply, Source};
-use super::upstream::Upstream;
+use upstream::Upstream;
+use upstream::embedded::Carried;
+use upstream::link::reply::{Item, Reply, Source};
+use upstream::link::{Inbound, Needed};
+use upstream::pool::Lease;
 
 /// How long a cancellation waits for the request on its way, where it is told by a message of its own.
 const SETTLE: Duration = Duration::from_millis(250);
@@ -163,12 +164,12 @@ impl Call {
                 }
                 Step::Refuse(question, why) => {
                     if let Some(link) = &self.link {
-                        link.refuse(&self.shard, &question, &why);
+                        link.refuse(&self.shard.egress, &question, &why);
                     }
                 }
                 Step::Tell(text) => {
                     if let Some(link) = &self.link {
-                        link.say(&self.shard, text);
+                        link.say(&self.shard.egress, text);
                     }
                 }
                 Step::Park(ticket, answer) => {
@@ -201,8 +202,8 @@ impl Call {
             while let Some(step) = self.exchange.poll() {
                 let Some(link) = self.link.as_deref().cloned() else { continue };
                 match step {
-                    Step::Refuse(question, why) => link.refuse(&self.shard, &question, &why),
-                    Step::Tell(text) => link.say(&self.shard, text),
+                    Step::Refuse(question, why) => link.refuse(&self.shard.egress, &question, &why),
+                    Step::Tell(text) => link.say(&self.shard.egress, text),
                     _ => {}
                 }
             }
@@ -235,7 +236,7 @@ impl Call {
             }
             Happened::Came(Ok(Item::Paused(retry))) => return Some(Progress::Paused(retry)),
             Happened::Replied(Err(e)) | Happened::Came(Err(e)) => {
-                let message = self.upstream.told(&e);
+                let message = self.upstream.server.told(&e);
                 self.feed(Event::Failed(LinkFailure { message, retry: e.not_executed() }));
             }
             Happened::Mail(Inbound::Reply(index, frame)) => self.feed(Event::Replied(index, frame)),
@@ -256,7 +257,7 @@ impl Call {
         if let (Some(link), Some(old)) = (&self.link, std::mem::replace(&mut self.progress, key)) {
             link.forget_progress(old);
         }
-        let spare = self.upstream.apart.is_some().then(|| outbound.clone());
+        let spare = self.upstream.server.spec.apart.then(|| outbound.clone());
         let mut happened = self.sent(outbound, attended).await;
         if let (Happened::Replied(Err(LinkError::Unauthorized(_))), Some(outbound)) = (&happened, spare)
             && self.part()
@@ -318,7 +319,8 @@ impl Call {
     /// The answer to a client whose exchange is over already.
     fn failed(&self, error: &LinkError) -> Answer {
         let name = self.upstream.name();
-        let fault = Fault::upstream(name, false, format!("server {name:?} {}", self.upstream.told(error)));
+        let fault =
+            Fault::upstream(name, false, format!("server {name:?} {}", self.upstream.server.told(error)));
         Answer::fault(200, fault, self.exchange.id())
     }
 
@@ -341,7 +343,7 @@ impl Call {
             }
             _ => "this client cannot be asked".to_owned(),
         };
-        link.refuse(&self.shard, question, &refusal);
+        link.refuse(&self.shard.egress, question, &refusal);
         None
     }
 
@@ -375,7 +377,7 @@ impl Call {
 /// The next message of the upstream, when one may come.
 async fn next(source: &mut Option<Source>, shard: &Shard, limits: FrameLimits) -> Result<Item, LinkError> {
     match source {
-        Some(source) => source.next(&shard.client, limits).await,
+        Some(source) => source.next(&shard.egress.client, limits).await,
         None => std::future::pending().await,
     }
 }

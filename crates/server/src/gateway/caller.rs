@@ -13,19 +13,20 @@ use proto::rpc::Frame;
 use transport::up::Owner;
 
 use super::call::Call;
-use super::embedded::Carried;
 use super::identity::Identity;
 use super::lease::lease;
 use super::mail::Mail;
-use super::quota::QuotaError;
 use super::record::{Record, Refused};
-use super::requests::{is_log, passes};
 use super::said::{Said, said};
 use super::session::Session;
-use super::upstream::{Kind, Upstream};
 use super::view_cell::ViewCell;
-use super::wire::Wire;
-use super::{CLIENT_INFO, Shard, in_flight, tasks};
+use super::{Shard, in_flight, tasks};
+use upstream::CLIENT_INFO;
+use upstream::embedded::Carried;
+use upstream::link::requests::{is_log, passes};
+use upstream::link::wire::Wire;
+use upstream::quota::QuotaError;
+use upstream::{Kind, Upstream};
 
 /// Who calls.
 pub(crate) enum Caller {
@@ -132,14 +133,14 @@ impl Call {
         let (id, carried) = (request.frame.id().cloned(), request.carried.clone());
         let is_cross = era != request.server;
         let said = if is_cross { said(&caller, &request) } else { Said::default() };
-        let lease = lease(shard, &caller, &upstream, &request, &said);
+        let lease = lease(&shard.egress, &caller, &upstream, &request, &said);
         let exchange = exchange(shard, &caller, &upstream, request, &said);
         gateway.unchecked.note(upstream.name(), tool);
         let exchange = match exchange {
             Ok(exchange) => exchange,
             Err(fault) => {
                 if let (Caller::Session(session), Some(id)) = (&caller, &id) {
-                    session.end_call(id);
+                    session.requests.end(id);
                 }
                 if let Some(record) = &mut record {
                     record.refused(&fault);
@@ -177,7 +178,7 @@ impl Call {
 
     /// Whether the server that it goes to lives in the binary.
     pub(crate) fn is_embedded(&self) -> bool {
-        self.upstream.is_native()
+        self.upstream.server.is_native()
     }
 
     /// The server that it goes to.
@@ -263,10 +264,10 @@ fn exchange(
         client_info: said.info.as_deref().unwrap_or(CLIENT_INFO.as_bytes()),
         route: request.route,
         key: gateway.next_key(),
-        binding: gateway.binding(caller.owner(), &upstream.spec.name, era),
+        binding: gateway.binding(caller.owner(), &upstream.server.spec.name, era),
         sealer: &**gateway,
         headers: request.headers,
-        timeouts: upstream.spec.timeouts,
+        timeouts: upstream.server.spec.timeouts,
         server_info: request.server_info,
         now: Instant::now(),
     })
@@ -295,7 +296,7 @@ impl Call {
     /// Waits for its client on the link that it has for itself, if it has one.
     pub(super) fn wait_with_lease(&mut self) -> Result<(), QuotaError> {
         let Self { lease, caller, .. } = self;
-        lease.as_mut().map_or(Ok(()), |(lease, _)| lease.wait(caller.identity()))
+        lease.as_mut().map_or(Ok(()), |(lease, _)| lease.wait(caller.identity().holder()))
     }
 
     /// Whether a message for the client is a log message below its level, from a link whose level others may have set.
@@ -334,7 +335,7 @@ impl Drop for Call {
         // First, because the other end would else wake this very task for nothing.
         self.cancelled = None;
         if let Caller::Session(session) = &self.caller {
-            session.end_call(self.exchange.id());
+            session.requests.end(self.exchange.id());
             if let Some(mail) = &self.mail {
                 session.forget_questions(mail);
             }
@@ -365,11 +366,11 @@ impl Drop for Call {
             runtime.spawn(async move {
                 link.said().await;
                 for notice in notices {
-                    let _ = link.notify(&shard.client, notice).await;
+                    let _ = link.notify(&shard.egress.client, notice).await;
                 }
                 // Only now may another call have the link.
                 drop(lease);
-                link.forget_cancelled(&shard, key).await;
+                link.forget_cancelled(&shard.egress, key).await;
             });
         }
     }

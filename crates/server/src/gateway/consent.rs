@@ -13,9 +13,9 @@ use proto::rpc::code;
 
 use super::call::Call;
 use super::identity::Identity;
-use super::upstream::{Kind, Upstream};
 use super::{Gateway, Shard};
-use crate::consent::{Page, Whose};
+use upstream::oauth::{Page, Whose};
+use upstream::{Kind, Upstream};
 
 /// Where browsers find a gateway that listens at `addrs`: where the configuration says so, else on this machine; `None` for
 /// one that listens nowhere.
@@ -61,7 +61,8 @@ impl Gateway {
         else {
             return fault;
         };
-        let wanting = self.upstream_named(name).map(|upstream| self.upstream_of(upstream.spec.id, identity));
+        let wanting =
+            self.upstream_named(name).map(|upstream| self.upstream_of(upstream.server.spec.id, identity));
         let Some(page) = wanting.as_ref().and_then(|upstream| page(upstream)) else { return fault };
         let told = Fault { status: fault.status, ..Fault::wants_consent(name, &page.url) };
         if !kind.era.shapes.url_error || !opens_pages(&kind.capabilities) {
@@ -80,8 +81,8 @@ impl Gateway {
     /// The server of this name, as it is configured now.
     fn upstream_named(&self, name: &str) -> Option<Arc<Upstream>> {
         let all = self.upstreams.all();
-        let is_it = |one: &&Arc<Upstream>| &**one.name() == name && !one.leaving.is_stopped();
-        all.iter().rev().find(is_it).cloned()
+        let is_it = |one: &&Arc<Upstream>| &**one.name() == name && !one.server.leaving.is_stopped();
+        all.iter().rev().map(|one| &one.common).find(is_it).cloned()
     }
 }
 
@@ -106,13 +107,13 @@ fn opens_pages(capabilities: &[u8]) -> bool {
 }
 
 fn page(upstream: &Upstream) -> Option<Page> {
-    upstream.grant.as_ref()?.page()
+    upstream.server.grant.as_ref()?.page()
 }
 
 /// Asks a server anew for what it offers: its user has allowed more, or less.
 pub(super) fn changed(shard: &Shard, server: &str, whose: Option<&Whose>) {
     if let Some(upstream) = shard.gateway.upstream_named(server) {
-        shard.gateway.upstream_by(upstream.spec.id, whose).ask_again(shard);
+        shard.gateway.upstream_by(upstream.server.spec.id, whose).ask_again(&shard.egress);
     }
 }
 

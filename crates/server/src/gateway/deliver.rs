@@ -7,16 +7,17 @@ use engine::exchange::{Outbound, ProgressToken};
 use proto::mcp::Method;
 use transport::up::{LinkError, Owner};
 
+use super::Shard;
 use super::call::Call;
 use super::caller::Caller;
-use super::embedded::Carried;
-use super::lease::Lease;
-use super::link::{Needed, OpenLink};
+use super::link_user::user;
 use super::mail::Mail;
-use super::reply::Reply;
-use super::requests::tell_level;
-use super::upstream::Upstream;
-use super::{Shard, telling};
+use upstream::Upstream;
+use upstream::embedded::Carried;
+use upstream::link::reply::Reply;
+use upstream::link::requests::tell_level;
+use upstream::link::{Needed, OpenLink};
+use upstream::pool::Lease;
 
 /// Where a call's request goes, and for whom.
 #[derive(Clone, Copy)]
@@ -51,15 +52,15 @@ pub(super) async fn deliver(
     if link.is_saying() {
         Box::pin(link.said()).await;
     }
-    match link.send(&shard.client, outbound.clone(), limits, (way.owner, way.carried)).await {
+    match link.send(&shard.egress.client, outbound.clone(), limits, (way.owner, way.carried)).await {
         Err(e @ (LinkError::SessionGone | LinkError::Foreign(_))) => {
-            tracing::info!(server = %way.upstream.name(), "{}; opening another link", way.upstream.told(&e));
+            tracing::info!(server = %way.upstream.name(), "{}; opening another link", way.upstream.server.told(&e));
             link.bury();
             let link = Box::pin(way.open(shard)).await?;
             way.check(shard, &link, &outbound)?;
             way.enter(used, &link, token.as_ref());
             way.tell_state(shard, &link).await;
-            Box::pin(link.send(&shard.client, outbound, limits, (way.owner, way.carried))).await
+            Box::pin(link.send(&shard.egress.client, outbound, limits, (way.owner, way.carried))).await
         }
         other => other,
     }
@@ -67,15 +68,15 @@ pub(super) async fn deliver(
 
 /// Tells an upstream, on the link that one call has for itself, which log messages the call wants and what else is listened
 /// to.
-async fn tell_state(shard: &Shard, link: &Arc<OpenLink>, level: Option<&Bytes>) {
+async fn tell_state(shard: &Shard, upstream: &Upstream, link: &Arc<OpenLink>, level: Option<&Bytes>) {
     if let Some(level) = level
         && link.era.knows(Method::SetLevel)
         && link.note_level(level)
     {
-        tell_level(shard, link, level).await;
+        tell_level(&shard.egress, link, level).await;
     }
     if link.era.has_sessions() {
-        telling::tell_also(shard, link).await;
+        upstream.tell_also(&shard.egress, link).await;
     }
 }
 
@@ -83,14 +84,14 @@ impl Way<'_> {
     /// Tells a link what a call wants that goes over it.
     async fn tell_state(&self, shard: &Shard, link: &Arc<OpenLink>) {
         match (self.lease, self.caller) {
-            (Some((_, level)), _) => Box::pin(tell_state(shard, link, level.as_ref())).await,
+            (Some((_, level)), _) => Box::pin(tell_state(shard, self.upstream, link, level.as_ref())).await,
             (None, Caller::Session(session)) if session.needs_level(link) => {
-                Box::pin(session.tell_level(shard, link)).await;
+                Box::pin(session.tell_level(&shard.egress, link)).await;
             }
             _ => {}
         }
-        if self.lease.is_none() && telling::is_behind(link) {
-            Box::pin(telling::tell_also(shard, link)).await;
+        if self.lease.is_none() && self.upstream.is_behind(link) {
+            Box::pin(self.upstream.tell_also(&shard.egress, link)).await;
         }
     }
 
@@ -104,9 +105,11 @@ impl Way<'_> {
 
     async fn open(&self, shard: &Shard) -> Result<Arc<OpenLink>, LinkError> {
         match (self.lease, self.caller) {
-            (Some((lease, _)), _) => lease.cell.get(shard).await,
-            (None, Caller::Session(session)) => session.link(shard, self.upstream).await,
-            (None, Caller::Stateless(view, _)) => self.upstream.shared_link(&view.kind).get(shard).await,
+            (Some((lease, _)), _) => lease.cell.get(&shard.egress).await,
+            (None, Caller::Session(session)) => session.link(&shard.egress, self.upstream).await,
+            (None, Caller::Stateless(view, _)) => {
+                self.upstream.shared_link(&view.kind).get(&shard.egress).await
+            }
         }
     }
 
@@ -119,7 +122,7 @@ impl Way<'_> {
         let offer = self.upstream.offer(self.caller.kind());
         if offer.is_of_another_era(link.era) {
             let (shard, link) = (shard.clone(), link.clone());
-            tokio::spawn(async move { offer.refresh(&shard, &link).await });
+            tokio::spawn(async move { offer.refresh(&shard.egress, &link).await });
         }
         Err(LinkError::OtherEra { expected: outbound.era.version, speaks: link.era.version })
     }
@@ -127,7 +130,7 @@ impl Way<'_> {
     /// Notes which link a call uses, and on it who wants to hear of what is said beside the call's own stream.
     fn enter(&self, used: &mut Option<Needed>, link: &Arc<OpenLink>, token: Option<&ProgressToken>) {
         if let (Caller::Session(session), Some(token)) = (self.caller, token) {
-            link.expect_progress(session, token.clone());
+            link.expect_progress(&user(session), token.clone());
         }
         if let (Some(_), Some(mail)) = (self.lease, self.mail) {
             link.set_inbox(Some(mail.sender.clone()));
@@ -145,13 +148,13 @@ impl Call {
         if !link.hears_cancellation() {
             return;
         }
-        match link.notify(&self.shard.client, notice).await {
+        match link.notify(&self.shard.egress.client, notice).await {
             Ok(()) => {
                 let (shard, key) = (self.shard.clone(), self.exchange.key());
-                tokio::spawn(async move { link.forget_cancelled(&shard, key).await });
+                tokio::spawn(async move { link.forget_cancelled(&shard.egress, key).await });
             }
             Err(e) => {
-                tracing::debug!(server = %self.upstream.name(), "a cancellation was not taken: {}", self.upstream.told(&e));
+                tracing::debug!(server = %self.upstream.name(), "a cancellation was not taken: {}", self.upstream.server.told(&e));
             }
         }
     }

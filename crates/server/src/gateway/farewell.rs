@@ -53,7 +53,7 @@ impl Farewell {
         let _ = timeout(self.drain + GRACE, others.wait_for(|busy| *busy == 0)).await;
         match shard {
             Some(shard) => {
-                let children = shard.gateway.supervisor.shutdown(CHILDREN);
+                let children = shard.gateway.egress.supervisor.shutdown(CHILDREN);
                 tokio::join!(children, partings::farewell(shard));
                 self.over.stop();
             }

@@ -6,8 +6,9 @@ use std::sync::{Arc, LazyLock};
 
 use engine::access::{Asker, Class, Principal};
 use engine::{ClientAddress, Snapshot};
+use upstream::quota::Holder;
 
-use super::embedded::Carried;
+use upstream::embedded::Carried;
 
 static ANYONE: LazyLock<Arc<Principal>> = LazyLock::new(|| Arc::new(Principal::anyone()));
 
@@ -47,6 +48,11 @@ impl Identity {
     pub(crate) fn is_alike(&self, other: &Self, snapshot: &Snapshot) -> bool {
         let same = Arc::ptr_eq(&self.principal, &other.principal) && self.address() == other.address();
         same || (self.id() == other.id() && self.class(snapshot) == other.class(snapshot))
+    }
+
+    /// Whose share of what is scarce it uses.
+    pub(crate) fn holder(&self) -> Holder {
+        Holder::of(&self.principal, self.client.as_ref())
     }
 
     /// The name to which states, sessions and tasks are bound.

@@ -8,8 +8,8 @@ use tokio::sync::oneshot;
 
 use super::Shard;
 use super::caller::Caller;
+use super::open_requests::Busy;
 use super::record::{Record, Refused};
-use super::session::Busy;
 
 /// A place for one more call of a caller. A refusal is written down as one that came too soon.
 ///
@@ -31,7 +31,7 @@ pub(super) fn register(
     call: &Frame,
 ) -> Result<Option<oneshot::Receiver<Option<Frame>>>, Refused> {
     let Caller::Session(session) = caller else { return Ok(None) };
-    let begun = call.id().map_or(Err(Busy::Id), |id| session.begin_call(id));
+    let begun = call.id().map_or(Err(Busy::Id), |id| session.requests.begin(id));
     begun.map(Some).map_err(|busy| match busy {
         Busy::Id => refused(shard, caller, call, id_in_use()),
         Busy::Full(most) => refused(shard, caller, call, full_session(most)),

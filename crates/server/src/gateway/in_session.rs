@@ -14,15 +14,16 @@ use proto::json::Splice;
 use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, FrameLimits, Id, Kind, result_pieces, result_response};
 
+use super::asker::Asker;
 use super::call::Call;
 use super::caller::{Caller, Request as CallRequest};
 use super::identity::Identity;
-use super::link::{Asker, Inbound};
 use super::record::{Record, Refused};
 use super::session::Session;
 use super::subscriptions::{Change, Changing, Subscribing, Subscription};
 use super::view_cell::ViewCell;
 use super::{Shard, tasks};
+use upstream::link::Inbound;
 
 /// Passes a client's answer to whoever asked.
 pub(crate) fn response(shard: &Shard, session: &Arc<Session>, frame: &Frame) {
@@ -40,9 +41,9 @@ pub(crate) fn response(shard: &Shard, session: &Arc<Session>, frame: &Frame) {
         }
         Asker::Link(link) => {
             let ids = TaskIds::new(&*shard.gateway, session.owner(), session.kind.era);
-            let text = named(asked.text, ids, link.upstream.name());
+            let text = named(asked.text, ids, link.server.name());
             let text = answered(session.kind.era, link.era, &asked.method, text);
-            link.say(shard, text);
+            link.say(&shard.egress, text);
         }
     }
 }
@@ -75,11 +76,11 @@ fn answered(client: &'static Era, server: &'static Era, method: &str, text: Byte
 pub(crate) fn notification(shard: &Shard, session: &Arc<Session>, frame: Frame) {
     match Notice::from_name(&frame.method()) {
         Some(Notice::Initialized) => {}
-        Some(Notice::Cancelled) => session.cancel(frame),
+        Some(Notice::Cancelled) => session.requests.cancel(frame),
         Some(Notice::Progress) => {
             let asked = session.asks.lock().progress(&frame);
             if let Some(Asked { link: Asker::Link(link), text, .. }) = asked {
-                link.say(shard, text);
+                link.say(&shard.egress, text);
             }
         }
         known => session.broadcast(shard, &frame, known.is_none()),

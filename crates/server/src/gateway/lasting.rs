@@ -3,31 +3,29 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use engine::Snapshot;
 use tokio::sync::mpsc;
-use transport::child::Supervisor;
 use transport::net::Stop;
 
+use super::dialect;
 use super::manage::Asked;
 use super::memory::Tidying;
 use super::parked::Parked;
-use super::quota::Quota;
 use super::rates::ManageRates;
-use super::seal::Seal;
+use super::sealer::StateSealer;
 use super::sessions::Sessions;
 use super::tasks::{self, Homes};
 use super::threads::Threads;
 use super::unchecked::Unchecked;
-use super::upstreams::Upstreams;
 use super::views::Views;
 use super::withdrawn::Holders;
-use super::{NO_RANDOM, dialect};
 use crate::audit::AuditSink;
-use crate::consent::Consents;
+use upstream::oauth::Consents;
+use upstream::quota::Quota;
+use upstream::{EgressProcess, Upstreams};
 
 /// What comes from outside of the gateway.
 pub(super) struct Outside {
@@ -49,14 +47,13 @@ pub(crate) struct Lasting {
     pub(super) current: ArcSwap<Snapshot>,
     pub(super) consents: Arc<Consents>,
     pub(super) upstreams: Upstreams,
-    pub(super) sessions: Sessions,
+    pub(super) sessions: Arc<Sessions>,
     pub(super) views: Views,
-    pub(super) supervisor: Supervisor,
-    pub(super) seal: Seal,
+    pub(super) egress: Arc<EgressProcess>,
+    pub(super) seal: Arc<StateSealer>,
     pub(super) parked: Parked,
     pub(super) homes: Homes,
     pub(super) held: parking_lot::Mutex<engine::tasks::Held>,
-    pub(super) keys: AtomicU64,
     pub(super) listens: Arc<Quota>,
     pub(super) holders: Holders,
     pub(super) dialect_sessions: dialect::Sessions,
@@ -88,19 +85,18 @@ impl Lasting {
     ) -> Result<Self, String> {
         let limits = &snapshot.limits;
         let Outside { audit, stop, folder, addresses, loopback, lets_all_in } = outside;
+        let egress = EgressProcess::new(limits.children, stop.clone());
         let consents = Arc::new(Consents::new(folder.clone(), limits.connect_timeout));
         Ok(Self {
             upstreams: Upstreams::new(snapshot, consents.clone())?,
             consents,
-            sessions: Sessions::new(limits),
+            sessions: Arc::new(Sessions::new(limits)),
             views: Views::default(),
-            supervisor: Supervisor::new(limits.children),
-            seal: Seal::new().map_err(|_| NO_RANDOM.to_owned())?,
+            seal: Arc::new(StateSealer::new(&egress)?),
+            egress,
             parked: Parked::new(limits.parked_calls, limits.request_state_lifetime),
             homes: Homes::new(limits.parked_calls, limits.request_state_lifetime),
             held: tasks::new_held(limits.request_state_lifetime),
-            // Keys are also progress tokens, which some servers take for missing when they are 0.
-            keys: AtomicU64::new(1),
             listens: Quota::new(limits.listen_streams),
             holders: Holders::default(),
             dialect_sessions: dialect::Sessions::new(limits.sessions),

@@ -8,47 +8,48 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::Shard;
-use super::link_cell::LinkCell;
-use super::partings;
-use super::quiet::Quiet;
 use super::session::{Face, Session};
-use super::upstream::Upstream;
+use upstream::Upstream;
+use upstream::per_caller::PerCaller;
+use upstream::pool::LinkCell;
+use upstream::quiet::Quiet;
 
 /// How long a server may take over the goodbye.
 const GOODBYE: Duration = Duration::from_secs(10);
 
 /// Lets go of a server once the calls that have begun are over, or their time is.
-pub(super) fn end_upstream(shard: &Shard, upstream: &Arc<Upstream>) {
+pub(super) fn end_upstream(shard: &Shard, one: &PerCaller) {
+    let upstream = &one.common;
     tracing::info!(server = %upstream.name(), "it is no longer configured: calls in flight may finish");
-    upstream.leaving.stop();
-    let family = upstream.family();
+    upstream.server.leaving.stop();
+    let family = one.family();
     for one in &family {
-        one.leaving.stop();
-        if let Some(grant) = &one.grant {
+        one.server.leaving.stop();
+        if let Some(grant) = &one.server.grant {
             grant.leave();
         }
     }
     let (shard, upstream) = (shard.clone(), upstream.clone());
     tokio::spawn(async move {
         let is_needed = || cells(&shard, &family).iter().any(|cell| cell.is_needed());
-        wait_for_rest(&shard, &upstream.quiet, upstream.spec.timeouts.overall, is_needed).await;
+        wait_for_rest(&shard, &upstream.server.quiet, upstream.server.spec.timeouts.overall, is_needed).await;
         for one in &family {
-            one.end();
+            one.server.end();
         }
         let mut all = JoinSet::new();
         for cell in cells(&shard, &family) {
             cell.retire();
             let shard = shard.clone();
-            all.spawn(async move { cell.close(&shard).await });
+            all.spawn(async move { cell.close(&shard.egress).await });
         }
         for session in shard.gateway.sessions.all() {
-            session.leave(upstream.spec.id);
+            session.leave(upstream.server.spec.id);
         }
         let closed = async { while all.join_next().await.is_some() {} };
         if tokio::time::timeout(GOODBYE, closed).await.is_err() {
             tracing::debug!(server = %upstream.name(), "it took too long over its goodbye");
         }
-        shard.gateway.upstreams.remove(upstream.spec.id);
+        shard.gateway.upstreams.remove(upstream.server.spec.id);
         for one in &family {
             one.forget_all();
         }
@@ -71,7 +72,7 @@ impl Session {
 /// All links to a server, as all its callers have it.
 fn cells(shard: &Shard, family: &[Arc<Upstream>]) -> Vec<Arc<LinkCell>> {
     let sessions = shard.gateway.sessions.all();
-    let id = family.first().map(|upstream| upstream.spec.id);
+    let id = family.first().map(|upstream| upstream.server.spec.id);
     let own = sessions.iter().filter_map(|session| session.own_cell(id?));
     family.iter().flat_map(|upstream| upstream.cells()).chain(own).collect()
 }
@@ -86,8 +87,8 @@ pub(super) fn end_session(shard: &Shard, session: &Arc<Session>) {
     let shard = shard.clone();
     tokio::spawn(async move {
         let patience = shard.gateway.snapshot.limits.call_timeout;
-        wait_for_rest(&shard, &session.quiet, patience, || session.is_busy()).await;
-        partings::beside(async move { session.end(&shard).await });
+        wait_for_rest(&shard, &session.requests.quiet, patience, || session.requests.is_busy()).await;
+        upstream::parting::beside(async move { session.end(&shard).await });
     });
 }
 

@@ -17,12 +17,12 @@ use transport::net::{Body, BodySender};
 
 use super::Shard;
 use super::identity::Identity;
-use super::quota::Permit;
 use super::streams::event;
 use super::tasks;
-use super::topics::{self, Heard, Listening, Told};
 use super::view_cell::ViewCell;
 use super::withdrawn::Holding;
+use upstream::quota::Permit;
+use upstream::subscriptions::topics::{Heard, Listener, Listening, Told};
 
 /// How many notices may wait for a slow client.
 const BEHIND: usize = 256;
@@ -191,7 +191,7 @@ pub(crate) fn open(
 pub(crate) fn permit(shard: &Shard, identity: &Identity) -> Result<Permit, Fault> {
     let listens = &shard.gateway.listens;
     listens.resize(shard.gateway.snapshot.limits.listen_streams);
-    listens.take(identity).map_err(|full| {
+    listens.take(identity.holder()).map_err(|full| {
         Fault::gateway(full.describe("streams of notices", "limits.listenStreams")).with_status(503)
     })
 }
@@ -205,7 +205,7 @@ pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, mut filter: Filter, id
     // Whatever changes after the acknowledgement is told, so the upstreams have to listen before it.
     let settled = async {
         for one in &listening {
-            one.place().settled().await;
+            one.handle().settled().await;
         }
         for one in &following {
             one.settled().await;
@@ -215,8 +215,8 @@ pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, mut filter: Filter, id
         _ = tokio::time::timeout(PATIENCE, settled) => {}
         () = sink.gone() => return,
     }
-    for place in listening.iter().map(Listening::place) {
-        filter.leave_out(place.upstream().spec.id, &place.refused());
+    for one in listening.iter().map(Listening::handle) {
+        filter.leave_out(one.server().spec.id, &one.refused());
     }
     if !sink.send(acknowledged(id, &filter.honoured())).await {
         return;
@@ -237,12 +237,12 @@ pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, mut filter: Filter, id
                 seen = now;
             }
             Some(told) = next(&mut heard) => {
-                if !sink.send(told.under(id)).await {
+                if !sink.send(told_under(&told, id)).await {
                     return;
                 }
             }
             Some(told) = of_tasks.recv() => {
-                if !sink.send(told.under(id)).await {
+                if !sink.send(told_under(&told, id)).await {
                     return;
                 }
             }
@@ -261,14 +261,17 @@ pub(crate) async fn serve(shard: &Shard, cell: &ViewCell, mut filter: Filter, id
 /// Listens to the resources of a filter at their upstreams.
 fn follow(shard: &Shard, cell: &ViewCell, filter: &Filter) -> (Vec<Listening>, Vec<Heard>) {
     let whose = cell.whose.as_ref();
-    let join = |(owner, uris)| topics::listen(shard, &shard.gateway.upstream_by(owner, whose), uris);
+    let join = |(owner, uris)| {
+        let (listener, heard) = Listener::by_stream(uris);
+        (shard.gateway.upstream_by(owner, whose).listen(&shard.egress, listener), heard)
+    };
     filter.by_owner().into_iter().map(join).unzip()
 }
 
 /// Returns when one of the upstreams is no longer configured.
 async fn any_leaves(listening: &[Listening]) {
     let mut leaving: Vec<_> =
-        listening.iter().map(|one| Box::pin(one.place().upstream().leaving.stopped())).collect();
+        listening.iter().map(|one| Box::pin(one.handle().server().leaving.stopped())).collect();
     std::future::poll_fn(|context| {
         let is_over = leaving.iter_mut().any(|one| one.as_mut().poll(context).is_ready());
         if is_over { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
@@ -289,16 +292,13 @@ async fn next(heard: &mut [Heard]) -> Option<Told> {
     .await
 }
 
-impl Told {
-    /// The notice under the client's own subscription.
-    fn under(&self, id: &Id) -> Bytes {
-        match self {
-            Self::Notice(frame) => under(frame, id),
-            Self::Missed(uri) => {
-                let params =
-                    format!("\"uri\":{},\"_meta\":{{\"{}\":{id}}}", quote(uri), meta::SUBSCRIPTION_ID);
-                notice(Notice::ResourceUpdated.name(), params.as_bytes())
-            }
+/// What is heard, under the client's own subscription.
+fn told_under(told: &Told, id: &Id) -> Bytes {
+    match told {
+        Told::Notice(frame) => under(frame, id),
+        Told::Missed(uri) => {
+            let params = format!("\"uri\":{},\"_meta\":{{\"{}\":{id}}}", quote(uri), meta::SUBSCRIPTION_ID);
+            notice(Notice::ResourceUpdated.name(), params.as_bytes())
         }
     }
 }

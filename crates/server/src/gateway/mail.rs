@@ -3,7 +3,7 @@
 
 use tokio::sync::mpsc;
 
-use super::link::Inbound;
+use upstream::link::Inbound;
 
 /// How many letters may wait for a call.
 const LETTERS: usize = 64;

@@ -15,8 +15,8 @@ use tokio::sync::oneshot;
 
 use super::Shard;
 use super::identity::Identity;
-use super::upstream::{Kind, Upstream};
 use crate::manage::{Changes, Differences, Known, Refusal, Standing};
+use upstream::{Kind, Upstream};
 
 /// How long a server may take to say what it offers.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -140,7 +140,7 @@ fn upstream(shard: &Shard, identity: &Identity, name: &str) -> Option<Arc<Upstre
 
 /// The clients that it is asked for: those for whom it was asked first.
 fn kind(upstream: &Upstream) -> Kind {
-    let era = if upstream.over_http() { newest_stateless() } else { newest_handshake() };
+    let era = if upstream.server.over_http() { newest_stateless() } else { newest_handshake() };
     Kind { era, capabilities: Bytes::from_static(b"{}") }
 }
 
@@ -152,7 +152,7 @@ pub(crate) fn status(shard: &Shard, identity: &Identity, name: &str) -> Value {
     let offer = upstream.offer(&kind(&upstream));
     let (known, cells) = (offer.part().offer, upstream.cells());
     let tools = known.as_ref().map_or(0, |offer| offer.list(ListKind::Tools).len());
-    let is_open = upstream.is_native() || cells.iter().any(|cell| cell.current().is_some());
+    let is_open = upstream.server.is_native() || cells.iter().any(|cell| cell.current().is_some());
     let (status, error) = match known {
         Ok(_) if is_open => ("connected", None),
         Ok(_) => ("disconnected", None),
@@ -175,15 +175,15 @@ pub(crate) async fn tools(
     fresh: bool,
 ) -> Result<Vec<Value>, String> {
     let upstream = upstream(shard, identity, name).ok_or("it is switched off")?;
-    let (kind, told) = (kind(&upstream), |e| upstream.told(&e));
+    let (kind, told) = (kind(&upstream), |e| upstream.server.told(&e));
     let (offer, cell) = (upstream.offer(&kind), upstream.shared_link(&kind));
     let asking = async {
         if offer.part().offer.is_err() {
-            let mut done = offer.fetch(shard, cell);
+            let mut done = offer.fetch(&shard.egress, cell);
             let _ = done.changed().await;
         } else if fresh {
-            let link = cell.get(shard).await.map_err(told)?;
-            if !offer.refresh(shard, &link).await {
+            let link = cell.get(&shard.egress).await.map_err(told)?;
+            if !offer.refresh(&shard.egress, &link).await {
                 return Err("it could not be asked again; see the log".to_owned());
             }
         }

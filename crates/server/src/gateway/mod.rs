@@ -1,99 +1,80 @@
-//! The gateway: clients' sessions, upstreams' links, and the loop between them that asks the engine what to do.
+//! The gateway: clients' sessions and views, and the loop between them and `upstream` that asks the engine what to do.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `run`, `farewell` | starting and ending it all |
+//! | `run`, `farewell`, `partings` | starting and ending it all; the last goodbye to servers |
 //! | `lasting`, `threads` | what stays when the configuration changes; what each thread has of it now |
-//! | `reload`, `takeover`, `leaving`, `quiet`, `remade` | a new configuration while serving: read, put in force; servers and sessions that end with it, once nothing runs there; resources of servers that are others now |
+//! | `reload`, `takeover`, `leaving`, `remade` | a new configuration while serving: read, put in force; servers and sessions that end with it, once nothing runs there; resources of servers that are others now |
 //! | `http/` | clients over Streamable HTTP and HTTP+SSE |
 //! | `dialect/` | clients of endpoints that behave as another system does |
 //! | `stdio` | the one client over stdin and stdout |
 //! | `lines`, `lines_stateless` | a client whose messages come in order one way and go out another: of `stdio`, or of HTTP+SSE |
 //! | `in_flight` | how many calls at once |
 //! | `in_session`, `stateless` | what a message comes to, whichever of the two brought it |
-//! | `session`, `usage`, `newborn`, `sessions`, `streams`, `subscriptions`, `requests` | what a client of a handshake era has here |
+//! | `session`, `usage`, `newborn`, `sessions`, `streams`, `open_requests`, `subscriptions`, `log_level` | what a client of a handshake era has here |
+//! | `link_user`, `asker`, `changed` | a session as links to servers know it; who asks its client; how it is told of changes |
 //! | `manage`, `deeds` | what the management API does with all this, and what is written down of it |
 //! | `shut` | servers of which a session may use nothing |
 //! | `identity`, `client_label`, `rates`, `refusals`, `record` | who asks, how often, and what is written down of it |
 //! | `withdrawn` | credentials that end, and with them what they have opened |
-//! | `call`, `caller`, `mail` | one forwarded request: the engine's exchange, performed |
+//! | `call`, `caller`, `said`, `mail`, `late` | one forwarded request: the engine's exchange, performed |
 //! | `unchecked` | tools whose arguments nobody checks here |
 //! | `deliver`, `relist` | over which link its request goes; its upstream's lists read again when those were old |
-//! | `parked`, `lease` | calls that wait for a client without a session, links that such a call has for itself |
-//! | `quota` | how much of what all share one caller may hold: sessions, streams, parked calls |
-//! | `listen`, `topics` | streams of notices for stateless clients; resources that clients listen to |
-//! | `follower`, `telling` | one server told of them, and heard; links of one call told of them |
-//! | `views`, `view_cell`, `revision`, `offers` | what clients see, kept up to date |
+//! | `parked`, `lease` | calls that wait for a client without a session, and which of them have a link for themselves |
+//! | `listen` | streams of notices for stateless clients |
+//! | `views`, `view_cell`, `revision`, `audience` | what clients see, kept up to date |
 //! | `apart` | servers that each caller has for itself, since it allowed them to be used |
-//! | `upstreams`, `upstream`, `place`, `link`, `wire`, `reply`, `link_cell`, `pump`, `changes` | links to servers, and what those say, asked and unasked |
-//! | `embedded/` | servers that live in the binary |
-//! | `outbox` | what servers are told without waiting |
-//! | `sending`, `probe` | requests over a link; whether a refusal says that the server is another now |
 //! | `consent` | servers that want the consent of their users: what clients are told, what is asked again |
-//! | `ladder`, `greeting`, `opening` | in which era and over which transport a server is spoken to |
-//! | `partings` | letting go of sessions and links without keeping anybody waiting |
 //! | `memory` | giving it back after the start and after a rush |
 //! | `tasks/` | calls that became tasks: what is kept for them, and who hears of them |
-//! | `seal` | states and ids that nobody can forge or guess |
+//! | `seal`, `sealer` | states and ids that nobody can forge or guess |
 //!
 //! Which versions differ in what is read from rows of `proto::era`; what is allowed and where a request goes is decided
 //! in `engine`.
 
 mod apart;
-mod bulletin;
+mod asker;
+mod audience;
 mod call;
 mod caller;
-mod changes;
+mod changed;
 mod client_label;
 mod consent;
 mod deeds;
 mod deliver;
 mod dialect;
-mod embedded;
 mod farewell;
-mod follower;
-pub(crate) mod greeting;
 mod http;
 mod identity;
 mod in_flight;
 mod in_session;
-pub(crate) mod ladder;
 mod lasting;
 mod late;
 mod lease;
 mod leaving;
 mod lines;
 mod lines_stateless;
-mod link;
-mod link_cell;
+mod link_user;
 mod listen;
+mod log_level;
 mod mail;
 pub(crate) mod manage;
 mod memory;
 mod newborn;
-mod offers;
-mod opening;
-mod outbox;
+mod open_requests;
 mod parked;
 mod partings;
-pub(crate) mod place;
-mod probe;
-mod pump;
-mod quiet;
-mod quota;
 mod rates;
 mod record;
 mod refusals;
 mod relist;
 pub(crate) mod reload;
 mod remade;
-mod reply;
-mod requests;
 mod revision;
 pub(crate) mod run;
 mod said;
 mod seal;
-mod sending;
+mod sealer;
 mod session;
 mod sessions;
 mod shut;
@@ -103,28 +84,21 @@ mod streams;
 mod subscriptions;
 mod takeover;
 mod tasks;
-mod telling;
 mod threads;
-mod topics;
 mod unchecked;
-mod upstream;
-mod upstreams;
 mod usage;
 mod view_cell;
 mod views;
-mod wire;
 mod withdrawn;
 
 use std::net::IpAddr;
 use std::ops::Deref;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ::http::HeaderMap;
-use bytes::Bytes;
 use engine::catalogue::UpstreamId;
-use engine::config::{Config, Limits, RateLimit, RateMethods, RatePer};
+use engine::config::{Config, RateLimit, RateMethods, RatePer};
 use engine::exchange::{Binding, Sealer};
 use engine::{ClientAddress, Snapshot};
 use proto::era::{Asks, Era};
@@ -132,18 +106,12 @@ use proto::rpc::FrameLimits;
 
 use crate::auth::Authenticator;
 use crate::manage::Standing;
-pub(crate) use embedded::offered;
 use lasting::{Lasting, Outside};
 use rates::{ManageRates, Rates};
 pub(crate) use threads::Shard;
-use upstream::{Kind, Upstream};
-
-/// Who the gateway is towards upstreams.
-const CLIENT_INFO: &str = concat!("{\"name\":\"dragoman\",\"version\":\"", env!("CARGO_PKG_VERSION"), "\"}");
+use upstream::{NO_RANDOM, Upstream, embedded};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-
-const NO_RANDOM: &str = "the operating system gives no random numbers";
 
 /// The gateway under one configuration.
 pub(crate) struct Gateway {
@@ -172,6 +140,8 @@ impl Gateway {
         let config = standing.config();
         let snapshot = Arc::new(Snapshot::compile(config, VERSION));
         let lasting = Arc::new(Lasting::new(&snapshot, manage_rates(config)?, outside)?);
+        let audience: Weak<Lasting> = Arc::downgrade(&lasting);
+        lasting.egress.set_audience(audience);
         let rates = Arc::new(configured_rates(config)?);
         Ok(Self::over(lasting, (standing, snapshot), door, rates))
     }
@@ -202,7 +172,7 @@ impl Gateway {
     }
 
     fn next_key(&self) -> u64 {
-        self.keys.fetch_add(1, Ordering::Relaxed)
+        self.egress.next_key()
     }
 
     fn upstream(&self, id: UpstreamId) -> Arc<Upstream> {
@@ -210,7 +180,7 @@ impl Gateway {
     }
 
     fn frame_limits(&self) -> FrameLimits {
-        frame_limits(&self.snapshot.limits)
+        engine::snapshot::frame_limits(&self.snapshot.limits)
     }
 
     /// What states of `era` are bound to; the clock is only asked where there are states.
@@ -276,18 +246,4 @@ fn manage_rates(config: &Config) -> Result<Option<ManageRates>, String> {
     let new = |per, whose: &str| new_rates(&[limit(per)], |_| format!("management, by {whose}"));
     let (known, refused) = (new(RatePer::Principal, "principal")?, new(RatePer::Ip, "address")?);
     Ok(Some(ManageRates { known, refused }))
-}
-
-fn frame_limits(limits: &Limits) -> FrameLimits {
-    let depth = u32::try_from(limits.json_depth).unwrap_or(u32::MAX).min(proto::json::MAX_DEPTH);
-    FrameLimits { depth, batch: limits.batch }
-}
-
-/// The gateway's own params of `initialize` on a link that several clients share.
-fn own_hello(kind: &Kind) -> Bytes {
-    let capabilities = String::from_utf8_lossy(&kind.capabilities);
-    let version = proto::json::quote(kind.era.version);
-    Bytes::from(format!(
-        "{{\"protocolVersion\":{version},\"capabilities\":{capabilities},\"clientInfo\":{CLIENT_INFO}}}"
-    ))
 }

@@ -78,7 +78,8 @@ impl Drop for Newborn {
 impl Session {
     /// Makes a session and finds its view.
     pub(crate) async fn introduce(shard: &Shard, birth: Birth) -> (Newborn, Arc<View>) {
-        let session = Newborn::new(shard, Self::new(birth, &shard.gateway.snapshot.limits));
+        let session =
+            Newborn::new(shard, Self::new(birth, &shard.gateway.snapshot.limits, shard.gateway.seal.clone()));
         let view = session.find_view(shard).await.view();
         (session, view)
     }

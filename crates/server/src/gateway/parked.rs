@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use super::call::Call;
-use super::quota::{Permit, Quota, QuotaError};
+use upstream::quota::{Permit, Quota, QuotaError};
 
 /// All parked calls.
 pub(crate) struct Parked {
@@ -36,7 +36,7 @@ impl Parked {
     /// Keeps a call until its client comes back, and lets it hear its upstream meanwhile. When too many wait it is dropped,
     /// which tells its upstream.
     pub(crate) fn keep(&self, ticket: Ticket, mut call: Box<Call>) -> Result<(), QuotaError> {
-        let permit = self.quota.take(call.caller.identity())?;
+        let permit = self.quota.take(call.caller.identity().holder())?;
         call.wait_with_lease()?;
         let (wanted, asked_for) = oneshot::channel();
         let (server, until) = (call.server_name().clone(), Instant::now() + self.lifetime);

@@ -21,11 +21,11 @@ impl Call {
         let offer = self.upstream.offer(kind);
         if self.caller.era() == link.era {
             // Who sends such headers itself reads the list again itself; what it then reads shall be new.
-            tokio::spawn(async move { offer.refresh(&shard, &link).await });
+            tokio::spawn(async move { offer.refresh(&shard.egress, &link).await });
             return false;
         }
         let deadline = self.exchange.deadline();
-        let refreshed = tokio::time::timeout_at(deadline.into(), offer.refresh(&shard, &link)).await;
+        let refreshed = tokio::time::timeout_at(deadline.into(), offer.refresh(&shard.egress, &link)).await;
         if !matches!(refreshed, Ok(true)) {
             return false;
         }
@@ -34,7 +34,7 @@ impl Call {
         let frame = self.exchange.request().clone();
         let ids = TaskIds::new(&*gateway, self.caller.owner(), kind.era);
         match dispatch(&frame, &view, info, ids) {
-            Ok(Dispatch::Forward(route)) if route.upstream == self.upstream.spec.id => {
+            Ok(Dispatch::Forward(route)) if route.upstream == self.upstream.server.spec.id => {
                 let server = view.upstream_era(route.upstream).unwrap_or(kind.era);
                 // The client's own headers followed the list that it knows; its body is what counts.
                 let request = Request::in_session(frame, (route, server), info, None);

@@ -10,12 +10,13 @@ use proto::rpc::Frame;
 use tokio::time::{Instant, timeout_at};
 
 use super::Shard;
-use super::requests::request;
+use super::link_user::weak_user;
 use super::session::Session;
 use super::subscriptions::{Followed, Subscribed};
-use super::topics;
-use super::upstream::Upstream;
 use super::view_cell::ViewCell;
+use upstream::Upstream;
+use upstream::link::requests::request;
+use upstream::subscriptions::topics::Listener;
 
 /// What became of a server within a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +35,7 @@ impl Fate {
         let snapshot = shard.gateway.current.load();
         let ids = &snapshot.profiles[profile].upstreams;
         let mut names = ids.iter().filter_map(|id| snapshot.upstream(*id)).map(|spec| &spec.name);
-        if ids.contains(&upstream.spec.id) {
+        if ids.contains(&upstream.server.spec.id) {
             Self::Same
         } else if names.any(|name| name == upstream.name()) {
             Self::Changed
@@ -112,12 +113,14 @@ async fn listen(
     uri: &str,
 ) -> Option<Followed> {
     let upstream = shard.gateway.upstream_by(owner, cell.whose.as_ref());
-    let link = session.link(shard, &upstream).await.ok()?;
+    let link = session.link(&shard.egress, &upstream).await.ok()?;
     let how = if link.era.has_sessions() {
         let params = format!("\"uri\":{}", quote(uri));
-        request(shard, &link, Method::Subscribe, &params).await.then_some(Subscribed::Taken)?
+        request(&shard.egress, &link, Method::Subscribe, &params).await.then_some(Subscribed::Taken)?
     } else {
-        Subscribed::Kept(topics::listen_for(shard, &upstream, uri.to_owned(), session))
+        Subscribed::Kept(
+            upstream.listen(&shard.egress, Listener::by_session(uri.to_owned(), weak_user(session))),
+        )
     };
     Some(Followed { upstream, how })
 }

@@ -25,8 +25,8 @@ use super::lasting::Outside;
 use super::manage::Kept;
 use super::reload::{self, Origin, Sources};
 use super::threads::Thread;
-use super::upstream::{Kind, Upstream};
 use super::{Gateway, Shard, apart, memory, partings, stdio, withdrawn};
+use upstream::{Kind, Upstream};
 
 /// How long the last calls may take to be written down.
 const LAST_RECORDS: Duration = Duration::from_secs(5);
@@ -150,7 +150,10 @@ pub(crate) fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
             let own = thread.now();
             let outcome = stdio::serve(&own, profile).await;
             shard.stop.stop();
-            tokio::join!(own.gateway.supervisor.shutdown(Duration::from_secs(5)), partings::farewell(&own));
+            tokio::join!(
+                own.gateway.egress.supervisor.shutdown(Duration::from_secs(5)),
+                partings::farewell(&own)
+            );
             outcome
         }
     });
@@ -162,7 +165,8 @@ pub(crate) fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
 fn look_after(thread: &Arc<Thread>, stop: Stop, sources: Sources) {
     let own = thread.now();
     until_signal(stop);
-    warm(&own, &own.gateway.upstreams.all());
+    let all: Vec<_> = own.gateway.upstreams.all().iter().map(|one| one.common.clone()).collect();
+    warm(&own, &all);
     sweep(thread.clone());
     reload::start(thread.clone(), sources);
     withdrawn::watch(thread.clone());
@@ -271,9 +275,9 @@ pub(super) fn warm(shard: &Shard, upstreams: &[Arc<Upstream>]) {
     for upstream in upstreams {
         let (shard, upstream) = (shard.clone(), upstream.clone());
         tokio::spawn(async move {
-            let era = if upstream.over_http() { newest_stateless() } else { newest_handshake() };
+            let era = if upstream.server.over_http() { newest_stateless() } else { newest_handshake() };
             let kind = Kind { era, capabilities: bytes::Bytes::from_static(b"{}") };
-            let mut done = upstream.offer(&kind).fetch(&shard, upstream.shared_link(&kind));
+            let mut done = upstream.offer(&kind).fetch(&shard.egress, upstream.shared_link(&kind));
             let _ = done.changed().await;
         });
     }
@@ -318,11 +322,11 @@ fn tidy_up(shard: &Shard) {
     shard.gateway.sessions.sweep(shard);
     apart::shed(shard, shard.gateway.snapshot.limits.session_idle);
     for upstream in &shard.gateway.upstreams.families() {
-        upstream.rest_idle(shard, shard.gateway.snapshot.limits.session_idle);
-        upstream.shed(shard);
+        upstream.rest_idle(&shard.egress, shard.gateway.snapshot.limits.session_idle);
+        upstream.links.shed(&shard.egress);
         for (offer, link) in upstream.old_offers() {
             let shard = shard.clone();
-            tokio::spawn(async move { offer.renew(&shard, &link).await });
+            tokio::spawn(async move { offer.renew(&shard.egress, &link).await });
         }
     }
 }

@@ -14,24 +14,27 @@ use parking_lot::Mutex;
 use proto::bridge::shape;
 use proto::era::{ClientHello, Era};
 use proto::mcp::{Method, Notice};
-use proto::rpc::{Frame, Id};
-use tokio::sync::{mpsc, oneshot};
+use proto::rpc::Frame;
+use tokio::sync::mpsc;
 use transport::up::{LinkError, Owner};
 
 use super::Shard;
+use super::asker::Asker;
 use super::client_label;
 use super::identity::Identity;
-use super::link::{Asker, OpenLink};
-use super::link_cell::LinkCell;
+use super::link_user::{user, weak_user};
 use super::mail::Mail;
-use super::quiet::Quiet;
-use super::requests::request;
+use super::open_requests::OpenRequests;
+use super::sealer::StateSealer;
 use super::streams::Streams;
 use super::subscriptions::Followed;
-use super::upstream::{Kind, Upstream};
 use super::usage::Usage;
 use super::view_cell::ViewCell;
 use super::withdrawn::Until;
+use upstream::link::OpenLink;
+use upstream::link::requests::request;
+use upstream::pool::LinkCell;
+use upstream::{Egress, Kind, Upstream};
 
 /// How many questions may wait for one client.
 const MAX_ASKS: usize = 64;
@@ -54,17 +57,10 @@ pub(super) struct Used {
 impl Used {
     /// Whether it is the session's own, opened before anybody knew better, and a shared one would be as good.
     fn needs_not_be_own(&self, upstream: &Upstream) -> bool {
-        self.cell.is_own() && upstream.spec.affinity == Affinity::Auto && !upstream.may_ask_by_requests()
+        self.cell.is_own()
+            && upstream.server.spec.affinity == Affinity::Auto
+            && !upstream.server.may_ask_by_requests()
     }
-}
-
-/// Why a request cannot begin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Busy {
-    /// One with its id is open.
-    Id,
-    /// So many are, which is all that there may be.
-    Full(usize),
 }
 
 /// One client's session.
@@ -92,14 +88,13 @@ pub(crate) struct Session {
     /// Raised while `links` is locked, and never lowered.
     ended: AtomicBool,
     pub(crate) asks: Mutex<Asks<Asker>>,
-    calls: Mutex<Vec<(Id, oneshot::Sender<Option<Frame>>)>>,
-    max_calls: usize,
-    /// Is told when no request is open any more.
-    pub(super) quiet: Quiet,
+    /// Its requests that are open.
+    pub(crate) requests: OpenRequests,
     level: Mutex<Option<Bytes>>,
     /// What the client listens to.
     pub(super) subscriptions: Mutex<HashMap<String, Followed>>,
     pub(super) usage: Usage,
+    pub(super) sealer: Arc<StateSealer>,
 }
 
 /// What a session begins with.
@@ -113,7 +108,7 @@ pub(crate) struct Birth {
 }
 
 impl Session {
-    pub(crate) fn new(birth: Birth, limits: &Limits) -> Arc<Self> {
+    pub(crate) fn new(birth: Birth, limits: &Limits, sealer: Arc<StateSealer>) -> Arc<Self> {
         let Birth { id, profile, mut identity, era, hello, face } = birth;
         identity.program = hello.info.as_deref().and_then(client_label::program);
         let capabilities =
@@ -135,12 +130,11 @@ impl Session {
             links: Mutex::default(),
             ended: AtomicBool::new(false),
             asks: Mutex::new(Asks::new(MAX_ASKS, limits.request_state_lifetime)),
-            calls: Mutex::default(),
-            quiet: Quiet::default(),
-            max_calls: limits.calls_per_session,
+            requests: OpenRequests::new(limits.calls_per_session),
             level: Mutex::default(),
             subscriptions: Mutex::default(),
             usage: Usage::new(),
+            sealer,
         })
     }
 
@@ -177,17 +171,17 @@ impl Session {
     fn used_link(self: &Arc<Self>, upstream: &Arc<Upstream>) -> Arc<Used> {
         let mut links = self.links.lock();
         // Callers may be apart there by now.
-        if links.get(&upstream.spec.id).is_some_and(|used| !used.cell.is_to(upstream)) {
-            links.remove(&upstream.spec.id);
+        if links.get(&upstream.server.spec.id).is_some_and(|used| !used.cell.is_to(&upstream.server)) {
+            links.remove(&upstream.server.spec.id);
         }
-        let used = links.entry(upstream.spec.id).or_insert_with(|| {
-            let own = match upstream.spec.affinity {
+        let used = links.entry(upstream.server.spec.id).or_insert_with(|| {
+            let own = match upstream.server.spec.affinity {
                 Affinity::Shared => false,
                 Affinity::Session => true,
-                Affinity::Auto => self.can_be_asked && upstream.may_ask_by_requests(),
+                Affinity::Auto => self.can_be_asked && upstream.server.may_ask_by_requests(),
             };
             let cell = if own {
-                upstream.own_link(&self.kind, self.params.clone(), self)
+                upstream.own_link(&self.kind, self.params.clone(), weak_user(self))
             } else {
                 upstream.shared_link(&self.kind)
             };
@@ -201,12 +195,12 @@ impl Session {
     }
 
     /// Goes over to the shared link.
-    async fn share_link(&self, shard: &Shard, upstream: &Arc<Upstream>) -> Arc<Used> {
+    async fn share_link(&self, egress: &Egress, upstream: &Arc<Upstream>) -> Arc<Used> {
         let used = Arc::new(Used { cell: upstream.shared_link(&self.kind), joined: AtomicU64::new(0) });
-        let old = self.links.lock().insert(upstream.spec.id, used.clone());
+        let old = self.links.lock().insert(upstream.server.spec.id, used.clone());
         if let Some(old) = old.filter(|old| old.cell.is_own()) {
             old.cell.retire();
-            old.cell.close(shard).await;
+            old.cell.close(egress).await;
         }
         used
     }
@@ -214,43 +208,43 @@ impl Session {
     /// The link to an upstream, if it is open and knows this session.
     pub(crate) fn ready_link(&self, upstream: &Upstream) -> Option<Arc<OpenLink>> {
         let links = self.links.lock();
-        let used = links.get(&upstream.spec.id).filter(|used| used.cell.is_to(upstream))?;
+        let used = links.get(&upstream.server.spec.id).filter(|used| used.cell.is_to(&upstream.server))?;
         used.cell.current().filter(|link| used.joined.load(Ordering::Acquire) == link.id)
     }
 
     /// The open link to an upstream, which knows this session's log level and subscriptions.
     pub(crate) async fn link(
         self: &Arc<Self>,
-        shard: &Shard,
+        egress: &Egress,
         upstream: &Arc<Upstream>,
     ) -> Result<Arc<OpenLink>, LinkError> {
         let mut used = self.used_link(upstream);
-        let mut link = used.cell.get(shard).await?;
+        let mut link = used.cell.get(egress).await?;
         if used.needs_not_be_own(upstream) {
-            used = self.share_link(shard, upstream).await;
-            link = used.cell.get(shard).await?;
+            used = self.share_link(egress, upstream).await;
+            link = used.cell.get(egress).await?;
         }
         if used.joined.swap(link.id, Ordering::AcqRel) != link.id {
-            link.add_user(self);
-            self.tell_state(shard, &link).await;
+            link.add_user(&user(self));
+            self.tell_state(egress, &link).await;
         }
         Ok(link)
     }
 
     /// Tells a link that is new to this session what the session has asked for before. Where there are no sessions, each
     /// request says it.
-    async fn tell_state(&self, shard: &Shard, link: &Arc<OpenLink>) {
-        if !link.era.has_sessions() || self.shuts(link.upstream.spec.id) {
+    pub(super) async fn tell_state(&self, egress: &Egress, link: &Arc<OpenLink>) {
+        if !link.era.has_sessions() || self.shuts(link.server.spec.id) {
             return;
         }
         if self.needs_level(link) {
-            self.tell_level(shard, link).await;
+            self.tell_level(egress, link).await;
         }
         let view = self.view().map(|cell| cell.view());
         for uri in self.taken() {
-            if view.as_ref().and_then(|v| v.resource_owner(&uri)) == Some(link.upstream.spec.id) {
+            if view.as_ref().and_then(|v| v.resource_owner(&uri)) == Some(link.server.spec.id) {
                 let params = format!("\"uri\":{}", proto::json::quote(&uri));
-                request(shard, link, Method::Subscribe, &params).await;
+                request(egress, link, Method::Subscribe, &params).await;
             }
         }
     }
@@ -259,7 +253,7 @@ impl Session {
     pub(crate) async fn set_level(&self, shard: &Shard, level: Bytes) {
         *self.level.lock() = Some(level);
         for link in self.open_links().iter().filter(|link| self.needs_level(link)) {
-            self.tell_level(shard, link).await;
+            self.tell_level(&shard.egress, link).await;
         }
     }
 
@@ -288,44 +282,6 @@ impl Session {
         }
     }
 
-    /// Registers a request so that it can be cancelled.
-    pub(crate) fn begin_call(&self, id: &Id) -> Result<oneshot::Receiver<Option<Frame>>, Busy> {
-        let mut calls = self.calls.lock();
-        if calls.iter().any(|(open, _)| open == id) {
-            return Err(Busy::Id);
-        }
-        if calls.len() >= self.max_calls {
-            return Err(Busy::Full(self.max_calls));
-        }
-        let (tx, rx) = oneshot::channel();
-        calls.push((id.clone(), tx));
-        Ok(rx)
-    }
-
-    pub(crate) fn end_call(&self, id: &Id) {
-        drop(self.take_call(id));
-    }
-
-    fn take_call(&self, id: &Id) -> Option<oneshot::Sender<Option<Frame>>> {
-        let mut calls = self.calls.lock();
-        let at = calls.iter().position(|(open, _)| open == id)?;
-        let (_, call) = calls.swap_remove(at);
-        if calls.is_empty() {
-            self.quiet.note();
-        }
-        Some(call)
-    }
-
-    /// Passes a client's cancellation to the request that it names.
-    pub(crate) fn cancel(&self, notice: Frame) {
-        let id = notice.param("requestId").ok().flatten().map(|span| span.share(notice.text()));
-        let id = id.and_then(|id| Id::from_json(id).ok());
-        let call = id.and_then(|id| self.take_call(&id));
-        if let Some(call) = call {
-            let _ = call.send(Some(notice));
-        }
-    }
-
     /// Says something to the client that belongs to no request. `keep` lets it wait for a client that does not listen.
     pub(crate) fn tell(&self, message: Bytes, keep: bool) {
         match &self.face {
@@ -340,7 +296,7 @@ impl Session {
     /// standard does not know, also over shared links that no other session uses: only there it is clear who speaks.
     pub(crate) fn broadcast(&self, shard: &Shard, message: &Frame, foreign: bool) {
         let open = self.open_links();
-        let alone = |link: &OpenLink| link.users().iter().all(|user| std::ptr::eq(&raw const **user, self));
+        let alone = |link: &OpenLink| link.users().iter().all(|user| user.attribution() == self.attribution);
         for link in open.iter().filter(|link| link.own || (foreign && alone(link))) {
             let said = if link.era == self.kind.era {
                 Some(message.text().clone())
@@ -348,7 +304,7 @@ impl Session {
                 shape::client_notification(message, self.kind.era, link.era)
             };
             if let Some(text) = said {
-                link.say(shard, text);
+                link.say(&shard.egress, text);
             }
         }
     }
@@ -359,11 +315,6 @@ impl Session {
         links.values().filter(|used| used.cell.is_own()).map(|used| used.cell.clone()).collect()
     }
 
-    /// Whether a request is open.
-    pub(crate) fn is_busy(&self) -> bool {
-        !self.calls.lock().is_empty()
-    }
-
     /// Notes that it is used.
     pub(crate) fn touch(&self) {
         self.usage.touch();
@@ -372,15 +323,13 @@ impl Session {
 
     /// Returns true if it is so old and was never used: no stream, no request, nothing but the introduction.
     pub(crate) fn is_unused_for(&self, age: Duration) -> bool {
-        self.usage.is_unused_for(age) && !self.is_busy()
+        self.usage.is_unused_for(age) && !self.requests.is_busy()
     }
 
     /// Ends everything that belongs to the session.
     pub(crate) async fn end(self: &Arc<Self>, shard: &Shard) {
         shard.gateway.tidying.count();
-        for (_, call) in self.calls.lock().drain(..) {
-            let _ = call.send(None);
-        }
+        self.requests.give_up();
         if let Face::Http(streams) = &self.face {
             streams.close();
         }
@@ -392,7 +341,7 @@ impl Session {
         };
         for used in links.iter().filter(|used| used.cell.is_own()) {
             used.cell.retire();
-            used.cell.close(shard).await;
+            used.cell.close(&shard.egress).await;
         }
     }
 }

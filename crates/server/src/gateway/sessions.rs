@@ -15,14 +15,14 @@ use proto::rpc::{FrameError, Message};
 use tokio::sync::mpsc;
 use transport::net::Stop;
 
+use super::Shard;
 use super::identity::Identity;
-use super::link_cell::LinkCell;
-use super::quota::{Permit, Quota, QuotaError, Throttle};
 use super::session::{Face, Session};
 use super::streams::STANDING;
 use super::view_cell::ViewCell;
 use super::withdrawn::Held;
-use super::{Shard, partings};
+use upstream::pool::LinkCell;
+use upstream::quota::{Permit, Quota, QuotaError, Throttle};
 
 /// Ids are random, so their first bytes are as good as a hash of them: nobody else chooses what is kept in the table.
 #[derive(Default)]
@@ -107,14 +107,14 @@ impl Sessions {
     /// # Errors
     /// The caller has all that one may have, or all are taken and none can make room.
     pub(crate) fn permit(&self, shard: &Shard, identity: &Identity) -> Result<Permit, QuotaError> {
-        match self.quota.take(identity) {
+        match self.quota.take(identity.holder()) {
             Err(QuotaError::Whole(_)) if self.searches.pass() => {
                 for session in self.evict(UNUSED_FOR) {
                     tracing::info!("a session ends: it was never used, and all are taken");
                     let shard = shard.clone();
-                    partings::beside(async move { session.end(&shard).await });
+                    upstream::parting::beside(async move { session.end(&shard).await });
                 }
-                self.quota.take(identity)
+                self.quota.take(identity.holder())
             }
             taken => taken,
         }
@@ -218,12 +218,12 @@ impl Sessions {
             {
                 session.touch();
             }
-            let busy = session.is_busy();
+            let busy = session.requests.is_busy();
             if !busy && session.usage.idle() > self.idle && matches!(session.face, Face::Http(_)) {
                 tracing::info!("a session ends: nobody used it for {:?}", self.idle);
                 if let Some(session) = self.remove(&session.id) {
                     let shard = shard.clone();
-                    partings::beside(async move { session.end(&shard).await });
+                    upstream::parting::beside(async move { session.end(&shard).await });
                 }
             }
         }
@@ -233,19 +233,31 @@ impl Sessions {
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
+    use engine::ClientAddress;
+    use engine::access::{Principal, Scheme};
     use proto::era::{ClientHello, by_version};
+    use transport::net::Stop;
+    use upstream::EgressProcess;
 
-    use super::super::quota::tests::{at, known};
+    use super::super::sealer::StateSealer;
     use super::super::session::Birth;
     use super::super::streams::Streams;
     use super::*;
+
+    fn known(id: &str) -> Identity {
+        Identity::of(Arc::new(Principal::new(id, Scheme::Key)), None)
+    }
+
+    fn at(address: &str) -> Identity {
+        Identity::anyone(Some(ClientAddress::direct(address.parse().unwrap())))
+    }
 
     fn limits(sessions: usize) -> Limits {
         Limits { sessions, ..Limits::default() }
     }
 
     fn open(sessions: &Sessions, id: &str, identity: &Identity) -> Result<Arc<Session>, QuotaError> {
-        let permit = sessions.quota.take(identity)?;
+        let permit = sessions.quota.take(identity.holder())?;
         let text = |text: &'static str| Bytes::from_static(text.as_bytes());
         let hello = ClientHello {
             version: "2025-06-18".to_owned(),
@@ -255,9 +267,10 @@ mod tests {
             info: None,
             can_be_asked: false,
         };
+        let sealer = Arc::new(StateSealer::new(&EgressProcess::new(1, Stop::new())).unwrap());
         let (id, identity) = (id.into(), identity.clone());
         let (era, face) = (by_version("2025-06-18").unwrap(), Face::Http(Streams::new(&limits(8))));
-        let session = Session::new(Birth { id, profile: 0, identity, era, hello, face }, &limits(8));
+        let session = Session::new(Birth { id, profile: 0, identity, era, hello, face }, &limits(8), sealer);
         sessions.add(&session, Some(permit));
         Ok(session)
     }
@@ -270,7 +283,8 @@ mod tests {
         let used = open(&sessions, "used", &local).unwrap();
         used.touch();
         let busy = open(&sessions, "busy", &local).unwrap();
-        let _call = busy.begin_call(&proto::rpc::Id::from_json(Bytes::from_static(b"1")).unwrap()).unwrap();
+        let _call =
+            busy.requests.begin(&proto::rpc::Id::from_json(Bytes::from_static(b"1")).unwrap()).unwrap();
         for (id, holder) in [("a", known("key:a")), ("b", at("203.0.113.1")), ("c", at("203.0.113.2"))] {
             open(&sessions, id, &holder).unwrap();
         }

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use engine::catalogue::UpstreamId;
 
 use super::Shard;
-use super::link::OpenLink;
-use super::link_cell::LinkCell;
 use super::session::Session;
-use super::upstream::Upstream;
+use upstream::Upstream;
+use upstream::link::OpenLink;
+use upstream::pool::LinkCell;
 
 impl Session {
     /// The link over which a server's lists are fetched for this session. Where rules may keep all of them from its client,
@@ -31,6 +31,6 @@ impl Session {
     /// Its open links to servers of which its client may use anything.
     pub(super) fn open_links(&self) -> Vec<Arc<OpenLink>> {
         let open: Vec<_> = self.links.lock().values().filter_map(|used| used.cell.current()).collect();
-        open.into_iter().filter(|link| !self.shuts(link.upstream.spec.id)).collect()
+        open.into_iter().filter(|link| !self.shuts(link.server.spec.id)).collect()
     }
 }

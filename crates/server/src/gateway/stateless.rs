@@ -15,9 +15,9 @@ use super::caller::{Caller, Request as CallRequest};
 use super::identity::Identity;
 use super::in_session::LONG;
 use super::record::{Record, Refused};
-use super::upstream::Kind;
 use super::view_cell::ViewCell;
 use super::{Shard, tasks};
+use upstream::Kind;
 
 /// What a stateless request comes to, before anything is sent.
 pub(crate) enum Decision {

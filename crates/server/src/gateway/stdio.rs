@@ -12,10 +12,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+use super::Shard;
 use super::dialect::{Front, serve_pipe};
 use super::identity::Identity;
 use super::lines::{Client, LINES, Way};
-use super::{Shard, frame_limits};
+use engine::snapshot::frame_limits;
 
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;

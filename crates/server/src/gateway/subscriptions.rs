@@ -13,12 +13,15 @@ use proto::mcp::Method;
 use proto::rpc::{Id, result_response};
 
 use super::Shard;
-use super::link::OpenLink;
-use super::link_cell::LinkCell;
-use super::requests::request;
+use super::link_user::weak_user;
 use super::session::Session;
-use super::topics::{self, Listening, Place};
-use super::upstream::Upstream;
+use upstream::Server;
+use upstream::Upstream;
+use upstream::link::OpenLink;
+use upstream::link::requests::request;
+use upstream::pool::LinkCell;
+use upstream::subscriptions::Listening;
+use upstream::subscriptions::topics::{Listener, ListenerHandle};
 
 /// How long a client waits to hear whether a server without sessions tells of a resource; it then hears that it does.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -67,7 +70,7 @@ pub(crate) enum Changing {
 /// A subscription that an upstream without sessions has yet to honour.
 pub(crate) struct Subscribing {
     session: Arc<Session>,
-    place: Place,
+    listener: ListenerHandle,
     uri: String,
     patience: Duration,
 }
@@ -75,12 +78,12 @@ pub(crate) struct Subscribing {
 impl Subscribing {
     /// The answer to the request with this id: status and message.
     pub(crate) async fn answer(self, id: &Id) -> (u16, Bytes) {
-        let settled = tokio::time::timeout(self.patience, self.place.settled()).await;
-        if settled.is_err() || self.place.refused().is_empty() {
+        let settled = tokio::time::timeout(self.patience, self.listener.settled()).await;
+        if settled.is_err() || self.listener.refused().is_empty() {
             return (200, result_response(id, b"{}"));
         }
         self.session.unsubscribe(&self.uri);
-        let name = self.place.upstream().name();
+        let name = self.listener.server().name();
         let message = format!("server {name:?} does not tell of changes of {}", self.uri);
         let fault = Fault::upstream(name, false, message);
         (fault.http_status(self.session.kind.era), fault.response(Some(id)))
@@ -109,7 +112,8 @@ impl Session {
             }
             let cell = self.cell(upstream);
             if !cell.is_own()
-                && (!listened || shard.gateway.sessions.listens(self, (upstream.spec.id, &cell), &asked.uri))
+                && (!listened
+                    || shard.gateway.sessions.listens(self, (upstream.server.spec.id, &cell), &asked.uri))
             {
                 return Ok(Changing::Done);
             }
@@ -123,13 +127,14 @@ impl Session {
         if server.has_sessions() {
             return Ok(Changing::Ask(Change { asked, upstream: upstream.clone(), is_new }));
         }
-        let listening = topics::listen_for(shard, upstream, asked.uri.clone(), self);
-        let place = listening.place().clone();
+        let listening =
+            upstream.listen(&shard.egress, Listener::by_session(asked.uri.clone(), weak_user(self)));
+        let listener = listening.handle().clone();
         if let Some(kept) = self.subscriptions.lock().get_mut(&asked.uri) {
             kept.how = Subscribed::Kept(listening);
         }
         let patience = PATIENCE.min(limits.connect_timeout);
-        Ok(Changing::Wait(Subscribing { session: self.clone(), place, uri: asked.uri, patience }))
+        Ok(Changing::Wait(Subscribing { session: self.clone(), listener, uri: asked.uri, patience }))
     }
 
     /// Keeps or takes back a change that the upstream was asked for.
@@ -147,7 +152,7 @@ impl Session {
             true => {}
             // Somebody may have come to share it just then.
             false => {
-                if let Some(link) = self.shared_link(upstream.spec.id) {
+                if let Some(link) = self.shared_link(upstream.server.spec.id) {
                     tokio::spawn(listen_again(shard.clone(), self.clone(), link, asked.uri.clone()));
                 }
             }
@@ -187,7 +192,7 @@ impl Session {
         tokio::spawn(async move {
             for (link, uri) in left {
                 let params = format!("\"uri\":{}", quote(&uri));
-                request(&shard, &link, Method::Unsubscribe, &params).await;
+                request(&shard.egress, &link, Method::Unsubscribe, &params).await;
                 listen_again(shard.clone(), session.clone(), link, uri).await;
             }
         });
@@ -217,10 +222,10 @@ impl Session {
     }
 
     /// The same of one upstream.
-    pub(super) fn taken_at(&self, upstream: &Upstream) -> Vec<String> {
+    pub(super) fn taken_at(&self, server: &Server) -> Vec<String> {
         let subscriptions = self.subscriptions.lock();
         let taken = subscriptions.iter().filter(|(_, one)| {
-            matches!(one.how, Subscribed::Taken) && std::ptr::eq(Arc::as_ptr(&one.upstream), upstream)
+            matches!(one.how, Subscribed::Taken) && std::ptr::eq(Arc::as_ptr(&one.upstream.server), server)
         });
         taken.map(|(uri, _)| uri.clone()).collect()
     }
@@ -244,7 +249,7 @@ impl Session {
 /// Subscribes once more after an unsubscription, when another session listens by now: its own request may have been
 /// overtaken.
 async fn listen_again(shard: Shard, session: Arc<Session>, link: Arc<OpenLink>, uri: String) {
-    if link.users().iter().any(|user| user.id != session.id && user.is_subscribed(&uri)) {
-        request(&shard, &link, Method::Subscribe, &format!("\"uri\":{}", quote(&uri))).await;
+    if link.users().iter().any(|user| user.attribution() != session.attribution && user.is_subscribed(&uri)) {
+        request(&shard.egress, &link, Method::Subscribe, &format!("\"uri\":{}", quote(&uri))).await;
     }
 }

@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use super::pump::tell_changed;
+use super::changed::tell_changed;
 use super::remade::Fate;
 use super::session::Session;
 use super::subscriptions::Followed;
 use super::threads::Thread;
-use super::upstream::Upstream;
 use super::view_cell::ViewCell;
 use super::{Gateway, Shard, VERSION, configured_rates, leaving, run};
 use crate::manage::Standing;
+use upstream::Upstream;
 
 /// Puts a configuration in force for all threads. One at a time.
 ///
@@ -67,9 +67,10 @@ fn follow(shard: &Shard, old: &Gateway) {
     gateway.sessions.end_doors(|door| fits(door.regime, door.profile));
     gateway.dialect_sessions.end_streams(fits);
     gateway.dialect_sessions.follow(shard);
-    for upstream in gateway.upstreams.all().iter() {
-        if gateway.snapshot.upstream(upstream.spec.id).is_none() && !upstream.leaving.is_stopped() {
-            leaving::end_upstream(shard, upstream);
+    for one in gateway.upstreams.all().iter() {
+        let server = &one.common.server;
+        if gateway.snapshot.upstream(server.spec.id).is_none() && !server.leaving.is_stopped() {
+            leaving::end_upstream(shard, one);
         }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Weak};
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use transport::net::client::Client;
+use upstream::Egress;
 
 use super::Gateway;
 use crate::auth::Authenticator;
@@ -16,7 +17,7 @@ pub(crate) struct Shard(Arc<ShardState>);
 
 pub(crate) struct ShardState {
     pub(super) gateway: Arc<Gateway>,
-    pub(super) client: Client,
+    pub(super) egress: Egress,
     pub(super) door: Authenticator,
     thread: Weak<Thread>,
 }
@@ -69,7 +70,8 @@ impl Thread {
 
 fn state(gateway: Arc<Gateway>, client: &Client, thread: &Weak<Thread>) -> ShardState {
     let door = gateway.door.over(Arc::new(client.clone()));
-    ShardState { gateway, client: client.clone(), door, thread: thread.clone() }
+    let egress = Egress::new(client.clone(), gateway.snapshot.clone(), gateway.egress.clone());
+    ShardState { gateway, egress, door, thread: thread.clone() }
 }
 
 /// All threads, and what they were given last.

@@ -16,12 +16,14 @@ use tokio::time::{Instant, timeout_at};
 use transport::net::Stop;
 
 use super::Shard;
-use super::link_cell::LinkCell;
-use super::offers::OfferCell;
-use super::pump::tell_changed;
+use super::changed::tell_changed;
 use super::revision::Revision;
-use super::upstream::{Kind, Upstream};
-use crate::consent::Whose;
+use super::sessions::Sessions;
+use upstream::Server;
+use upstream::catalogue::OfferCell;
+use upstream::oauth::Whose;
+use upstream::pool::LinkCell;
+use upstream::{Kind, Upstream};
 
 /// How long a call waits for servers that are still starting, one of which may have what it names. A list waits shorter
 /// (`limits.listWait`): servers join it when they are ready.
@@ -81,7 +83,7 @@ impl Basis {
     fn fetch_due(&self, shard: &Shard, link: impl Fn(&Arc<Upstream>) -> Arc<LinkCell>) {
         for (offer, upstream) in self.offers.iter().zip(&self.upstreams) {
             if offer.is_due() {
-                offer.fetch(shard, link(upstream));
+                offer.fetch(&shard.egress, link(upstream));
             }
         }
     }
@@ -103,28 +105,28 @@ impl Basis {
             .filter(|(offer, _)| which(offer))
             .map(|(offer, upstream)| {
                 let until = now + patience.saturating_sub(offer.under_way());
-                (offer, upstream, until, offer.fetch(shard, link(upstream)))
+                (offer, upstream, until, offer.fetch(&shard.egress, link(upstream)))
             })
             .collect();
         for (offer, upstream, until, mut done) in due {
-            if upstream.hung_lately() {
+            if upstream.server.hung_lately() {
                 continue;
             }
             let known = async {
                 let _ = done.changed().await;
                 // It was fetched for another client, which has left.
                 if offer.is_unknown() {
-                    let _ = offer.fetch(shard, link(upstream)).changed().await;
+                    let _ = offer.fetch(&shard.egress, link(upstream)).changed().await;
                 }
             };
             if timeout_at(until, known).await.is_err() && patience >= PATIENCE {
-                upstream.note_hang(true);
+                upstream.server.note_hang(true);
             }
         }
     }
 
     pub(super) fn build(&self, kind: &Kind, guard: Option<&Guard>, schema_bytes: usize) -> View {
-        let is_shared = self.upstreams.iter().any(|upstream| upstream.is_shared_by(kind));
+        let is_shared = self.upstreams.iter().any(|upstream| upstream.server.is_shared_by(kind));
         let spec = ViewSpec {
             era: kind.era,
             profile: &self.profile.rules,
@@ -154,32 +156,33 @@ impl ViewCell {
     }
 
     /// Tells clients that a list changed, because its server said so.
-    pub(crate) fn announce(&self, shard: &Shard, server: UpstreamId, notice: Notice) {
+    pub(crate) fn announce(&self, sessions: &Sessions, server: UpstreamId, notice: Notice) {
         if self.view.load().shuts(server) {
             return;
         }
         let before = *self.revision.borrow();
         self.revision.send_modify(|revision| revision.count(notice));
-        self.publish(shard, before);
+        self.publish(sessions, before);
     }
 
     /// Tells the sessions that see this view what has changed since `before`; streams of notices watch by themselves.
-    fn publish(&self, shard: &Shard, before: Revision) {
+    fn publish(&self, sessions: &Sessions, before: Revision) {
         let now = *self.revision.borrow();
         if now == before {
             return;
         }
-        for session in shard.gateway.sessions.with_view(self) {
+        for session in sessions.with_view(self) {
             for notice in now.since(before) {
                 tell_changed(&session, notice);
             }
         }
     }
 
-    pub(super) fn rebuild(&self, shard: &Shard) {
+    /// Builds it anew of what its servers offer now, and tells its clients what has changed by that.
+    pub(super) fn rebuild(&self, sessions: &Sessions, schema_bytes: usize) {
         let _one = self.building.lock();
         let basis = self.basis.load();
-        let new = basis.build(&self.kind, self.guard.as_ref(), shard.gateway.snapshot.limits.schema_bytes);
+        let new = basis.build(&self.kind, self.guard.as_ref(), schema_bytes);
         let old = self.view.load_full();
         for note in new.notes().iter().filter(|note| !old.notes().contains(note)) {
             tracing::warn!(profile = %basis.profile.slug, "{note}");
@@ -200,14 +203,14 @@ impl ViewCell {
             }
             *revision != before
         });
-        self.publish(shard, before);
+        self.publish(sessions, before);
     }
 
     /// Whether this request, which this view of now could answer, comes too early: it may be answered otherwise by servers of
     /// which nothing is known yet, as after a change of the configuration, or whose lists came just now.
     pub(crate) fn is_early_for(&self, frame: &Frame, view: &View) -> bool {
         let comes = |offer: &OfferCell, upstream: &Upstream| {
-            offer.is_known() || (offer.is_unknown() && !upstream.hung_lately())
+            offer.is_known() || (offer.is_unknown() && !upstream.server.hung_lately())
         };
         view.upstreams().iter().any(|u| u.offer.is_err()) && may_gain(frame, view) && self.lacks(view, comes)
     }
@@ -218,7 +221,7 @@ impl ViewCell {
         // They stand in the same order, unless the view is of another basis, and behind the times.
         let mut all = basis.offers.iter().zip(&basis.upstreams);
         view.upstreams().iter().filter(|u| u.offer.is_err()).any(|missing| {
-            all.find(|(_, upstream)| upstream.spec.id == missing.id)
+            all.find(|(_, upstream)| upstream.server.spec.id == missing.id)
                 .is_none_or(|(offer, upstream)| such(offer, upstream))
         })
     }
@@ -235,7 +238,7 @@ impl ViewCell {
         self.basis.load_full().wait_for(shard, &link, OfferCell::is_unknown, patience).await;
         // Whoever fetched the lists may be about to do this.
         if self.lacks(&self.view(), |offer, _| offer.is_known()) {
-            self.rebuild(shard);
+            self.rebuild(&shard.gateway.sessions, shard.gateway.snapshot.limits.schema_bytes);
         }
     }
 
@@ -258,8 +261,8 @@ impl ViewCell {
     }
 
     /// Whether this server, as this caller or all callers have it, is part of it.
-    pub(super) fn has(&self, upstream: &Upstream) -> bool {
-        self.basis.load().upstreams.iter().any(|own| std::ptr::eq(Arc::as_ptr(own), upstream))
+    pub(super) fn has(&self, server: &Server) -> bool {
+        self.basis.load().upstreams.iter().any(|own| std::ptr::eq(Arc::as_ptr(&own.server), server))
     }
 
     /// Is made anew of what its profile has now, and tells its clients what has changed by that.
@@ -268,7 +271,7 @@ impl ViewCell {
         let is_there = basis.profile.is_there;
         if !basis.is_like(&self.basis.load()) {
             self.basis.store(Arc::new(basis));
-            self.rebuild(shard);
+            self.rebuild(&shard.gateway.sessions, shard.gateway.snapshot.limits.schema_bytes);
             let session = shard.gateway.sessions.with_view(self).into_iter().next();
             self.retry_absent(shard, |upstream| match &session {
                 Some(session) => session.list_link(shard, upstream),

@@ -12,12 +12,12 @@ use transport::net::Stop;
 
 use super::Shard;
 use super::identity::Identity;
-use super::link_cell::LinkCell;
-use super::offers::OfferCell;
 use super::revision::Revision;
-use super::upstream::{Kind, Upstream};
 use super::view_cell::{Basis, ViewCell};
-use crate::consent::Whose;
+use upstream::catalogue::OfferCell;
+use upstream::oauth::Whose;
+use upstream::pool::LinkCell;
+use upstream::{Kind, Server, Upstream};
 
 /// How many views are kept, beyond those in use.
 const MAX_VIEWS: usize = 256;
@@ -228,28 +228,21 @@ impl Views {
 
     /// Forgets the views that one caller's own server is part of, unless one of them is in use; then `also` is done, before
     /// anybody can make another.
-    pub(crate) fn let_go<T>(&self, upstream: &Upstream, also: impl FnOnce() -> T) -> Option<T> {
+    pub(crate) fn let_go<T>(&self, server: &Server, also: impl FnOnce() -> T) -> Option<T> {
         self.recent.store(None);
         let mut cells = self.cells.lock();
-        if cells.values().any(|cell| cell.has(upstream) && Arc::strong_count(cell) > 1) {
+        if cells.values().any(|cell| cell.has(server) && Arc::strong_count(cell) > 1) {
             return None;
         }
-        cells.retain(|_, cell| !cell.has(upstream));
+        cells.retain(|_, cell| !cell.has(server));
         Some(also())
     }
 
     /// The views that an upstream is part of, for this kind of client.
-    pub(crate) fn with(&self, upstream: &Upstream, kind: &Kind) -> Vec<Arc<ViewCell>> {
+    pub(crate) fn with(&self, server: &Server, kind: &Kind) -> Vec<Arc<ViewCell>> {
         let cells = self.cells.lock();
-        let has = |cell: &&Arc<ViewCell>| cell.has(upstream);
+        let has = |cell: &&Arc<ViewCell>| cell.has(server);
         cells.values().filter(|cell| cell.kind == *kind).filter(has).cloned().collect()
-    }
-
-    /// Builds the views anew that an upstream's offer is part of.
-    pub(crate) fn rebuild(&self, shard: &Shard, upstream: &Upstream, kind: &Kind) {
-        for cell in self.with(upstream, kind) {
-            cell.rebuild(shard);
-        }
     }
 }
 

@@ -11,9 +11,9 @@ use engine::access::Principal;
 use parking_lot::Mutex;
 use transport::net::Stop;
 
+use super::Shard;
 use super::session::Face;
 use super::threads::Thread;
-use super::{Shard, partings};
 
 /// How often it is looked.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -126,7 +126,7 @@ fn end_all(shard: &Shard) {
         if let Some(session) = sessions.remove(&session.id) {
             ended += 1;
             let shard = shard.clone();
-            partings::beside(async move { session.end(&shard).await });
+            upstream::parting::beside(async move { session.end(&shard).await });
         }
     }
     for held in shard.gateway.holders.open.lock().values() {

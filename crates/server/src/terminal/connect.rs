@@ -27,9 +27,9 @@ use super::connection::{Connection, Wire};
 use super::target::Target;
 use super::{CAPABILITIES, CLIENT_INFO};
 use crate::cli::failure::Failure;
-use crate::gateway::greeting::{Greeted, Guest, Piped, greet};
-use crate::gateway::ladder::{Climb, Ladder, PROBE, Reach, Rung};
-use crate::mask::Mask;
+use upstream::mask::Mask;
+use upstream::negotiation::greeting::{Greeted, Guest, Piped, greet};
+use upstream::negotiation::ladder::{Climb, Ladder, PROBE, Reach, Rung};
 
 /// The longest answer, line or event.
 const LARGEST: usize = 256 << 20;
@@ -122,7 +122,7 @@ impl Opening<'_> {
             return Err(LinkError::EventStream(format!("there is no protocol version {era} over it")));
         }
         let mut climb = self.climb(Reach::of(transport));
-        while let Some((rung, is_again)) = climb.next() {
+        while let Some((rung, is_again)) = climb.next_rung() {
             let time = self.time(rung, is_again);
             let opened = async {
                 match rung.web {

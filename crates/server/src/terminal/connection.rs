@@ -23,7 +23,7 @@ use super::connect::told;
 use super::desk::Desk;
 use super::{CAPABILITIES, CLIENT_INFO};
 use crate::cli::failure::Failure;
-use crate::mask::Mask;
+use upstream::mask::Mask;
 
 /// How long a request may take in all, whatever progress it reports.
 const OVERALL: Duration = Duration::from_hours(1);

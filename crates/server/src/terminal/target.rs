@@ -5,7 +5,7 @@ use http::{HeaderMap, Uri};
 use transport::child::Spec;
 
 use crate::cli::failure::Failure;
-use crate::gateway::place;
+use upstream::destination;
 
 /// A server, as this client reaches it.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl Target {
         match &server.link {
             Link::Native(native) => Ok(Self::Native(native.native)),
             Link::Http(http) => {
-                let mut headers = place::headers(name, http).map_err(Failure::usage)?;
+                let mut headers = destination::headers(name, http).map_err(Failure::usage)?;
                 headers.extend(extra.clone());
                 let mut target = Self::of_url(http.url.expose(), headers)?;
                 if let Self::Http { transport, .. } = &mut target {
@@ -66,7 +66,7 @@ impl Target {
                 }
                 Ok(target)
             }
-            Link::Stdio(link) => Ok(Self::Child(place::child(link))),
+            Link::Stdio(link) => Ok(Self::Child(destination::child(link))),
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::{StatusCode, Uri};
 use serde::Deserialize;
 
-use super::super::web::{Get, Web, is_local, is_safe};
+use upstream::web::{Get, Web, is_local, is_safe, issuer_places};
 
 /// Longer metadata is refused, in bytes.
 const LONGEST: usize = 256 * 1024;
@@ -15,25 +15,6 @@ const LONGEST: usize = 256 * 1024;
 struct Metadata {
     issuer: String,
     jwks_uri: String,
-}
-
-/// The places of an issuer's metadata, in the order in which they are tried (MCP, authorization: authorization server
-/// metadata discovery).
-pub(crate) fn issuer_places(issuer: &Uri) -> Vec<String> {
-    let origin = format!(
-        "{}://{}",
-        issuer.scheme_str().unwrap_or_default(),
-        issuer.authority().map(http::uri::Authority::as_str).unwrap_or_default()
-    );
-    let path = issuer.path().trim_end_matches('/');
-    let mut places = vec![
-        format!("{origin}/.well-known/oauth-authorization-server{path}"),
-        format!("{origin}/.well-known/openid-configuration{path}"),
-    ];
-    if !path.is_empty() {
-        places.push(format!("{origin}{path}/.well-known/openid-configuration"));
-    }
-    places
 }
 
 /// Asks for the metadata of `issuer` and takes the place of the keys from it; says why there is none.

@@ -15,10 +15,10 @@ use tokio::sync::Mutex;
 
 use super::super::denied::Refused;
 use super::super::resource::spellings;
-use super::super::web::{Get, Web, is_safe};
 use super::super::{Moment, NotSound};
 use super::discovery;
 use super::keys::{Found, KeySet};
+use upstream::web::{Get, Web, is_safe};
 
 /// Keys are fetched again after this time.
 const FRESH: Duration = Duration::from_mins(10);

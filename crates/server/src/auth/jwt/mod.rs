@@ -18,5 +18,4 @@ mod keys;
 #[cfg(test)]
 mod vectors;
 
-pub(crate) use discovery::issuer_places;
 pub(super) use issuer::Issuer;

@@ -18,7 +18,7 @@ use super::super::Moment;
 use super::super::authenticator::Authenticator;
 use super::super::denied::Denied;
 use super::super::keys::KeyBook;
-use super::super::web::{Answer, Answering, Get, Web, WebError};
+use upstream::web::{Answer, Answering, Get, Web, WebError};
 
 /// 2026-11-22T06:00:00Z.
 pub(super) const NOW: u64 = 1_795_327_200;

@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use transport::net::{Client, ClientLimits, Trust};
 
-use super::super::web::{Get, Web, is_local, is_safe};
+use upstream::web::{Get, Web, is_local, is_safe};
 
 /// A server that answers one request with these bytes and keeps the connection; what it was sent.
 async fn server(answer: String) -> (Uri, tokio::task::JoinHandle<String>) {

@@ -18,9 +18,9 @@ use transport::net::Stop;
 use super::subscribed::{Subscriptions, follow};
 use crate::gateway::Shard;
 use crate::gateway::identity::Identity;
-use crate::gateway::quota::{Permit, Quota, QuotaError, Throttle};
 use crate::gateway::usage::Usage;
 use crate::gateway::withdrawn::Held;
+use upstream::quota::{Permit, Quota, QuotaError, Throttle};
 
 /// A client's event stream.
 pub(crate) struct Stream {
@@ -209,10 +209,10 @@ impl Sessions {
         session: Session,
         identity: &Identity,
     ) -> Result<Arc<Session>, QuotaError> {
-        let permit = match self.quota.take(identity) {
+        let permit = match self.quota.take(identity.holder()) {
             Err(QuotaError::Whole(_)) if self.searches.pass() => {
                 self.evict(UNUSED_FOR);
-                self.quota.take(identity)
+                self.quota.take(identity.holder())
             }
             taken => taken,
         }?;

@@ -19,10 +19,10 @@ use tokio::task::AbortHandle;
 use super::sessions::{Session, Stream};
 use crate::gateway::remade::{Fate, owner};
 use crate::gateway::streams::event;
-use crate::gateway::topics::{self, Heard, Listening, Told};
-use crate::gateway::upstream::Upstream;
 use crate::gateway::view_cell::ViewCell;
 use crate::gateway::{Shard, stateless};
+use upstream::Upstream;
+use upstream::subscriptions::topics::{Heard, Listener, Listening, Told};
 
 /// How long a server may take to agree; the client then hears that it does.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -96,9 +96,10 @@ impl Subscriptions {
         if self.has(&uri) {
             return done;
         }
-        let (listening, heard) = topics::listen(shard, &upstream, vec![uri.clone()]);
-        let settled = tokio::time::timeout(PATIENCE, listening.place().settled()).await;
-        if settled.is_ok() && !listening.place().refused().is_empty() {
+        let (listener, heard) = Listener::by_stream(vec![uri.clone()]);
+        let listening = upstream.listen(&shard.egress, listener);
+        let settled = tokio::time::timeout(PATIENCE, listening.handle().settled()).await;
+        if settled.is_ok() && !listening.handle().refused().is_empty() {
             let message = format!("server {:?} does not tell of changes of {uri}", upstream.name());
             return Outcome::Trouble(Trouble::new(Condition::UpstreamError, message).of(&**upstream.name()));
         }
@@ -131,9 +132,10 @@ impl Subscriptions {
         let owner = owner(shard, cell, uri).await?;
         let declares = cell.view().upstream_declares(owner, "resources", Some("subscribe"));
         let upstream = declares.then(|| shard.gateway.upstream_by(owner, cell.whose.as_ref()))?;
-        let (listening, heard) = topics::listen(shard, &upstream, vec![uri.to_owned()]);
-        let settled = tokio::time::timeout(PATIENCE, listening.place().settled()).await;
-        if settled.is_ok() && !listening.place().refused().is_empty() {
+        let (listener, heard) = Listener::by_stream(vec![uri.to_owned()]);
+        let listening = upstream.listen(&shard.egress, listener);
+        let settled = tokio::time::timeout(PATIENCE, listening.handle().settled()).await;
+        if settled.is_ok() && !listening.handle().refused().is_empty() {
             return None;
         }
         let mut all = self.0.lock();

@@ -16,9 +16,9 @@ use http::{Method, Request, Response, StatusCode};
 use transport::net::{Body, Incoming};
 
 use super::{Arrived, answer, guard, post};
-use crate::consent::form::pairs;
-use crate::consent::{Begun, Fault, START, Whose};
 use crate::gateway::{Shard, consent};
+use upstream::oauth::form::pairs;
+use upstream::oauth::{Begun, Fault, START, Whose};
 
 /// What may be loaded into a page, and around it: nothing.
 const CLOSED: &str = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";

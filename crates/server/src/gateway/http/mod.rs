@@ -26,11 +26,11 @@ use transport::net::{Body, Handler, Incoming};
 
 use super::Shard;
 use super::dialect::{Front, NO_PROFILE};
-use super::embedded::Carried;
 use super::identity::Identity;
 use super::threads::Thread;
 use denied::Shut;
 pub(crate) use guard::Guard;
+use upstream::embedded::Carried;
 
 /// A request that was let in: at which profile, and whose it is.
 #[derive(Clone)]
@@ -77,10 +77,10 @@ impl Arrival {
             return answer::metadata(metadata);
         }
         let place = shard.gateway.snapshot.at(path);
-        if place.is_none() && crate::consent::is_callback(path) {
+        if place.is_none() && upstream::oauth::is_callback(path) {
             return Box::pin(consent::callback(shard, &request)).await;
         }
-        if place.is_none() && path.starts_with(crate::consent::START) {
+        if place.is_none() && path.starts_with(upstream::oauth::START) {
             return Box::pin(consent::start(shard, request, peer)).await;
         }
         let bare = path.strip_suffix('/').unwrap_or(path);

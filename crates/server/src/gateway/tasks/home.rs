@@ -16,12 +16,12 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use transport::up::{LinkError, Owner};
 
-use crate::gateway::Shard;
-use crate::gateway::lease::Lease;
-use crate::gateway::link::{Needed, OpenLink};
-use crate::gateway::reply::{Item, Reply, Source};
-use crate::gateway::requests::OpenRequest;
-use crate::gateway::upstream::Upstream;
+use upstream::Egress;
+use upstream::Upstream;
+use upstream::link::reply::{Item, Reply, Source};
+use upstream::link::requests::OpenRequest;
+use upstream::link::{Needed, OpenLink};
+use upstream::pool::Lease;
 
 /// How long a client waits for the question of a task that says it has one.
 const GRACE: Duration = Duration::from_secs(1);
@@ -81,25 +81,25 @@ impl Home {
         self.link.is_alive()
     }
 
-    fn request(&self, shard: &Shard, method: TaskMethod, params: &[u8]) -> Outbound {
-        let key = shard.gateway.next_key();
+    fn request(&self, egress: &Egress, method: TaskMethod, params: &[u8]) -> Outbound {
+        let key = egress.next_key();
         let head =
             format!("{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"{}\",\"params\":{{", method.name());
         let body = [head.as_bytes(), params, b"}}"].concat();
-        let upstream = self.upstream.spec.id;
+        let upstream = self.upstream.server.spec.id;
         Outbound { upstream, era: self.link.era, key, body: body.into(), mirror: None }
     }
 
     /// Asks the server about the task; `params` is the inside of the request's params.
     pub(crate) async fn ask(
         &self,
-        shard: &Shard,
+        egress: &Egress,
         method: TaskMethod,
         params: &[u8],
     ) -> Result<Frame, LinkError> {
-        let patience = self.upstream.spec.timeouts.idle;
-        let request = self.request(shard, method, params);
-        let answer = self.link.ask(&shard.client, request, shard.gateway.frame_limits());
+        let patience = self.upstream.server.spec.timeouts.idle;
+        let request = self.request(egress, method, params);
+        let answer = self.link.ask(&egress.client, request, egress.frame_limits());
         let late = |_| LinkError::Late(patience.as_secs());
         tokio::time::timeout(patience, answer).await.map_err(late)?
     }
@@ -118,17 +118,17 @@ impl Home {
         let Some(mut lease) = self.lease.lock().take() else { return };
         // The server may go on all the same.
         lease.spoil();
-        let shard = lease.shard().clone();
+        let egress = lease.egress().clone();
         let home = self.clone();
         tokio::spawn(async move {
             if let Some(mut asking) = asking {
                 for answer in asking.watch.give_up() {
-                    let _ = home.link.notify(&shard.client, answer).await;
+                    let _ = home.link.notify(&egress.client, answer).await;
                 }
                 asking.waiting.abort();
             }
             let params = [b"\"taskId\":", &home.task[..]].concat();
-            let _ = home.ask(&shard, TaskMethod::Cancel, &params).await;
+            let _ = home.ask(&egress, TaskMethod::Cancel, &params).await;
             drop(lease);
         });
     }
@@ -137,11 +137,11 @@ impl Home {
     /// waited for a little, since the server was only now let to ask.
     pub(crate) async fn questions(
         self: &Arc<Self>,
-        shard: &Shard,
+        egress: &Egress,
         client: &'static Era,
         capabilities: &[u8],
     ) -> String {
-        if !self.begin(shard) {
+        if !self.begin(egress) {
             return String::new();
         }
         let mut changed = self.changed.subscribe();
@@ -154,7 +154,7 @@ impl Home {
     /// Gives a client's answers to the server; `false` when none of them answers anything.
     pub(crate) fn answer(
         &self,
-        shard: &Shard,
+        egress: &Egress,
         text: &Bytes,
         responses: &Members,
         client: &'static Era,
@@ -164,23 +164,23 @@ impl Home {
             None => Vec::new(),
         };
         for answer in &told {
-            self.link.say(shard, answer.clone());
+            self.link.say(egress, answer.clone());
         }
         !told.is_empty()
     }
 
     /// Waits for the outcome, so that the server can ask; `false` where nobody can be asked.
-    fn begin(self: &Arc<Self>, shard: &Shard) -> bool {
+    fn begin(self: &Arc<Self>, egress: &Egress) -> bool {
         if self.lease.lock().is_none() {
             return false;
         }
         let mut asking = self.asking.lock();
         if asking.is_none() {
-            let number = shard.gateway.next_key();
-            let (home, shard) = (self.clone(), shard.clone());
+            let number = egress.next_key();
+            let (home, egress) = (self.clone(), egress.clone());
             let waiting = tokio::spawn(async move {
-                if let Err(e) = home.wait(&shard).await {
-                    tracing::debug!(server = %home.server(), "a task's questions: {}", home.upstream.told(&e));
+                if let Err(e) = home.wait(&egress).await {
+                    tracing::debug!(server = %home.server(), "a task's questions: {}", home.upstream.server.told(&e));
                 }
                 home.asking.lock().take();
                 home.changed.send_modify(|n| *n += 1);
@@ -191,13 +191,13 @@ impl Home {
         true
     }
 
-    async fn wait(&self, shard: &Shard) -> Result<(), LinkError> {
+    async fn wait(&self, egress: &Egress) -> Result<(), LinkError> {
         let params = [b"\"taskId\":", &self.task[..]].concat();
-        let request = self.request(shard, TaskMethod::Result, &params);
-        let limits = shard.gateway.frame_limits();
-        let open = OpenRequest::new(shard, &self.link, request.key);
+        let request = self.request(egress, TaskMethod::Result, &params);
+        let limits = egress.frame_limits();
+        let open = OpenRequest::new(egress, &self.link, request.key);
         let mut source: Source =
-            match self.link.send(&shard.client, request, limits, (Owner::unique(), None)).await? {
+            match self.link.send(&egress.client, request, limits, (Owner::unique(), None)).await? {
                 Reply::Source(source) => source,
                 // The outcome; it is there whenever it is asked for.
                 Reply::Whole(..) | Reply::Long(_) => {
@@ -208,7 +208,7 @@ impl Home {
                 }
             };
         loop {
-            let Item::Frame(frame) = source.next(&shard.client, limits).await? else { continue };
+            let Item::Frame(frame) = source.next(&egress.client, limits).await? else { continue };
             match frame.kind() {
                 FrameKind::Response | FrameKind::Error => {
                     return {
@@ -216,17 +216,17 @@ impl Home {
                         Ok(())
                     };
                 }
-                FrameKind::Request => self.question(shard, &frame),
+                FrameKind::Request => self.question(egress, &frame),
                 FrameKind::Notification => self.notice(&frame),
             }
         }
     }
 
-    fn question(&self, shard: &Shard, frame: &Frame) {
+    fn question(&self, egress: &Egress, frame: &Frame) {
         if frame.method() == Method::Ping.name()
             && let Some(id) = frame.id()
         {
-            return self.link.say(shard, result_response(id, b"{}"));
+            return self.link.say(egress, result_response(id, b"{}"));
         }
         let own = frame.params().and_then(|params| related(frame.text(), &params.members));
         let refused = match own.map(|span| span.of(frame.text())) {
@@ -235,7 +235,7 @@ impl Home {
         };
         match refused {
             Ok(()) => self.changed.send_modify(|n| *n += 1),
-            Err(why) => self.link.refuse(shard, frame, &why),
+            Err(why) => self.link.refuse(egress, frame, &why),
         }
     }
 

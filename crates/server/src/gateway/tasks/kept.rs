@@ -44,7 +44,7 @@ pub(crate) fn keep(call: &mut Call, made: Made, answer: Answer) -> Answer {
         }
         Made::Known(task) => {
             if let Caller::Session(session) = &call.caller {
-                tell_session(&call.shard, session, Heard { upstream: call.upstream.spec.id, task });
+                tell_session(&call.shard, session, Heard { upstream: call.upstream.server.spec.id, task });
             }
             answer
         }
@@ -128,14 +128,14 @@ pub(crate) async fn serve(shard: &Shard, asked: Asked<'_>) -> Result<(u16, Bytes
     loop {
         let then = match next {
             Next::Send(method, params) => {
-                let answer = home.ask(shard, method, &params).await;
+                let answer = home.ask(&shard.egress, method, &params).await;
                 machine.answer(&answer.map_err(|e| {
-                    let (name, told) = (home.server(), home.upstream().told(&e));
+                    let (name, told) = (home.server(), home.upstream().server.told(&e));
                     Fault::upstream(name, e.not_executed(), format!("server {name:?} {told}"))
                 })?)
             }
             Next::Questions => {
-                let open = home.questions(shard, asked.era, &capabilities).await;
+                let open = home.questions(&shard.egress, asked.era, &capabilities).await;
                 machine.questions(&open)
             }
             Next::Result(result) => {
@@ -162,7 +162,7 @@ fn answered(shard: &Shard, home: &Arc<Home>, asked: &Asked<'_>) -> Result<bool, 
         || Fault::client(code::INVALID_PARAMS, "params.inputResponses is required and must be an object");
     let span = asked.frame.param("inputResponses")?.ok_or_else(fault)?;
     let responses = Members::of_value(asked.frame.text(), span).ok_or_else(fault)?;
-    Ok(home.answer(shard, asked.frame.text(), &responses, asked.era))
+    Ok(home.answer(&shard.egress, asked.frame.text(), &responses, asked.era))
 }
 
 /// Whether a task, as the client gets it, has ended.

@@ -17,15 +17,15 @@ use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::AbortHandle;
 use transport::up::LinkError;
 
-use crate::consent::Whose;
+use crate::gateway::Shard;
 use crate::gateway::identity::Identity;
-use crate::gateway::link::OpenLink;
-use crate::gateway::reply::{Item, Source};
-use crate::gateway::requests::OpenRequest;
 use crate::gateway::session::Session;
-use crate::gateway::topics::Told;
-use crate::gateway::upstream::{Kind, Upstream, own_request};
-use crate::gateway::{CLIENT_INFO, Shard};
+use upstream::link::OpenLink;
+use upstream::link::reply::{Item, Source};
+use upstream::link::requests::OpenRequest;
+use upstream::oauth::Whose;
+use upstream::subscriptions::topics::Told;
+use upstream::{CLIENT_INFO, Egress, Kind, Upstream};
 
 /// How many notices may wait for a slow client.
 const BEHIND: usize = 64;
@@ -131,7 +131,7 @@ pub(crate) fn tell_session(shard: &Shard, session: &Arc<Session>, task: Heard) {
 /// What an upstream says on a session's link about a task, or about what belongs to one, for the session's client; `None`
 /// when nobody can say whose task it is.
 pub(crate) fn for_session<'f>(
-    shard: &Shard,
+    egress: &Egress,
     session: &Session,
     link: &OpenLink,
     frame: &'f Frame,
@@ -142,14 +142,14 @@ pub(crate) fn for_session<'f>(
     if !link.own {
         return None;
     }
-    let ids = TaskIds::new(&*shard.gateway, session.owner(), session.kind.era);
-    let place = TaskPlace { server: link.upstream.name(), home: None };
+    let ids = TaskIds::new(&*session.sealer, session.owner(), session.kind.era);
+    let place = TaskPlace { server: link.server.name(), home: None };
     let edits = message_edits(frame, None, ids, place).ok()?;
     let mut splice = Splice::new(frame.text());
     for (span, name) in &edits {
         splice.replace(*span, name);
     }
-    Frame::parse(splice.finish(), shard.gateway.frame_limits()).ok().map(Cow::Owned)
+    Frame::parse(splice.finish(), egress.frame_limits()).ok().map(Cow::Owned)
 }
 
 struct Follower {
@@ -166,7 +166,7 @@ impl Follower {
         let mut wait = WAIT.0;
         loop {
             let began = std::time::Instant::now();
-            let listened = match self.upstream.shared_link(&kind).get(&self.shard).await {
+            let listened = match self.upstream.shared_link(&kind).get(&self.shard.egress).await {
                 Ok(link) => self.listen(&link).await,
                 Err(e) => Err(e),
             };
@@ -175,7 +175,7 @@ impl Follower {
                 Ok(false) => return,
                 Ok(true) => {}
                 Err(e) => {
-                    tracing::debug!(server = %self.upstream.name(), "no notices about tasks: {}", self.upstream.told(&e));
+                    tracing::debug!(server = %self.upstream.name(), "no notices about tasks: {}", self.upstream.server.told(&e));
                 }
             }
             self.settle.send_replace(true);
@@ -194,7 +194,7 @@ impl Follower {
         let limits = self.shard.gateway.frame_limits();
         loop {
             let item = tokio::select! {
-                item = source.next(&self.shard.client, limits) => item?,
+                item = source.next(&self.shard.egress.client, limits) => item?,
                 () = link.dead.stopped() => return Ok(true),
                 () = self.sender.closed() => return Ok(true),
             };
@@ -238,12 +238,12 @@ impl Follower {
             Method::Listen.name(),
             ids.join(",")
         );
-        let request = own_request(&self.upstream, link.era, key, body.into(), Method::Listen);
+        let request = self.upstream.server.own_request(link.era, key, body.into(), Method::Listen);
         let patience = self.shard.gateway.snapshot.limits.connect_timeout;
-        let opened = link.open_stream(&self.shard.client, request, self.shard.gateway.frame_limits());
+        let opened = link.open_stream(&self.shard.egress.client, request, self.shard.gateway.frame_limits());
         let opened = tokio::time::timeout(patience, opened).await;
         let source = opened.map_err(|_| LinkError::Late(patience.as_secs()))??;
-        let open = OpenRequest::new(&self.shard, link, key);
+        let open = OpenRequest::new(&self.shard.egress, link, key);
         Ok(source.map(|source| (source, open)))
     }
 }

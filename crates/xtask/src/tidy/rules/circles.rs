@@ -26,7 +26,7 @@ const KNOWN: &[&str] = &[
     "crates/native/src/wordpress/extended/content.rs",
     "crates/server/src/cli/",
     "crates/server/src/cli/address.rs",
-    "crates/server/src/gateway/apart.rs",
+    "crates/server/src/gateway/call.rs",
     "crates/server/src/gateway/http/batch.rs",
     "crates/transport/src/net/accept.rs",
     "crates/transport/src/up/events.rs",

@@ -9,7 +9,8 @@ const DIRECTIONS: &[(&str, &[&str])] = &[
     ("transport", &["proto", "engine"]),
     ("native", &["proto", "engine"]),
     ("store", &[]),
-    ("server", &["proto", "engine", "transport", "native", "store"]),
+    ("upstream", &["proto", "engine", "transport", "native", "store"]),
+    ("server", &["proto", "engine", "transport", "native", "store", "upstream"]),
     ("testkit", &["proto", "engine", "transport"]),
     ("xtask", &[]),
 ];

@@ -11,13 +11,13 @@ use transport::net::{Body, Incoming};
 use super::super::{Arrived, answer, media, post};
 use super::{ROOT, error, json_response};
 use crate::audit::Outcome;
-use crate::consent::form::pairs;
 use crate::gateway::Shard;
 use crate::gateway::deeds::{self, Deed};
 use crate::gateway::identity::Identity;
 use crate::gateway::manage::{self, Edited};
 use crate::manage as ask;
 use crate::manage::{Refusal, Standing};
+use upstream::oauth::form::pairs;
 
 /// A request, taken apart.
 struct Asked<'a> {

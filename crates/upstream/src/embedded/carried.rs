@@ -1,0 +1,49 @@
+//! What of a request's credentials the configuration hands on to an embedded server, for that request alone. It must not
+//! know how they are written.
+
+use engine::config::{Link, Site};
+use engine::credential::{Account, Basic, Carried};
+use engine::snapshot::UpstreamSpec;
+use native::{Mapped, SiteLogin};
+
+/// Whether some server of the gateway is to get anything of it.
+pub fn is_wanted(upstreams: &[UpstreamSpec]) -> bool {
+    upstreams.iter().filter_map(site_of).any(|site| site.headers || site.basic)
+}
+
+/// What of it goes to this server.
+pub fn mapped(carried: &Carried, upstream: &UpstreamSpec) -> Option<Mapped> {
+    let site = site_of(upstream)?;
+    let own = |basic: &Result<Basic, &'static str>| {
+        let url = site.url.as_ref()?.expose().to_owned();
+        let login =
+            |basic: &Basic| SiteLogin { url, username: basic.user.clone(), password: basic.password.clone() };
+        Some(basic.as_ref().map(login).map_err(|why| (*why).to_owned()))
+    };
+    let chosen = carried.account.clone().filter(|_| site.headers).map(|account| account.map(login));
+    let login = chosen.or_else(|| carried.basic.as_ref().filter(|_| site.basic).and_then(own));
+    Some(Mapped { site: login, image_key: carried.image_key.clone().filter(|_| site.headers) })
+}
+
+fn login(account: Account) -> SiteLogin {
+    SiteLogin { url: account.url, username: account.username, password: account.password }
+}
+
+/// How a request brings an account of this site, in words.
+pub(super) fn brought(site: &Site) -> &'static str {
+    match (site.headers, site.basic) {
+        (true, true) => {
+            "by HTTP's Basic scheme, or by x-wordpress-url, x-wordpress-username and x-wordpress-password"
+        }
+        (true, false) => "by the headers x-wordpress-url, x-wordpress-username and x-wordpress-password",
+        (false, true) => "by HTTP's Basic scheme, in the header Authorization",
+        (false, false) => "",
+    }
+}
+
+fn site_of(upstream: &UpstreamSpec) -> Option<&Site> {
+    match &upstream.link {
+        Link::Native(native) => native.site.as_ref(),
+        Link::Stdio(_) | Link::Http(_) => None,
+    }
+}

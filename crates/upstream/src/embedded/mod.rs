@@ -1,0 +1,128 @@
+//! Servers that live in the binary, as the gateway hosts them: made from the configuration, lent a way to ask others, and
+//! told what a client's request carries for the site behind them. It must not know their tools.
+
+mod carried;
+mod offered;
+mod reading;
+mod world;
+
+#[cfg(test)]
+mod tests;
+
+pub use carried::{is_wanted, mapped};
+pub use engine::credential::Carried;
+pub use offered::offered;
+pub use reading::Reading;
+
+use std::sync::Arc;
+
+use engine::Snapshot;
+use engine::config::{self, Native, NativeLink, Site, Source};
+use native::community::buddyboss::{self, Phases};
+use native::community::buddypress::{self, Version};
+use native::wordpress::Sets;
+use native::{
+    Answers, Demo, HttpClient, NativeServer, Requests, SiteLogin, SiteSettings, UnknownArguments, heritage,
+    plain, wordpress,
+};
+use secrecy::SecretString;
+
+/// The embedded server of a configured link.
+///
+/// # Errors
+/// Which setting it cannot work with, in words.
+pub fn server(link: &NativeLink, snapshot: &Snapshot) -> Result<Arc<dyn NativeServer>, String> {
+    let rules = site_rules(link.site.as_ref());
+    made(link, || Ok(Arc::new(world::World::new(&snapshot.limits, rules)?)))
+}
+
+/// The same, with another way to ask others.
+fn made(
+    link: &NativeLink,
+    http: impl Fn() -> Result<Arc<dyn HttpClient>, String>,
+) -> Result<Arc<dyn NativeServer>, String> {
+    let unknown_arguments = match link.unknown_arguments {
+        config::UnknownArguments::Reject => UnknownArguments::Reject,
+        config::UnknownArguments::Ignore => UnknownArguments::Ignore,
+    };
+    let site = || SiteSettings { unknown_arguments, ..site_settings(link.site.as_ref()) };
+    Ok(match link.native {
+        Native::Demo => Arc::new(Demo),
+        Native::Plain => Arc::new(plain::server(None, unknown_arguments)),
+        Native::Heritage => {
+            let settings = heritage::Settings { unknown_arguments, ..sources(link) };
+            Arc::new(heritage::server(&settings, http()?)?)
+        }
+        Native::WordPress => Arc::new(wordpress::server(&site(), sets(link), http()?)?),
+        Native::BuddyBoss => Arc::new(buddyboss::server(&site(), phases(link), http()?)?),
+        Native::BuddyPress => {
+            Arc::new(buddypress::server(&site(), Version::default(), is_on(link, "discover"), http()?)?)
+        }
+    })
+}
+
+fn phases(link: &NativeLink) -> Phases {
+    if link.phases.is_none() {
+        return Phases::default();
+    }
+    let on = |name| is_on(link, name);
+    Phases {
+        buddyboss: on("buddyboss"),
+        advanced: on("advanced"),
+        extended: on("extended"),
+        discover: on("discover"),
+    }
+}
+
+fn sets(link: &NativeLink) -> Sets {
+    Sets { extended: is_on(link, "extended"), discover: is_on(link, "discover") }
+}
+
+fn is_on(link: &NativeLink, name: &str) -> bool {
+    link.phases.iter().flatten().any(|phase| phase == name)
+}
+
+fn site_rules(site: Option<&Site>) -> world::Rules {
+    site.map_or_else(world::Rules::default, |site| world::Rules { at_once: site.at_once, rate: site.rate })
+}
+
+fn site_settings(site: Option<&Site>) -> SiteSettings {
+    let login = site.and_then(|site| {
+        let text = |text: &Option<engine::config::Text>| text.as_ref().map(|text| text.expose().to_owned());
+        Some(SiteLogin {
+            url: text(&site.url)?,
+            username: text(&site.username).unwrap_or_default(),
+            password: SecretString::from(text(&site.password).unwrap_or_default()),
+        })
+    });
+    let Some(site) = site else { return SiteSettings::default() };
+    let answers = match site.answers {
+        config::Answers::Compact => Answers::Compact,
+        config::Answers::Raw => Answers::Raw,
+        config::Answers::Plain => Answers::Plain,
+    };
+    SiteSettings {
+        login,
+        brought: carried::brought(site),
+        answers,
+        private_files: site.private_files,
+        private_sites: site.private_sites,
+        read_only: site.read_only,
+        allow_markup_loss: site.allow_markup_loss,
+        requests: Requests { allow: site.requests.allow.clone(), write: site.requests.write },
+        image_key: site.image_key.as_ref().map(|key| SecretString::from(key.expose().to_owned())),
+        image_host: site.image_host.as_ref().map(|host| host.expose().to_owned()),
+        ..SiteSettings::default()
+    }
+}
+
+fn sources(link: &NativeLink) -> heritage::Settings {
+    let source = |source| link.sources.get(&source).map(|text| text.expose().to_owned());
+    heritage::Settings {
+        wikipedia: source(Source::Wikipedia),
+        snl: source(Source::Snl),
+        riksantikvaren: source(Source::Riksantikvaren),
+        arcgis: source(Source::ArcGis),
+        ..heritage::Settings::default()
+    }
+}

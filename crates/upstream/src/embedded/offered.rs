@@ -1,0 +1,105 @@
+//! What embedded servers offer, as far as nobody has to be asked for it: for notes on a configuration that nobody serves yet.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use engine::config::{NativeLink, Offered};
+use native::{
+    Answering, HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, NativeCall, NativeServer,
+    Pending,
+};
+use proto::era::newest_handshake;
+use proto::mcp::Method;
+use proto::rpc::{Frame, FrameLimits};
+use serde_json::{Value, json};
+
+/// The names of its tools and prompts; nothing where more may be found at its site, and where it cannot work with its
+/// settings.
+pub fn offered(link: &NativeLink) -> Option<Offered> {
+    if super::is_on(link, "discover") {
+        return None;
+    }
+    let server = super::made(link, || Ok(Arc::new(Nobody))).ok()?;
+    let tools = names(&*server, Method::ToolsList, "tools")?;
+    Some(Offered { tools, prompts: names(&*server, Method::PromptsList, "prompts")? })
+}
+
+/// The names in a list that is at hand; none where the server has no such list.
+fn names(server: &dyn NativeServer, list: Method, member: &str) -> Option<Vec<String>> {
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": list.name() }).to_string();
+    let request = Frame::parse(Bytes::from(request), FrameLimits::default()).ok()?;
+    let Answering::Ready(answer) = server.answer(NativeCall::new(&request, newest_handshake())) else {
+        return None;
+    };
+    let answer: Value = serde_json::from_slice(&answer).ok()?;
+    let items = answer["result"][member].as_array().into_iter().flatten();
+    Some(items.filter_map(|item| item["name"].as_str()).map(str::to_owned).collect())
+}
+
+/// A world in which nobody answers.
+struct Nobody;
+
+impl HttpClient for Nobody {
+    fn send(&self, _: HttpRequest) -> Pending<Result<HttpResponse, HttpFault>> {
+        let fault =
+            HttpFault { kind: HttpFaultKind::Unconnected, message: "nobody is asked here".to_owned() };
+        Box::pin(std::future::ready(Err(fault)))
+    }
+
+    fn now(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn digest(&self, _: &[u8]) -> [u8; 32] {
+        [0; 32]
+    }
+
+    fn pause(&self, _: Duration) -> Pending<()> {
+        Box::pin(std::future::ready(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::config::{Config, Link, Lookup, Native, load};
+
+    fn config(servers: &str) -> Config {
+        let nothing = Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };
+        load(&format!("mcpServers:\n{servers}"), "test", &nothing).unwrap().config
+    }
+
+    fn of(config: &Config, server: &str) -> Option<Offered> {
+        let Link::Native(link) = &config.mcp_servers[server].link else { panic!("{server} is not embedded") };
+        offered(link)
+    }
+
+    #[test]
+    fn each_embedded_server_says_what_it_offers() {
+        let one = |(name, native): &(&str, Native)| {
+            let site = if native.needs_site() { ", site: { url: 'https://h.example' }" } else { "" };
+            format!("  {name}: {{ native: {name}{site} }}\n")
+        };
+        let config = config(&Native::ALL.iter().map(one).collect::<String>());
+        for (server, tool) in [
+            ("demo", "hello"),
+            ("plain", "hello"),
+            ("wordpress", "wp_get_posts"),
+            ("buddyboss", "buddyboss_list_members"),
+            ("buddypress", "buddypress_list_members"),
+            ("heritage", "example-ping"),
+        ] {
+            let offered = of(&config, server).unwrap();
+            assert!(offered.tools.iter().any(|name| name == tool), "{server}: {:?}", offered.tools);
+        }
+        assert_eq!(of(&config, "demo").unwrap().prompts, ["introduce"]);
+    }
+
+    #[test]
+    fn what_may_be_found_at_a_site_is_not_known_beforehand() {
+        let config =
+            config("  blog: { native: wordpress, phases: [discover], site: { url: 'https://h' } }\n");
+        assert_eq!(of(&config, "blog"), None);
+    }
+}

@@ -1,0 +1,33 @@
+//! What an embedded server makes of arguments, as the rules about them ask for it. It must not know rules.
+
+use std::fmt;
+use std::sync::Arc;
+
+use engine::catalogue::ReadsArguments;
+use native::NativeServer;
+
+/// An embedded server, asked for nothing else.
+pub struct Reading(Arc<dyn NativeServer>);
+
+impl Reading {
+    /// Of this server.
+    pub fn of(server: &Arc<dyn NativeServer>) -> Arc<dyn ReadsArguments> {
+        Arc::new(Self(server.clone()))
+    }
+}
+
+impl fmt::Debug for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Reading(..)")
+    }
+}
+
+impl ReadsArguments for Reading {
+    fn readings(&self, tool: &str, arguments: &[u8]) -> Vec<String> {
+        self.0.readings(tool, arguments)
+    }
+
+    fn unknown_arguments(&self, tool: &str, arguments: &[u8]) -> Option<String> {
+        self.0.unknown_arguments(tool, arguments)
+    }
+}

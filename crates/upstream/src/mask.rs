@@ -1,0 +1,95 @@
+//! Words of the configuration that nobody may see, also when a server says them: some throw a token back that they
+//! refuse, others print their environment before they end. What is passed on of a server's own messages is not
+//! touched; this is for what the gateway says of servers.
+
+use std::fmt::{self, Display};
+
+use engine::config::{Link, Text};
+
+/// Shorter words are no secrets, and would be found everywhere.
+const LEAST: usize = 6;
+
+/// The words of one server.
+#[derive(Clone, Default)]
+pub struct Mask(Vec<Box<str>>);
+
+impl Mask {
+    /// The values of headers and of variables, the values in a URL's query, and whatever `${…}` filled in, in arguments,
+    /// URLs and folders too.
+    pub fn of(link: &Link) -> Self {
+        let mut words: Vec<Box<str>> = filled(link).map(Into::into).collect();
+        let mut add = |text: &str| {
+            words.extend(text.split(char::is_whitespace).filter(|word| word.len() >= LEAST).map(Into::into));
+        };
+        match link {
+            Link::Http(http) => {
+                http.headers.values().for_each(|value| add(value.expose()));
+                let secret = http.oauth.as_ref().and_then(|oauth| oauth.client_secret.as_ref());
+                if let Some(secret) = secret {
+                    add(secret.expose());
+                }
+                let query = http.url.expose().split_once('?').map_or("", |(_, query)| query);
+                query.split('&').filter_map(|pair| pair.split_once('=')).for_each(|(_, value)| add(value));
+            }
+            Link::Stdio(child) => {
+                child.env.values().for_each(|value| add(value.expose()));
+                child.args.iter().filter(|arg| arg.hides()).for_each(|arg| add(arg.expose()));
+            }
+            Link::Native(_) => {}
+        }
+        filled(link).for_each(&mut add);
+        // Where one is part of another, the longer one first.
+        words.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        words.dedup();
+        Self(words)
+    }
+
+    /// Shows something without them.
+    pub fn show(&self, what: &dyn Display) -> String {
+        let text = what.to_string();
+        self.0
+            .iter()
+            .fold(text, |text, word| if text.contains(&**word) { text.replace(&**word, "***") } else { text })
+    }
+}
+
+impl fmt::Debug for Mask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mask").finish_non_exhaustive()
+    }
+}
+
+/// What `${…}` filled in.
+fn filled(link: &Link) -> impl Iterator<Item = &str> {
+    let texts: Vec<&Text> = match link {
+        Link::Http(http) => http.headers.values().chain([&http.url]).collect(),
+        Link::Stdio(child) => child.env.values().chain(&child.args).chain(&child.cwd).collect(),
+        Link::Native(_) => Vec::new(),
+    };
+    texts.into_iter().flat_map(Text::filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_covered_wherever_they_stand() {
+        let text = "mcpServers:\n  net: { url: 'http://h/?key=query-value&x=1', headers: { Authorization: 'Bearer token-value' } }\n  \
+            child: { command: sh, args: [plain-argument, '${ARG}'], env: { KEY: token-value-2, SHORT: yes } }\n  \
+            part: { command: sh, args: ['--token=${ARG}'] }\n  path: { url: 'http://h/${ARG}/mcp' }\n";
+        let lookup = engine::config::Lookup {
+            env: &|_| Some("filled-in".to_owned()),
+            file: &|_| Err("none".to_owned()),
+        };
+        let config = engine::config::load(text, "test", &lookup).unwrap().config;
+        let mask = |name: &str| Mask::of(&config.mcp_servers[name].link);
+        let said = "Bearer token-value ?key=query-value x=1";
+        assert_eq!(mask("net").show(&said), "*** *** ?key=*** x=1");
+        assert_eq!(mask("part").show(&"bad token filled-in, filled"), "bad token ***, filled");
+        assert_eq!(mask("path").show(&"no route /filled-in/mcp in mcp"), "no route /***/mcp in mcp");
+        assert!(!format!("{:?}", mask("part")).contains("filled"));
+        let said = "token-value-2 token-value filled-in plain-argument yes";
+        assert_eq!(mask("child").show(&said), "*** token-value *** plain-argument yes");
+    }
+}

@@ -1,0 +1,117 @@
+//! From a server's refusal to the authorization server where its users give their consent (MCP 2025-11-25, authorization:
+//! authorization server discovery). It must not know what happens there.
+
+use engine::credential::challenge::Challenge;
+use http::{StatusCode, Uri};
+
+use super::metadata::{Protected, Service, canonical, read_resource, read_service, resource_places};
+use super::outside::{Outside, Way};
+use crate::web::issuer_places;
+
+/// Where consent is given, for what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Found {
+    /// The authorization server.
+    pub(super) service: Service,
+    /// The resource that tokens are asked for.
+    pub(super) resource: String,
+    /// The scopes that the resource knows.
+    pub(super) scopes: Vec<String>,
+}
+
+/// Looks for the authorization server of the server at `url`: `issuer` and no other, where that is said.
+///
+/// # Errors
+/// Says why there is none, for a person.
+pub(super) async fn discover(
+    outside: &Outside,
+    url: &Uri,
+    challenge: &Challenge,
+    issuer: Option<&str>,
+    way: Way,
+) -> Result<Found, String> {
+    let protected = match protected(outside, url, challenge, way).await? {
+        Some(protected) => protected,
+        // Before there was metadata of resources, a server was its own authorization server (MCP 2025-03-26).
+        None => Protected {
+            resource: canonical(url),
+            issuers: vec![format!(
+                "{}://{}",
+                url.scheme_str().unwrap_or_default(),
+                url.authority().map(http::uri::Authority::as_str).unwrap_or_default()
+            )],
+            scopes: Vec::new(),
+        },
+    };
+    let mut why = issuer.map_or_else(String::new, |issuer| {
+        format!("it names another authorization server than {issuer}, which the configuration does (`oauth.issuer`)")
+    });
+    for issuer in protected.issuers.iter().filter(|named| issuer.is_none_or(|own| is_same(own, named))) {
+        match service(outside, issuer, way).await {
+            Ok(service) => {
+                return Ok(Found { service, resource: protected.resource, scopes: protected.scopes });
+            }
+            Err(reason) => why = format!("authorization server {issuer}: {reason}"),
+        }
+    }
+    Err(why)
+}
+
+/// Whether two issuers are the same one. A slash at the end is what libraries add to URLs.
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    one.trim_end_matches('/') == other.trim_end_matches('/')
+}
+
+/// The metadata of the server as a resource; `None` where it has none.
+async fn protected(
+    outside: &Outside,
+    url: &Uri,
+    challenge: &Challenge,
+    way: Way,
+) -> Result<Option<Protected>, String> {
+    if let Some(place) = &challenge.resource_metadata {
+        let fetched = fetch(outside, place, way).await;
+        let body = fetched.map_err(|why| format!("its resource metadata: {why}"))?;
+        let read = read_resource(&body, url).map_err(|why| format!("its resource metadata: {why}"))?;
+        return Ok(Some(read));
+    }
+    for place in resource_places(url) {
+        // What is not there is no fault; what is there has to be right.
+        let Ok(body) = fetch(outside, &place, way).await else { continue };
+        return read_resource(&body, url).map(Some).map_err(|why| format!("{place}: {why}"));
+    }
+    Ok(None)
+}
+
+async fn service(outside: &Outside, issuer: &str, way: Way) -> Result<Service, String> {
+    let url: Uri = issuer.parse().map_err(|_| "its name is no URL".to_owned())?;
+    if url.query().is_some() || issuer.contains('#') {
+        return Err("its name has a query or a fragment".to_owned());
+    }
+    // What is there and wrong says more than that something is not there.
+    let (mut why, mut is_there) = (String::new(), false);
+    for place in issuer_places(&url) {
+        let reason = match fetch(outside, &place, way).await {
+            Ok(body) => match read_service(&body, issuer, way.within) {
+                Ok(service) => return Ok(service),
+                Err(reason) => {
+                    is_there = true;
+                    reason
+                }
+            },
+            Err(_) if is_there => continue,
+            Err(reason) => reason,
+        };
+        why = format!("{place}: {reason}");
+    }
+    Err(why)
+}
+
+async fn fetch(outside: &Outside, place: &str, way: Way) -> Result<bytes::Bytes, String> {
+    let place: Uri = place.parse().map_err(|_| "its place is no URL".to_owned())?;
+    let answer = outside.get(&place, way).await?;
+    if answer.status != StatusCode::OK {
+        return Err(format!("HTTP {}", answer.status.as_u16()));
+    }
+    Ok(answer.body)
+}

@@ -1,0 +1,271 @@
+//! What a protected resource and an authorization server say of themselves (RFC 9728, 2 and 3; RFC 8414, 2 and 3; `OpenID`
+//! Connect Discovery 1.0, 4), and how much of it is believed. It must not know how it is fetched.
+
+use engine::credential::challenge::scopes;
+use http::Uri;
+use serde::{Deserialize, Serialize};
+
+use super::outside::{Within, may_ask};
+
+/// The most servers of one resource that are tried.
+const MOST_SERVERS: usize = 3;
+
+/// An authorization server that can be used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Service {
+    /// Its name, as it says it itself.
+    pub(super) issuer: String,
+    /// Where browsers go.
+    pub(super) authorization: String,
+    /// Where codes and refresh tokens become tokens.
+    pub(super) token: String,
+    /// Where clients register, if they may.
+    pub(super) registration: Option<String>,
+    /// How clients may show who they are at `token`; nothing where it does not say.
+    pub(super) methods: Vec<String>,
+    /// Whether it names itself when it sends a browser back (RFC 9207, 3).
+    pub(super) names_itself: bool,
+    /// Whether it gives refresh tokens to whoever asks for them (`OpenID` Connect Core 1.0, 11).
+    pub(super) offline: bool,
+}
+
+/// A resource and its authorization servers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Protected {
+    /// Its name, for which tokens are asked for (RFC 8707).
+    pub(super) resource: String,
+    /// The issuers whose tokens it takes.
+    pub(super) issuers: Vec<String>,
+    /// The scopes that it knows.
+    pub(super) scopes: Vec<String>,
+}
+
+/// The origin of a URL.
+fn origin(url: &Uri) -> String {
+    let authority = url.authority().map(http::uri::Authority::as_str).unwrap_or_default();
+    format!("{}://{authority}", url.scheme_str().unwrap_or_default())
+}
+
+/// The name that a resource has where it does not say it itself: its URL, without what is not the same for all.
+pub(super) fn canonical(url: &Uri) -> String {
+    let path = url.path().trim_end_matches('/');
+    format!("{}{path}", origin(url).to_ascii_lowercase())
+}
+
+/// The places of a resource's metadata, in the order in which they are tried.
+pub(super) fn resource_places(url: &Uri) -> Vec<String> {
+    let (origin, path) = (origin(url), url.path().trim_end_matches('/'));
+    let root = format!("{origin}/.well-known/oauth-protected-resource");
+    if path.is_empty() { vec![root] } else { vec![format!("{root}{path}"), root] }
+}
+
+/// Reads the metadata of the resource at `url`.
+///
+/// # Errors
+/// Says what is wrong with them: they may be about another resource, or name no issuer.
+pub(super) fn read_resource(body: &[u8], url: &Uri) -> Result<Protected, String> {
+    #[derive(Deserialize)]
+    struct Written {
+        resource: String,
+        #[serde(default)]
+        authorization_servers: Vec<String>,
+        #[serde(default)]
+        scopes_supported: Vec<String>,
+    }
+    let written: Written = serde_json::from_slice(body).map_err(|_| "no metadata of a resource")?;
+    // Else a token for somebody else's resource could be had, and shown here.
+    if !covers(&written.resource, url) {
+        return Err("they are about another resource".to_owned());
+    }
+    let issuers: Vec<String> = written.authorization_servers.into_iter().take(MOST_SERVERS).collect();
+    if issuers.is_empty() {
+        return Err("they name no authorization server".to_owned());
+    }
+    let scopes = scopes(&written.scopes_supported.join(" "));
+    Ok(Protected { resource: written.resource, issuers, scopes })
+}
+
+/// Whether a resource of this name includes `url`: the same origin, and the same path or one below.
+fn covers(resource: &str, url: &Uri) -> bool {
+    let Ok(named) = resource.parse::<Uri>() else { return false };
+    let port =
+        |url: &Uri| url.port_u16().or(if url.scheme_str() == Some("https") { Some(443) } else { Some(80) });
+    let host = |url: &Uri| url.host().map(str::to_ascii_lowercase);
+    let has_user = named.authority().is_none_or(|authority| authority.as_str().contains('@'));
+    let path = named.path().trim_end_matches('/');
+    let below = url.path().strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let asks = named.query().is_none_or(|query| url.query() == Some(query));
+    named.scheme() == url.scheme()
+        && host(&named) == host(url)
+        && port(&named) == port(url)
+        && !has_user
+        && below
+        && asks
+}
+
+/// Reads the metadata of `issuer`.
+///
+/// # Errors
+/// Says what is wrong with them: they may be another issuer's, or too weak to be used.
+pub(super) fn read_service(body: &[u8], issuer: &str, within: Within) -> Result<Service, String> {
+    #[derive(Deserialize)]
+    struct Written {
+        issuer: String,
+        authorization_endpoint: String,
+        token_endpoint: String,
+        registration_endpoint: Option<String>,
+        #[serde(default)]
+        code_challenge_methods_supported: Vec<String>,
+        #[serde(default)]
+        token_endpoint_auth_methods_supported: Vec<String>,
+        #[serde(default)]
+        authorization_response_iss_parameter_supported: bool,
+        #[serde(default)]
+        scopes_supported: Vec<String>,
+    }
+    let written: Written =
+        serde_json::from_slice(body).map_err(|_| "no metadata of an authorization server")?;
+    // Else one issuer could speak for another (RFC 8414, 3.3). A slash at the end is what libraries add to URLs.
+    if written.issuer.trim_end_matches('/') != issuer.trim_end_matches('/') {
+        return Err("they are another issuer's".to_owned());
+    }
+    if !written.code_challenge_methods_supported.iter().any(|method| method == "S256") {
+        return Err(
+            "it does not say that it knows PKCE with S256, and without that codes can be stolen".to_owned()
+        );
+    }
+    for url in [&written.authorization_endpoint, &written.token_endpoint]
+        .into_iter()
+        .chain(&written.registration_endpoint)
+    {
+        if !url.parse().is_ok_and(|url| may_ask(&url, within)) || url.contains('#') {
+            return Err("one of its addresses is not an https URL that may be used here".to_owned());
+        }
+    }
+    Ok(Service {
+        issuer: written.issuer,
+        authorization: written.authorization_endpoint,
+        token: written.token_endpoint,
+        registration: written.registration_endpoint,
+        methods: written.token_endpoint_auth_methods_supported,
+        names_itself: written.authorization_response_iss_parameter_supported,
+        offline: written.scopes_supported.iter().any(|scope| scope == "offline_access"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn a_resource_is_this_server_or_what_it_is_part_of() {
+        let url: Uri = "https://h.example/a/mcp?key=1".parse().unwrap();
+        for name in [
+            "https://h.example/a/mcp",
+            "https://H.example:443/a/mcp/",
+            "https://h.example/a",
+            "https://h.example",
+            "https://h.example/",
+            "https://h.example/a/mcp?key=1",
+        ] {
+            assert!(covers(name, &url), "{name}");
+        }
+        for name in [
+            "https://h.example/a/mc",
+            "https://h.example/a/mcp/x",
+            "https://h.example/b",
+            "http://h.example/a/mcp",
+            "https://h.example:444/a/mcp",
+            "https://evil.example/a/mcp",
+            "https://h.example.evil.example/a/mcp",
+            "https://h.example@evil.example/a/mcp",
+            "https://me@h.example/a/mcp",
+            "https://h.example/a/mcp?key=2",
+            "/a/mcp",
+            "",
+        ] {
+            assert!(!covers(name, &url), "{name}");
+        }
+    }
+
+    #[test]
+    fn metadata_of_a_resource() {
+        let url: Uri = "https://h.example/mcp".parse().unwrap();
+        let good = json!({"resource": "https://h.example/mcp", "authorization_servers": ["https://a/", "https://b"],
+            "scopes_supported": ["x", "y z"], "more": 1});
+        let read = read_resource(good.to_string().as_bytes(), &url).unwrap();
+        assert_eq!((read.issuers.len(), read.scopes.join(",")), (2, "x,y,z".to_owned()));
+        for (bad, why) in [
+            (
+                json!({"resource": "https://evil.example/mcp", "authorization_servers": ["https://a"]}),
+                "another resource",
+            ),
+            (json!({"resource": "https://h.example/mcp"}), "no authorization server"),
+            (json!({"authorization_servers": ["https://a"]}), "no metadata"),
+            (json!("x"), "no metadata"),
+        ] {
+            assert!(read_resource(bad.to_string().as_bytes(), &url).unwrap_err().contains(why), "{bad}");
+        }
+    }
+
+    fn service() -> Value {
+        json!({
+            "issuer": "https://id.example/t", "authorization_endpoint": "https://id.example/authorize?t=1",
+            "token_endpoint": "https://id.example/token", "code_challenge_methods_supported": ["plain", "S256"],
+        })
+    }
+
+    #[test]
+    fn metadata_of_an_authorization_server() {
+        let read = |value: &Value, issuer| read_service(value.to_string().as_bytes(), issuer, Within::Public);
+        for issuer in ["https://id.example/t", "https://id.example/t/"] {
+            assert!(read(&service(), issuer).is_ok(), "{issuer}");
+        }
+        assert!(read(&service(), "https://id.example").unwrap_err().contains("another issuer"));
+        assert!(read_service(b"<html>", "https://id.example/t", Within::Public).is_err());
+        for (member, value, why) in [
+            ("code_challenge_methods_supported", json!(["plain"]), "PKCE"),
+            ("code_challenge_methods_supported", json!([]), "PKCE"),
+            ("authorization_endpoint", json!("javascript:alert(1)"), "addresses"),
+            ("authorization_endpoint", json!("http://id.example/authorize"), "addresses"),
+            ("token_endpoint", json!("http://127.0.0.1:1/token"), "addresses"),
+            ("token_endpoint", json!("http://169.254.169.254/token"), "addresses"),
+            ("token_endpoint", json!("https://id.example/token#x"), "addresses"),
+            ("registration_endpoint", json!("https://localhost/register"), "addresses"),
+            ("token_endpoint", json!(7), "no metadata"),
+        ] {
+            let mut bad = service();
+            bad[member] = value;
+            let why_not = read(&bad, "https://id.example/t").unwrap_err();
+            assert!(why_not.contains(why), "{bad}: {why_not}");
+        }
+    }
+
+    #[test]
+    fn places_are_below_the_origin() {
+        let places = |url: &str| {
+            (resource_places(&url.parse().unwrap()), crate::web::issuer_places(&url.parse().unwrap()))
+        };
+        let (resource, service) = places("https://h.example:8443/a/mcp/?k=1");
+        assert_eq!(
+            resource,
+            [
+                "https://h.example:8443/.well-known/oauth-protected-resource/a/mcp",
+                "https://h.example:8443/.well-known/oauth-protected-resource",
+            ]
+        );
+        assert_eq!(
+            service,
+            [
+                "https://h.example:8443/.well-known/oauth-authorization-server/a/mcp",
+                "https://h.example:8443/.well-known/openid-configuration/a/mcp",
+                "https://h.example:8443/a/mcp/.well-known/openid-configuration",
+            ]
+        );
+        let (resource, service) = places("https://h.example/");
+        assert_eq!((resource.len(), service.len()), (1, 2));
+        assert_eq!(canonical(&"HTTPS://H.Example/Mcp/?k=1".parse().unwrap()), "https://h.example/Mcp");
+    }
+}

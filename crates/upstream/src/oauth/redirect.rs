@@ -1,0 +1,107 @@
+//! Redirect URIs: the paths to which authorization servers send browsers back, one per issuer (RFC 9700, 2.1 and 4.4), and the
+//! cases in which a client that was registered by hand can do without a path of its own. It must not know what a browser
+//! brings.
+
+use aws_lc_rs::digest::{SHA256, digest};
+use base64::Engine as _;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use engine::config::OAuthClient;
+
+use super::metadata::Service;
+
+/// The path for clients that were registered by hand.
+const CALLBACK: &str = "/oauth/callback";
+/// The path of an issuer begins and ends so. It is not below [`CALLBACK`]: some authorization servers let a client come back
+/// anywhere below the address that was registered, and would send a code to another issuer's path.
+const ISSUER: (&str, &str) = ("/oauth/issuer/", "/callback");
+/// Bytes of the digest of an issuer's name: nobody finds a second name with the same.
+const DIGEST: usize = 18;
+/// Characters of such a digest.
+const DIGEST_LENGTH: usize = DIGEST / 3 * 4;
+
+/// Returns true for paths to which browsers come back from some authorization server.
+pub fn is_callback(path: &str) -> bool {
+    let digest = path.strip_prefix(ISSUER.0).and_then(|rest| rest.strip_suffix(ISSUER.1));
+    let is_digest = |text: &str| {
+        text.len() == DIGEST_LENGTH
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+    };
+    path == CALLBACK || digest.is_some_and(is_digest)
+}
+
+/// The path of one issuer: always the same, since clients are registered with it.
+pub(super) fn issuer_path(issuer: &str) -> String {
+    let name = digest(&SHA256, issuer.trim_end_matches('/').as_bytes());
+    let name = BASE64_URL_SAFE_NO_PAD.encode(&name.as_ref()[..DIGEST]);
+    format!("{}{name}{}", ISSUER.0, ISSUER.1)
+}
+
+/// The path to which `service` sends browsers back that belong to the client of this configuration.
+pub(super) fn path(config: &OAuthClient, service: &Service) -> String {
+    if is_shared(config) { CALLBACK.to_owned() } else { issuer_path(&service.issuer) }
+}
+
+/// The path to which redirects led before each issuer had its own.
+pub(super) fn former_path() -> &'static str {
+    CALLBACK
+}
+
+/// Returns true for clients whose redirect path can be another issuer's, too.
+pub(super) fn is_shared(config: &OAuthClient) -> bool {
+    config.client_id.is_some() && !config.issuer_callback
+}
+
+/// Returns true when codes of several issuers can arrive at the shared path: then only `iss` (RFC 9207) tells whose a code is.
+/// A server without a configured issuer can name any.
+pub(super) fn is_ambiguous<'a>(clients: impl IntoIterator<Item = &'a OAuthClient>) -> bool {
+    let mut issuers = clients.into_iter().filter(|client| is_shared(client)).map(|c| c.issuer.as_deref());
+    let Some(first) = issuers.next() else { return false };
+    issuers.any(|other| match (first, other) {
+        (Some(first), Some(other)) => !super::discovery::is_same(first, other),
+        _ => true,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_issuer_has_a_path_of_its_own() {
+        let path = issuer_path("https://id.example.com");
+        assert_eq!(path, issuer_path("https://id.example.com/"), "libraries add a slash");
+        assert_ne!(path, issuer_path("https://id.example.com/other"));
+        assert!(is_callback(&path) && is_callback("/oauth/callback"), "{path}");
+        for other in [
+            "/oauth/callback/",
+            "/oauth/callback/x",
+            "/oauth/issuer/x/callback",
+            &path[..40],
+            "/oauth/issuer/",
+        ] {
+            assert!(!is_callback(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_shared_path_is_ambiguous_where_several_issuers_are_in_play() {
+        let client = |issuer: Option<&str>, own| OAuthClient {
+            client_id: Some(engine::config::Text::plain("me")),
+            issuer: issuer.map(str::to_owned),
+            issuer_callback: own,
+            ..OAuthClient::default()
+        };
+        let (a, b) = (client(Some("https://a"), false), client(Some("https://b"), false));
+        let (any, own) = (client(None, false), client(None, true));
+        for (clients, expected) in [
+            (vec![], false),
+            (vec![&any], false),
+            (vec![&a, &a, &OAuthClient::default(), &own], false),
+            (vec![&a, &b], true),
+            (vec![&a, &any], true),
+            (vec![&any, &any], true),
+        ] {
+            assert_eq!(is_ambiguous(clients.iter().copied()), expected, "{clients:?}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Waiting until nothing runs any more: whoever ends something says so, and whoever waits looks again. It must not know what
+//! runs.
+
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+/// For how long nothing must run: a call that has just begun is not counted yet.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// What runs somewhere, as seen by one who waits for its end.
+#[derive(Debug, Default)]
+pub struct Quiet {
+    awaited: AtomicBool,
+    ended: Notify,
+}
+
+impl Quiet {
+    /// Something has ended, and perhaps it was the last.
+    pub fn note(&self) {
+        // With the fence below: either this is seen to be awaited, or who waits sees that it has ended.
+        fence(Ordering::SeqCst);
+        if self.awaited.load(Ordering::Relaxed) {
+            self.ended.notify_waiters();
+        }
+    }
+
+    /// Returns when nothing `runs` any more, and at that instant in any case. What runs is looked at as often as something
+    /// ends.
+    pub async fn reached(&self, until: Instant, runs: impl Fn() -> bool) {
+        self.awaited.store(true, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        while Instant::now() < until {
+            let ended = self.ended.notified();
+            if runs() {
+                let _ = timeout_at(until, ended).await;
+                continue;
+            }
+            sleep_until(until.min(Instant::now() + GRACE)).await;
+            if !runs() {
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use parking_lot::Mutex;
+    use tokio::sync::mpsc;
+    use tokio::time::timeout;
+
+    use super::*;
+
+    /// Nothing here waits for so long, unless it is broken.
+    const LONG: Duration = Duration::from_mins(1);
+
+    /// One who waits while looks find what `found` says, from the last to the first; each look is told.
+    fn waiting(
+        quiet: &Arc<Quiet>,
+        found: &[bool],
+    ) -> (tokio::task::JoinHandle<()>, mpsc::UnboundedReceiver<()>) {
+        let (tell, looks) = mpsc::unbounded_channel();
+        let (quiet, left) = (quiet.clone(), Mutex::new(found.to_vec()));
+        let runs = move || {
+            let _ = tell.send(());
+            left.lock().pop().expect("no more looks than that")
+        };
+        let task = tokio::spawn(async move { quiet.reached(Instant::now() + LONG, runs).await });
+        (task, looks)
+    }
+
+    async fn ends(task: tokio::task::JoinHandle<()>) {
+        timeout(LONG / 2, task).await.expect("it is reached").expect("no panic");
+    }
+
+    #[tokio::test]
+    async fn it_is_looked_when_something_has_ended_and_not_else() {
+        let quiet = Arc::new(Quiet::default());
+        let (task, mut looks) = waiting(&quiet, &[false, false, true, true]);
+        for _ in 0..2 {
+            looks.recv().await.expect("a look");
+            assert!(timeout(GRACE * 2, looks.recv()).await.is_err(), "it looks although nothing has ended");
+            quiet.note();
+        }
+        ends(task).await;
+    }
+
+    #[tokio::test]
+    async fn what_begins_within_the_grace_is_waited_for() {
+        let quiet = Arc::new(Quiet::default());
+        let (task, mut looks) = waiting(&quiet, &[false, false, true, false]);
+        looks.recv().await.expect("the first");
+        looks.recv().await.expect("the one after the grace, which finds something");
+        quiet.note();
+        ends(task).await;
+    }
+
+    #[tokio::test]
+    async fn what_never_ends_is_waited_for_no_longer_than_that() {
+        let until = Instant::now() + Duration::from_millis(20);
+        timeout(LONG, Quiet::default().reached(until, || true)).await.expect("it ends");
+        assert!(Instant::now() >= until);
+    }
+}

@@ -1,0 +1,246 @@
+//! Quotas: how much of something that all callers share one of them may hold, so that nobody takes it from the others. They
+//! must not know what is shared.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use engine::ClientAddress;
+use engine::access::{Principal, Scheme};
+use engine::config::address_block;
+use parking_lot::Mutex;
+
+/// One holder's share: a quarter of the whole.
+const SHARE: usize = 4;
+
+/// How many bits of an IPv6 address tell callers apart: whoever has one address has usually such a network.
+const IPV6_BITS: u8 = 64;
+
+/// The time between two searches for room in a full table.
+const SEARCH_EVERY: Duration = Duration::from_secs(1);
+
+/// Who holds permits.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Holder {
+    /// A caller whose credentials were checked.
+    Principal(Arc<str>),
+    /// A client that nobody asked for credentials: its IPv4 address, or its IPv6 network.
+    Address(IpAddr),
+    /// Everybody of whom no address is known: this machine, pipes, and proxies that name no client. They have no share, as
+    /// many callers may stand behind them.
+    Unknown,
+}
+
+impl Holder {
+    /// The holder that a caller counts as.
+    pub fn of(principal: &Principal, client: Option<&ClientAddress>) -> Self {
+        if principal.scheme != Scheme::Anyone {
+            return Self::Principal(principal.id.clone());
+        }
+        match client {
+            Some(client) if !client.is_proxy && !client.is_local() => {
+                Self::Address(address_block(client.address, IPV6_BITS))
+            }
+            _ => Self::Unknown,
+        }
+    }
+
+    fn has_share(&self) -> bool {
+        *self != Self::Unknown
+    }
+}
+
+/// A number of permits, and who holds them.
+pub struct Quota {
+    max: AtomicUsize,
+    held: Mutex<Held>,
+}
+
+#[derive(Default)]
+struct Held {
+    all: usize,
+    by: HashMap<Holder, usize>,
+}
+
+/// Why there is no permit, as the beginning of a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum QuotaError {
+    #[error("too many")]
+    /// All are taken: this many.
+    Whole(usize),
+    #[error("too many of your")]
+    /// The holder has its share: this many.
+    Own(Holder, usize),
+}
+
+impl QuotaError {
+    /// A sentence for the caller: whose limit is used up, and which key of the configuration raises it.
+    pub fn describe(&self, what: &str, key: &str) -> String {
+        match self {
+            Self::Whole(max) => {
+                format!("all {max} {what} of this server are in use; try again soon, or raise `{key}`")
+            }
+            Self::Own(holder, share) => {
+                let (whose, hint) = match holder {
+                    Holder::Principal(_) => ("these credentials", ""),
+                    _ => ("this client address", " (behind a proxy, set `trustForwardedFor`)"),
+                };
+                format!(
+                    "{share} {what} of {whose} are open, which is the share of one caller: a quarter of `{key}`; close \
+                     some, or raise `{key}`{hint}"
+                )
+            }
+        }
+    }
+}
+
+/// A part of a quota, held until this is dropped.
+pub struct Permit {
+    quota: Arc<Quota>,
+    holder: Holder,
+}
+
+impl Permit {
+    /// Who holds it.
+    pub fn holder(&self) -> &Holder {
+        &self.holder
+    }
+}
+
+impl Quota {
+    /// So many permits.
+    pub fn new(max: usize) -> Arc<Self> {
+        Arc::new(Self { max: AtomicUsize::new(max), held: Mutex::default() })
+    }
+
+    /// Changes how many permits there are. Those that are held stay.
+    pub fn resize(&self, max: usize) {
+        self.max.store(max, Ordering::Relaxed);
+    }
+
+    /// Takes a permit.
+    pub fn take(self: &Arc<Self>, holder: Holder) -> Result<Permit, QuotaError> {
+        let max = self.max.load(Ordering::Relaxed);
+        let mut held = self.held.lock();
+        let own = held.by.get(&holder).copied().unwrap_or(0);
+        let share = (max / SHARE).max(1);
+        if holder.has_share() && own >= share {
+            return Err(QuotaError::Own(holder, share));
+        }
+        if held.all >= max {
+            return Err(QuotaError::Whole(max));
+        }
+        held.all += 1;
+        held.by.insert(holder.clone(), own + 1);
+        drop(held);
+        Ok(Permit { quota: self.clone(), holder })
+    }
+
+    /// The holder of the most permits.
+    pub fn largest_holder(&self) -> Option<Holder> {
+        let held = self.held.lock();
+        held.by.iter().max_by_key(|(_, count)| **count).map(|(holder, _)| holder.clone())
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        let mut held = self.quota.held.lock();
+        held.all -= 1;
+        if let Some(own) = held.by.get_mut(&self.holder) {
+            *own -= 1;
+            if *own == 0 {
+                held.by.remove(&self.holder);
+            }
+        }
+        // What a rush of callers took is given back.
+        if held.by.capacity() > 64 && held.by.len() * 4 < held.by.capacity() {
+            held.by.shrink_to_fit();
+        }
+    }
+}
+
+/// Lets something that looks at a whole table happen now and then only, however often it is asked for.
+#[derive(Default)]
+pub struct Throttle(Mutex<Option<Instant>>);
+
+impl Throttle {
+    /// Returns true if it may happen now.
+    pub fn pass(&self) -> bool {
+        let (mut last, now) = (self.0.lock(), Instant::now());
+        let is_due = last.is_none_or(|last| now.duration_since(last) >= SEARCH_EVERY);
+        if is_due {
+            *last = Some(now);
+        }
+        is_due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(id: &str) -> Holder {
+        Holder::of(&Principal::new(id, Scheme::Key), None)
+    }
+
+    fn anyone(client: Option<ClientAddress>) -> Holder {
+        Holder::of(&Principal::anyone(), client.as_ref())
+    }
+
+    fn at(address: &str) -> Holder {
+        anyone(Some(ClientAddress::direct(address.parse().unwrap())))
+    }
+
+    #[test]
+    fn no_principal_holds_more_than_its_share() {
+        let quota = Quota::new(8);
+        let permits: Vec<Permit> = (0..2).map(|_| quota.take(known("key:a")).unwrap()).collect();
+        let refused = quota.take(known("key:a")).err().unwrap();
+        assert_eq!(refused, QuotaError::Own(Holder::Principal("key:a".into()), 2));
+        assert!(quota.take(known("key:b")).is_ok());
+        drop(permits);
+        assert!(quota.take(known("key:a")).is_ok());
+        assert!(quota.held.lock().by.is_empty());
+    }
+
+    #[test]
+    fn no_address_holds_more_than_its_share() {
+        let quota = Quota::new(8);
+        let one = ["203.0.113.1", "::ffff:203.0.113.1"].map(|address| quota.take(at(address)).unwrap());
+        assert!(matches!(quota.take(at("203.0.113.1")), Err(QuotaError::Own(Holder::Address(_), 2))));
+        let network = ["2001:db8::1", "2001:db8::ffff:1"].map(|address| quota.take(at(address)).unwrap());
+        assert!(matches!(quota.take(at("2001:db8::2")), Err(QuotaError::Own(..))));
+        assert!(quota.take(at("2001:db8:0:1::2")).is_ok() && quota.take(at("203.0.113.2")).is_ok());
+        drop((one, network));
+        assert!(quota.held.lock().by.is_empty());
+    }
+
+    #[test]
+    fn this_machine_and_proxies_that_name_no_client_share_the_whole() {
+        let proxy = ClientAddress { is_proxy: true, ..ClientAddress::direct([10, 0, 0, 1].into()) };
+        let proxy = anyone(Some(proxy));
+        for holder in [anyone(None), at("127.0.0.1"), at("127.9.9.9"), at("::1"), proxy] {
+            let quota = Quota::new(3);
+            let permits: Vec<Permit> = (0..3).map(|_| quota.take(holder.clone()).unwrap()).collect();
+            assert_eq!(quota.take(holder.clone()).err(), Some(QuotaError::Whole(3)));
+            assert_eq!(quota.take(known("key:a")).err(), Some(QuotaError::Whole(3)));
+            assert_eq!(quota.largest_holder(), Some(Holder::Unknown));
+            drop(permits);
+            assert!(quota.take(known("key:a")).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_whose_limit_it_is_and_the_key_that_raises_it() {
+        let own = |holder| QuotaError::Own(holder, 2).describe("sessions", "limits.sessions");
+        let by_address = own(Holder::Address([192, 0, 2, 1].into()));
+        assert!(by_address.starts_with("2 sessions of this client address are open"), "{by_address}");
+        assert!(by_address.contains("trustForwardedFor") && by_address.contains("`limits.sessions`"));
+        assert!(own(Holder::Principal("key:a".into())).starts_with("2 sessions of these credentials"));
+        let whole = QuotaError::Whole(8).describe("sessions", "limits.sessions");
+        assert!(whole.starts_with("all 8 sessions of this server") && whole.contains("`limits.sessions`"));
+    }
+}

@@ -1,0 +1,320 @@
+//! Whoever speaks to one upstream about the resources that anybody listens to: it subscribes to them in a session, or keeps
+//! a stream of notices open. It must not know who listens.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use proto::bridge::listen::{Change, Succession};
+use proto::era::{newest_stateless, own_meta};
+use proto::json::{Elements, Members, quote};
+use proto::mcp::{Method, Notice};
+use proto::rpc::{Frame, FrameLimits, Kind as FrameKind};
+use tokio::time::Instant;
+use transport::up::LinkError;
+
+use super::topics::{Listener, Listening, Topics};
+use crate::egress::Egress;
+use crate::link::OpenLink;
+use crate::link::reply::{Item, Source};
+use crate::link::requests::request;
+use crate::pool::Links;
+use crate::server::{Kind, Server};
+
+/// The first wait before a lost link is opened again, and the longest.
+const WAIT: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
+
+/// Whoever speaks to one upstream about resources, as long as anybody listens.
+struct Follower {
+    egress: Egress,
+    links: Arc<Links>,
+    topics: Arc<Topics>,
+}
+
+/// Adds a listener to those of a server, which is told what it wants.
+pub fn listen(egress: &Egress, links: &Arc<Links>, topics: &Arc<Topics>, listener: Listener) -> Listening {
+    let (listening, follow) = topics.join(links.server(), listener);
+    if follow {
+        let follower = Follower { egress: egress.clone(), links: links.clone(), topics: topics.clone() };
+        tokio::spawn(follower.run());
+    }
+    listening
+}
+
+impl Follower {
+    fn server(&self) -> &Arc<Server> {
+        self.links.server()
+    }
+
+    fn topics(&self) -> &Topics {
+        &self.topics
+    }
+
+    async fn run(self) {
+        let kind = Kind::plain(newest_stateless());
+        let (mut wait, mut again) = (WAIT.0, false);
+        loop {
+            self.topics().state.lock().interest.forget();
+            if self.topics().is_over(false) {
+                return;
+            }
+            if self.server().leaving.is_stopped() {
+                return self.topics().settle(u64::MAX);
+            }
+            let upto = *self.topics().wanted.borrow();
+            match self.links.shared_link(&kind).get(&self.egress).await {
+                Ok(link) => {
+                    let began = Instant::now();
+                    let over = if link.era.has_sessions() {
+                        self.by_subscriptions(&link, again).await
+                    } else {
+                        self.by_streams(&link, again).await
+                    };
+                    if over {
+                        return;
+                    }
+                    if began.elapsed() > WAIT.1 {
+                        wait = WAIT.0;
+                    }
+                }
+                Err(e) => {
+                    tracing::debug!(server = %self.server().name(), "nobody listens there: {}", self.server().told(&e));
+                }
+            }
+            // Whoever waits to hear of it is not kept waiting by a server that is not there.
+            self.topics().settle(upto);
+            again = true;
+            tokio::select! {
+                () = self.settle_meanwhile(wait) => wait = (wait * 2).min(WAIT.1),
+                () = self.egress.stop().stopped() => return,
+            }
+        }
+    }
+
+    /// Waits so long; who joins meanwhile is not kept waiting either.
+    async fn settle_meanwhile(&self, wait: Duration) {
+        let until = Instant::now() + wait;
+        let mut wanted = self.topics().wanted.subscribe();
+        loop {
+            let upto = *wanted.borrow_and_update();
+            self.topics().settle(upto);
+            match tokio::time::timeout_at(until, wanted.changed()).await {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) | Err(_) => return,
+            }
+        }
+    }
+
+    /// Tells everybody once what may have been missed, as soon as nothing more is missed.
+    fn tell_gap(&self, gap: &mut bool) {
+        if std::mem::take(gap) {
+            self.topics().publish_gap(self.egress.frame_limits());
+        }
+    }
+
+    /// Subscribes to what is wanted, one by one; notices come with what else the link says unasked. `true` when nobody
+    /// listens any more.
+    async fn by_subscriptions(&self, link: &Arc<OpenLink>, mut gap: bool) -> bool {
+        let mut wanted = self.topics().wanted.subscribe();
+        loop {
+            let upto = *wanted.borrow_and_update();
+            loop {
+                let change = self.topics().state.lock().interest.next_change();
+                let Some(change) = change else { break };
+                let (method, uri) = match &change {
+                    Change::Subscribe(uri) => (Method::Subscribe, uri),
+                    Change::Unsubscribe(uri) => (Method::Unsubscribe, uri),
+                };
+                let taken = request(&self.egress, link, method, &format!("\"uri\":{}", quote(uri))).await;
+                let mut state = self.topics().state.lock();
+                state.refuses_all = false;
+                match change {
+                    Change::Subscribe(uri) if !taken => state.interest.refuse(uri),
+                    told => state.interest.tell(told),
+                }
+            }
+            self.tell_gap(&mut gap);
+            self.topics().settle(upto);
+            if self.topics().is_over(true) {
+                return true;
+            }
+            tokio::select! {
+                changed = wanted.changed() => if changed.is_err() { return true },
+                () = link.dead.stopped() => return false,
+                () = self.egress.stop().stopped() => return true,
+                () = gone(link) => return false,
+            }
+        }
+    }
+
+    /// Keeps one stream open for all that is wanted; another takes its place when that changes. `true` when nobody
+    /// listens any more.
+    async fn by_streams(&self, link: &Arc<OpenLink>, mut gap: bool) -> bool {
+        let mut wanted = self.topics().wanted.subscribe();
+        let mut order = Succession::default();
+        let (mut current, mut coming): (Option<Stream>, Option<Stream>) = (None, None);
+        loop {
+            let upto = *wanted.borrow_and_update();
+            if self.topics().is_over(false) {
+                return true;
+            }
+            if coming.is_none() && self.topics().state.lock().interest.is_due() {
+                let Some(stream) = self.asked_for(link, upto, order.open()).await else { return false };
+                coming = Some(stream);
+            }
+            let limits = self.egress.frame_limits();
+            let overdue = overdue(coming.as_ref().map(|stream| stream.until));
+            let alone = coming.is_none();
+            let item = tokio::select! {
+                item = Stream::next(&mut current, &self.egress, limits) => item,
+                item = Stream::next(&mut coming, &self.egress, limits) => item,
+                changed = wanted.changed(), if alone => {
+                    if changed.is_err() { return true }
+                    continue;
+                }
+                () = link.dead.stopped() => return false,
+                () = self.egress.stop().stopped() => return true,
+                () = overdue => return false,
+            };
+            match item {
+                None => return false,
+                Some((number, frame)) if frame.kind() != FrameKind::Notification => {
+                    let is_refusal = frame.kind() == FrameKind::Error && !order.counts(number);
+                    self.topics().state.lock().refuses_all = is_refusal;
+                    return false;
+                }
+                Some((number, frame)) => match Notice::from_name(&frame.method()) {
+                    Some(Notice::Acknowledged) => {
+                        if order.acknowledge(number)
+                            && let Some(stream) = coming.take()
+                        {
+                            self.acknowledged(&stream.uris, &frame);
+                            self.topics().settle(stream.upto);
+                            current = Some(stream);
+                            self.tell_gap(&mut gap);
+                        }
+                    }
+                    Some(Notice::Cancelled) => return false,
+                    _ if order.counts(number) => self.topics().publish(link.era, &Arc::new(frame)),
+                    _ => {}
+                },
+            }
+        }
+    }
+
+    /// A stream that the upstream has yet to acknowledge, if it gives one; notes it when it refuses.
+    async fn asked_for(&self, link: &Arc<OpenLink>, upto: u64, number: u64) -> Option<Stream> {
+        match self.open(link, upto, number).await {
+            Ok(Some(stream)) => return Some(stream),
+            Ok(None) | Err(LinkError::Status { .. }) => {
+                tracing::debug!(server = %self.server().name(), "it refuses a stream of notices");
+                self.topics().state.lock().refuses_all = true;
+            }
+            Err(e) => {
+                tracing::debug!(server = %self.server().name(), "no stream of notices: {}", self.server().told(&e));
+            }
+        }
+        None
+    }
+
+    /// Notes which of the resources that it was asked for the upstream tells of.
+    fn acknowledged(&self, asked: &[String], frame: &Frame) {
+        let honoured = honoured(frame);
+        let honours = |uri: &str| honoured.as_ref().is_none_or(|all| all.iter().any(|one| one == uri));
+        let mut state = self.topics().state.lock();
+        state.refuses_all = false;
+        state.interest.tell_all(asked.iter().cloned(), honours);
+    }
+
+    /// Asks for a stream; `None` when the upstream refuses it.
+    async fn open(&self, link: &Arc<OpenLink>, upto: u64, number: u64) -> Result<Option<Stream>, LinkError> {
+        let uris: Vec<String> = self.topics().state.lock().interest.uris().map(str::to_owned).collect();
+        let key = self.egress.next_key();
+        let envelope = own_meta(link.era, "{}", crate::CLIENT_INFO);
+        let list: Vec<String> = uris.iter().map(|uri| quote(uri)).collect();
+        let method = Method::Listen.name();
+        let body = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{key},\"method\":\"{method}\",\"params\":{{\"notifications\":{{\"resourceSubscriptions\":[{}]}},{envelope}}}}}",
+            list.join(",")
+        );
+        let request = self.server().own_request(link.era, key, body.into(), Method::Listen);
+        let limits = self.egress.frame_limits();
+        let patience = self.egress.snapshot.limits.connect_timeout;
+        let opened = link.open_stream(&self.egress.client, request, limits);
+        let opened =
+            tokio::time::timeout(patience, opened).await.map_err(|_| LinkError::Late(patience.as_secs()))?;
+        let Some(source) = opened? else { return Ok(None) };
+        // It has as long again to acknowledge it.
+        let until = Instant::now() + patience;
+        let (egress, link) = (self.egress.clone(), link.clone());
+        Ok(Some(Stream { number, upto, uris, source, until, egress, link, key }))
+    }
+}
+
+/// The resources that an acknowledgement names; `None` when it says nothing of what is honoured.
+fn honoured(acknowledgement: &Frame) -> Option<Vec<String>> {
+    let text = acknowledgement.text();
+    let filter = acknowledgement.param("notifications").ok().flatten()?;
+    let filter = Members::of_value(text, filter)?;
+    let list = filter.get(text, "resourceSubscriptions").and_then(|list| Elements::of_value(text, list));
+    let names = list.as_ref().map(|list| list.iter().filter_map(|span| acknowledgement.string(span)));
+    Some(names.into_iter().flatten().map(std::borrow::Cow::into_owned).collect())
+}
+
+/// Returns when a link's wire has ended by itself.
+async fn gone(link: &OpenLink) {
+    while link.is_alive() {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+}
+
+/// Returns when a stream was not acknowledged in time.
+async fn overdue(until: Option<Instant>) {
+    match until {
+        Some(until) => tokio::time::sleep_until(until).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// A stream of notices that an upstream was asked for. It is told when nobody listens any more.
+struct Stream {
+    number: u64,
+    /// Which changes of what is wanted it knows.
+    upto: u64,
+    uris: Vec<String>,
+    source: Source,
+    until: Instant,
+    egress: Egress,
+    link: Arc<OpenLink>,
+    key: u64,
+}
+
+impl Stream {
+    /// The next message of a stream with its number; `None` when it has ended.
+    async fn next(stream: &mut Option<Self>, egress: &Egress, limits: FrameLimits) -> Option<(u64, Frame)> {
+        let Some(stream) = stream else { return std::future::pending().await };
+        loop {
+            match stream.source.next(&egress.client, limits).await {
+                Ok(Item::Frame(frame)) => return Some((stream.number, frame)),
+                Ok(Item::Paused(_)) => {}
+                Err(_) => return None,
+            }
+        }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        if !self.link.hears_cancellation() || !self.link.is_alive() {
+            return;
+        }
+        let (egress, link, key) = (self.egress.clone(), self.link.clone(), self.key);
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                let params = format!("\"requestId\":{key}");
+                let text = proto::era::notice(Notice::Cancelled.name(), params.as_bytes());
+                // A child that is gone listens no more either.
+                let _ = link.notify(&egress.client, text).await;
+            });
+        }
+    }
+}

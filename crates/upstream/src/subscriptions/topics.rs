@@ -1,0 +1,283 @@
+//! Resources of one upstream that clients listen to: the upstream is told once what any of them wants, and what it says
+//! goes to all who want it. It must not know who listens beyond how to reach them.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
+
+use parking_lot::Mutex;
+use proto::bridge::listen::{Interest, concerns};
+use proto::era::Era;
+use proto::json::quote;
+use proto::mcp::Notice;
+use proto::rpc::{Frame, FrameLimits};
+use tokio::sync::{mpsc, watch};
+
+use crate::link::LinkUser;
+use crate::server::Server;
+
+/// How many notices may wait for one listener; a slow one then hears only that something may have changed.
+const BEHIND: usize = 256;
+
+/// What a listener hears.
+#[derive(Debug, Clone)]
+pub enum Told {
+    /// The upstream's notice, as it came.
+    Notice(Arc<Frame>),
+    /// While nobody listened this resource may have changed.
+    Missed(String),
+}
+
+enum To {
+    Stream(mpsc::Sender<Told>, Arc<AtomicBool>),
+    Session(Weak<dyn LinkUser>),
+}
+
+/// What is wanted of an upstream, and by whom.
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) interest: Interest,
+    listeners: HashMap<u64, Listener>,
+    next: u64,
+    /// Whether somebody speaks to the upstream.
+    is_followed: bool,
+    /// Whether the upstream said, when it was last asked, that it tells of nothing.
+    pub(super) refuses_all: bool,
+}
+
+/// The resources of one upstream that anybody listens to.
+pub struct Topics {
+    pub(super) state: Mutex<State>,
+    /// Counts the changes of what is wanted.
+    pub(super) wanted: watch::Sender<u64>,
+    /// Up to which of them the upstream has been told, or could not be.
+    settled: watch::Sender<u64>,
+    /// Counts the changes of what anybody wants, sessions included that ask their upstream themselves.
+    revision: AtomicU64,
+}
+
+impl Default for Topics {
+    fn default() -> Self {
+        Self {
+            state: Mutex::default(),
+            wanted: watch::Sender::new(0),
+            settled: watch::Sender::new(0),
+            revision: AtomicU64::new(0),
+        }
+    }
+}
+
+/// Where a listener hears of its resources.
+pub struct Heard {
+    told: mpsc::Receiver<Told>,
+    /// Whether there was no room for all of it.
+    behind: Arc<AtomicBool>,
+    uris: Vec<String>,
+    /// What has to be told because something was not.
+    missed: Vec<String>,
+}
+
+impl Heard {
+    /// The next of it.
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Told>> {
+        if let Some(uri) = self.missed.pop() {
+            return Poll::Ready(Some(Told::Missed(uri)));
+        }
+        let next = self.told.poll_recv(context);
+        // Room ran out when this was full, so it is looked at again after that was read.
+        if next.is_pending() && self.behind.swap(false, Ordering::AcqRel) {
+            self.missed.clone_from(&self.uris);
+            return self.poll_next(context);
+        }
+        next
+    }
+}
+
+/// A listener among the others of its server.
+#[derive(Clone)]
+pub struct ListenerHandle {
+    server: Arc<Server>,
+    topics: Arc<Topics>,
+    id: u64,
+    since: u64,
+}
+
+impl ListenerHandle {
+    /// Whose resources they are.
+    pub fn server(&self) -> &Arc<Server> {
+        &self.server
+    }
+
+    /// Returns when the server listens for this listener, or was found not to.
+    pub async fn settled(&self) {
+        let mut settled = self.topics.settled.subscribe();
+        let _ = settled.wait_for(|upto| *upto >= self.since).await;
+    }
+
+    /// What the server said not to tell of, of what the listener wanted. It is wanted no more.
+    pub fn refused(&self) -> Vec<String> {
+        self.topics.give_up(self.id)
+    }
+}
+
+/// A listener's hold on its resources. It ends when this is dropped.
+pub struct Listening(ListenerHandle);
+
+impl Listening {
+    /// The listener.
+    pub fn handle(&self) -> &ListenerHandle {
+        &self.0
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.0.topics.leave(self.0.id);
+    }
+}
+
+/// Where a listener is told of its resources: on a stream of its own, or as a session.
+pub struct Listener {
+    uris: HashSet<String>,
+    to: To,
+}
+
+impl Listener {
+    /// One that hears of these resources on a stream.
+    pub fn by_stream(uris: Vec<String>) -> (Self, Heard) {
+        let (sender, told) = mpsc::channel(BEHIND);
+        let behind = Arc::new(AtomicBool::new(false));
+        let heard = Heard { told, behind: behind.clone(), uris: uris.clone(), missed: Vec::new() };
+        (Self { uris: uris.into_iter().collect(), to: To::Stream(sender, behind) }, heard)
+    }
+
+    /// A session, which is told in the words of its own era.
+    pub fn by_session(uri: String, session: Weak<dyn LinkUser>) -> Self {
+        Self { uris: HashSet::from([uri]), to: To::Session(session) }
+    }
+}
+
+impl Topics {
+    /// Adds a listener; `true` when somebody has to begin to speak to the server.
+    pub fn join(self: &Arc<Self>, server: &Arc<Server>, listener: Listener) -> (Listening, bool) {
+        let (id, follow) = {
+            let mut state = self.state.lock();
+            state.interest.add(listener.uris.iter().map(String::as_str));
+            state.next += 1;
+            let id = state.next;
+            state.listeners.insert(id, listener);
+            (id, !std::mem::replace(&mut state.is_followed, true))
+        };
+        self.note_change();
+        self.wanted.send_modify(|n| *n += 1);
+        let since = *self.wanted.borrow();
+        (Listening(ListenerHandle { server: server.clone(), topics: self.clone(), id, since }), follow)
+    }
+
+    fn leave(&self, id: u64) {
+        {
+            let mut state = self.state.lock();
+            let Some(left) = state.listeners.remove(&id) else { return };
+            state.interest.remove(left.uris.iter().map(String::as_str));
+        }
+        self.note_change();
+        self.wanted.send_modify(|n| *n += 1);
+    }
+
+    /// Notes that somebody wants something, or no longer does.
+    pub fn note_change(&self) {
+        self.revision.fetch_add(1, Ordering::Release);
+    }
+
+    /// How often what anybody wants has changed.
+    pub fn revision(&self) -> u64 {
+        self.revision.load(Ordering::Acquire)
+    }
+
+    /// Wants no more what the upstream refused to a listener; what that was.
+    fn give_up(&self, id: u64) -> Vec<String> {
+        let refused: Vec<String> = {
+            let mut guard = self.state.lock();
+            let State { interest, listeners, refuses_all, .. } = &mut *guard;
+            let Some(listener) = listeners.get_mut(&id) else { return Vec::new() };
+            let is_refused = |uri: &String| *refuses_all || interest.is_refused(uri);
+            let refused: Vec<String> = listener.uris.extract_if(is_refused).collect();
+            interest.remove(refused.iter().map(String::as_str));
+            refused
+        };
+        if !refused.is_empty() {
+            self.note_change();
+            self.wanted.send_modify(|n| *n += 1);
+        }
+        refused
+    }
+
+    /// Tells everybody whom a notice of the upstream concerns. `era` is the one that it is in.
+    pub fn publish(&self, era: &'static Era, notice: &Arc<Frame>) {
+        let uri = notice.param("uri").ok().flatten().and_then(|span| notice.string(span));
+        let Some(uri) = uri else { return };
+        let wants = |listener: &&Listener| listener.uris.iter().any(|wanted| concerns(wanted, &uri));
+        for listener in self.state.lock().listeners.values().filter(wants) {
+            match &listener.to {
+                To::Stream(sender, behind) => {
+                    if sender.try_send(Told::Notice(notice.clone())).is_err() {
+                        behind.store(true, Ordering::Release);
+                    }
+                }
+                To::Session(session) => {
+                    if let Some(session) = session.upgrade() {
+                        session.hear(era, notice);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tells everybody that everything may have changed.
+    pub(super) fn publish_gap(&self, limits: FrameLimits) {
+        for listener in self.state.lock().listeners.values() {
+            for uri in &listener.uris {
+                match &listener.to {
+                    To::Stream(sender, behind) => {
+                        if sender.try_send(Told::Missed(uri.clone())).is_err() {
+                            behind.store(true, Ordering::Release);
+                        }
+                    }
+                    To::Session(session) => {
+                        let params = format!("\"uri\":{}", quote(uri));
+                        let text = proto::era::notice(Notice::ResourceUpdated.name(), params.as_bytes());
+                        if let (Some(session), Ok(frame)) = (session.upgrade(), Frame::parse(text, limits)) {
+                            session.hear(session.era(), &frame);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// All that anybody listens to.
+    pub fn wanted_now(&self) -> Vec<String> {
+        self.state.lock().interest.uris().map(str::to_owned).collect()
+    }
+
+    /// Whether somebody speaks to the upstream about them.
+    pub fn is_followed(&self) -> bool {
+        self.state.lock().is_followed
+    }
+
+    pub(super) fn settle(&self, upto: u64) {
+        self.settled.send_modify(|n| *n = (*n).max(upto));
+    }
+
+    /// Whether nobody listens any more and, where `told` matters, the upstream knows it; whoever speaks to it then ends.
+    pub(super) fn is_over(&self, told: bool) -> bool {
+        let mut state = self.state.lock();
+        let over = state.interest.is_empty() && !(told && state.interest.is_due());
+        if over {
+            state.interest.forget();
+            state.is_followed = false;
+        }
+        over
+    }
+}

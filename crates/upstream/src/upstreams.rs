@@ -1,0 +1,103 @@
+//! All servers by their ids: those that are configured, and those that are not any more but still have calls to finish. It
+//! must not know why they come and go.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use engine::Snapshot;
+use engine::catalogue::UpstreamId;
+use engine::snapshot::UpstreamSpec;
+use parking_lot::Mutex;
+
+use crate::oauth::{Consents, Whose};
+use crate::per_caller::PerCaller;
+use crate::server::Server;
+use crate::upstream::Upstream;
+
+/// All servers.
+pub struct Upstreams {
+    /// In the order of their ids.
+    all: ArcSwap<Vec<Arc<PerCaller>>>,
+    changing: Mutex<()>,
+    /// Where they enter that may want the consent of their users.
+    consents: Arc<Consents>,
+    /// What stands for one that is gone.
+    gone: Arc<PerCaller>,
+}
+
+fn id(one: &Arc<PerCaller>) -> UpstreamId {
+    one.common.server.spec.id
+}
+
+impl Upstreams {
+    /// Those of a snapshot.
+    ///
+    /// # Errors
+    /// Which of them cannot be, and why.
+    pub fn new(snapshot: &Snapshot, consents: Arc<Consents>) -> Result<Self, String> {
+        let gone = Upstream::new(Server::new(UpstreamSpec::nobody(), snapshot, &consents)?);
+        gone.server.end();
+        let (all, gone) = (ArcSwap::default(), PerCaller::new(gone));
+        let upstreams = Self { all, changing: Mutex::default(), consents, gone };
+        upstreams.add(upstreams.missing(snapshot)?);
+        Ok(upstreams)
+    }
+
+    /// Those of a snapshot that are not here yet; nothing is begun with them.
+    ///
+    /// # Errors
+    /// Which of them cannot be, and why.
+    pub fn missing(&self, snapshot: &Snapshot) -> Result<Vec<Arc<Upstream>>, String> {
+        let all = self.all.load();
+        let is_new = |spec: &&UpstreamSpec| all.binary_search_by_key(&spec.id, id).is_err();
+        let new = snapshot.upstreams.iter().filter(is_new);
+        new.map(|spec| Server::new(spec.clone(), snapshot, &self.consents).map(Upstream::new)).collect()
+    }
+
+    /// Adds servers.
+    pub fn add(&self, new: Vec<Arc<Upstream>>) {
+        self.change(|all| {
+            all.extend(new.into_iter().map(PerCaller::new));
+            all.sort_by_key(id);
+        });
+    }
+
+    /// Forgets a server.
+    pub fn remove(&self, server: UpstreamId) {
+        self.change(|all| all.retain(|one| id(one) != server));
+    }
+
+    fn change(&self, how: impl FnOnce(&mut Vec<Arc<PerCaller>>)) {
+        let _one = self.changing.lock();
+        let mut all = Vec::clone(&self.all.load());
+        how(&mut all);
+        self.all.store(Arc::new(all));
+    }
+
+    /// The server with this id, or one that can only be told to be gone, and its callers.
+    pub fn entry(&self, server: UpstreamId) -> Arc<PerCaller> {
+        let all = self.all.load();
+        all.binary_search_by_key(&server, id).map_or(&self.gone, |at| &all[at]).clone()
+    }
+
+    /// The server with this id, or one that can only be told to be gone.
+    pub fn get(&self, server: UpstreamId) -> Arc<Upstream> {
+        let all = self.all.load();
+        all.binary_search_by_key(&server, id).map_or(&self.gone, |at| &all[at]).common.clone()
+    }
+
+    /// The server with this id as this caller has it.
+    pub fn of(&self, server: UpstreamId, whose: &Whose) -> Arc<Upstream> {
+        self.entry(server).of(whose, &self.consents)
+    }
+
+    /// All of them, and all that callers have of them for themselves.
+    pub fn families(&self) -> Vec<Arc<Upstream>> {
+        self.all.load().iter().flat_map(|one| one.family()).collect()
+    }
+
+    /// All of them, each with its callers.
+    pub fn all(&self) -> Arc<Vec<Arc<PerCaller>>> {
+        self.all.load_full()
+    }
+}

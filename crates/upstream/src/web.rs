@@ -1,0 +1,127 @@
+//! The port to other servers: identity providers, and sites that know their users. One request, a cap, a deadline, no
+//! redirects. It must not know what is asked.
+
+use std::pin::Pin;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, AUTHORIZATION, HeaderValue, RETRY_AFTER, USER_AGENT};
+use http::{Request, Response, StatusCode, Uri};
+use tokio::time::Instant;
+use transport::net::{Client, ResponseBody, collect};
+
+/// What is asked.
+#[derive(Clone)]
+pub struct Get<'a> {
+    /// An absolute URL.
+    pub url: &'a Uri,
+    /// The value of `Authorization`, marked as sensitive.
+    pub authorization: Option<HeaderValue>,
+    /// The longest body that is taken, in bytes.
+    pub cap: usize,
+    /// The time for all of it.
+    pub within: Duration,
+}
+
+/// What was answered.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The status.
+    pub status: StatusCode,
+    /// `Retry-After` in seconds, if it was said so.
+    pub retry_after: Option<Duration>,
+    /// The whole body.
+    pub body: Bytes,
+}
+
+/// Why there is no answer: for a person, with the host and, where there is one, a mend.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{0}")]
+pub struct WebError(pub String);
+
+/// An answer to come.
+pub type Answering<'a> = Pin<Box<dyn Future<Output = Result<Answer, WebError>> + Send + 'a>>;
+
+/// Who asks other servers.
+pub trait Web: Send + Sync {
+    /// Sends a GET; dropping the future gives it up.
+    fn get<'a>(&'a self, get: Get<'a>) -> Answering<'a>;
+}
+
+impl Web for Client {
+    fn get<'a>(&'a self, get: Get<'a>) -> Answering<'a> {
+        Box::pin(async move {
+            let deadline = Instant::now() + get.within;
+            let request = request(&get).map_err(|error| WebError(error.to_string()))?;
+            let late = || WebError(format!("{} has not answered in time", host(get.url)));
+            let answer = tokio::time::timeout_at(deadline, self.request(request)).await;
+            let answer = answer.map_err(|_| late())?.map_err(|error| WebError(error.to_string()))?;
+            taken(answer, &get, deadline).await
+        })
+    }
+}
+
+fn request(get: &Get<'_>) -> Result<Request<Bytes>, http::Error> {
+    let mut request = Request::get(get.url.clone())
+        .header(ACCEPT, "application/json")
+        .header(USER_AGENT, concat!("dragoman/", env!("CARGO_PKG_VERSION")));
+    if let Some(authorization) = &get.authorization {
+        request = request.header(AUTHORIZATION, authorization);
+    }
+    request.body(Bytes::new())
+}
+
+async fn taken(answer: Response<ResponseBody>, get: &Get<'_>, deadline: Instant) -> Result<Answer, WebError> {
+    let (head, body) = answer.into_parts();
+    let said = head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+    let body = collect(body, get.cap, deadline).await;
+    let body = body.map_err(|error| WebError(format!("{}: {error}", host(get.url))))?;
+    Ok(Answer { status: head.status, retry_after: said.map(Duration::from_secs), body })
+}
+
+fn host(url: &Uri) -> &str {
+    url.authority().map_or("the server", http::uri::Authority::as_str)
+}
+
+/// Whether `url` may be asked for something that decides who comes in: through TLS, or on this machine.
+pub fn is_safe(url: &Uri) -> bool {
+    let Some(host) = url.host().filter(|_| !has_user(url)) else { return false };
+    match url.scheme_str() {
+        Some("https") => true,
+        Some("http") => is_loopback(host),
+        _ => false,
+    }
+}
+
+/// Whether `url` is on this machine.
+pub fn is_local(url: &Uri) -> bool {
+    url.host().is_some_and(is_loopback)
+}
+
+fn has_user(url: &Uri) -> bool {
+    url.authority().is_some_and(|authority| authority.as_str().contains('@'))
+}
+
+fn is_loopback(host: &str) -> bool {
+    let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
+    host.eq_ignore_ascii_case("localhost")
+        || bare.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback())
+}
+/// The places of an issuer's metadata, in the order in which they are tried (MCP, authorization: authorization server
+/// metadata discovery).
+pub fn issuer_places(issuer: &Uri) -> Vec<String> {
+    let origin = format!(
+        "{}://{}",
+        issuer.scheme_str().unwrap_or_default(),
+        issuer.authority().map(http::uri::Authority::as_str).unwrap_or_default()
+    );
+    let path = issuer.path().trim_end_matches('/');
+    let mut places = vec![
+        format!("{origin}/.well-known/oauth-authorization-server{path}"),
+        format!("{origin}/.well-known/openid-configuration{path}"),
+    ];
+    if !path.is_empty() {
+        places.push(format!("{origin}{path}/.well-known/openid-configuration"));
+    }
+    places
+}
