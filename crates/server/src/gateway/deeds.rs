@@ -6,9 +6,10 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::identity::Identity;
-use super::{Shard, client_label};
+use super::Shard;
 use crate::audit::{Entry, Outcome};
+use crate::gateway::admission::client_label;
+use crate::gateway::admission::identity::Identity;
 use crate::manage::Differences;
 
 /// Who changes what is configured by writing its file.
@@ -75,7 +76,7 @@ impl<'a> Deed<'a> {
 
 /// Puts it into the record of calls, where there is one.
 pub(crate) fn record(shard: &Shard, deed: &Deed<'_>) {
-    let sink = &shard.gateway.audit;
+    let sink = &shard.call.state.audit;
     if !sink.is_on() {
         return;
     }

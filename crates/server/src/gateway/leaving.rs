@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::catalogue::UpstreamId;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::Shard;
-use super::session::{Face, Session};
+use crate::gateway::session::session::{Face, Session};
 use upstream::Upstream;
 use upstream::per_caller::PerCaller;
 use upstream::pool::LinkCell;
@@ -42,14 +41,14 @@ pub(super) fn end_upstream(shard: &Shard, one: &PerCaller) {
             let shard = shard.clone();
             all.spawn(async move { cell.close(&shard.egress).await });
         }
-        for session in shard.gateway.sessions.all() {
+        for session in shard.session.state.sessions.all() {
             session.leave(upstream.server.spec.id);
         }
         let closed = async { while all.join_next().await.is_some() {} };
         if tokio::time::timeout(GOODBYE, closed).await.is_err() {
             tracing::debug!(server = %upstream.name(), "it took too long over its goodbye");
         }
-        shard.gateway.upstreams.remove(upstream.server.spec.id);
+        shard.view.state.upstreams.remove(upstream.server.spec.id);
         for one in &family {
             one.forget_all();
         }
@@ -57,21 +56,9 @@ pub(super) fn end_upstream(shard: &Shard, one: &PerCaller) {
     });
 }
 
-impl Session {
-    /// Uses the link to an upstream no more.
-    fn leave(&self, upstream: UpstreamId) {
-        self.links.lock().remove(&upstream);
-    }
-
-    /// The link to an upstream, where it has one of its own.
-    fn own_cell(&self, upstream: UpstreamId) -> Option<Arc<LinkCell>> {
-        self.links.lock().get(&upstream).map(|used| used.cell.clone()).filter(|cell| cell.is_own())
-    }
-}
-
 /// All links to a server, as all its callers have it.
 fn cells(shard: &Shard, family: &[Arc<Upstream>]) -> Vec<Arc<LinkCell>> {
-    let sessions = shard.gateway.sessions.all();
+    let sessions = shard.session.state.sessions.all();
     let id = family.first().map(|upstream| upstream.server.spec.id);
     let own = sessions.iter().filter_map(|session| session.own_cell(id?));
     family.iter().flat_map(|upstream| upstream.cells()).chain(own).collect()
@@ -83,12 +70,12 @@ pub(super) fn end_session(shard: &Shard, session: &Arc<Session>) {
     if !matches!(session.face, Face::Http(_)) {
         return;
     }
-    let Some(session) = shard.gateway.sessions.remove(&session.id) else { return };
+    let Some(session) = shard.session.state.sessions.remove(&session.id) else { return };
     let shard = shard.clone();
     tokio::spawn(async move {
         let patience = shard.gateway.snapshot.limits.call_timeout;
         wait_for_rest(&shard, &session.requests.quiet, patience, || session.requests.is_busy()).await;
-        upstream::parting::beside(async move { session.end(&shard).await });
+        upstream::parting::beside(async move { session.end(&shard.session).await });
     });
 }
 

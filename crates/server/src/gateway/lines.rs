@@ -15,12 +15,12 @@ use tokio::task::JoinSet;
 use transport::net::Stop;
 
 use super::Shard;
-use super::call::{Call, Progress};
-use super::identity::Identity;
-use super::in_flight;
-use super::in_session::{Outcome, decide, is_early, notification, response};
-use super::newborn::introduction;
-use super::session::{Birth, Face, Session};
+use crate::gateway::admission::identity::Identity;
+use crate::gateway::call::call::{Call, Progress};
+use crate::gateway::call::in_flight;
+use crate::gateway::call::in_session::{Outcome, decide, is_early, notification, response};
+use crate::gateway::session::newborn::introduction;
+use crate::gateway::session::session::{Birth, Face, Session};
 
 /// How many messages may wait to be written.
 pub(super) const LINES: usize = 1024;
@@ -91,8 +91,8 @@ impl Client {
     /// Ends what it has here. Requests that are under way are cancelled.
     pub(super) async fn end(&self) {
         if let Some(session) = self.session() {
-            self.shard().gateway.sessions.remove(&session.id);
-            session.end(&self.shard()).await;
+            self.shard().session.state.sessions.remove(&session.id);
+            session.end(&self.shard().session).await;
         }
     }
 
@@ -211,11 +211,11 @@ impl Client {
         let (session, identity) = (session.clone(), identity.clone());
         let birth = Birth { id: session, profile: *profile, identity, era, hello, face };
         let shard = self.shard();
-        let (newborn, view) = Session::introduce(&shard, birth).await;
+        let (newborn, view) = Session::introduce(&shard.session, birth).await;
         let info = &shard.gateway.snapshot.profiles[self.way.profile].server_info;
         let text =
             initialize_result(id, newborn.kind.era, &asked, view.capabilities(), info, view.instructions());
-        shard.gateway.sessions.add(&newborn, None);
+        shard.session.state.sessions.add(&newborn, None);
         if let Ok(mut own) = self.session.lock() {
             *own = Some(newborn.keep());
         }
@@ -235,11 +235,11 @@ impl Client {
             }
             return;
         };
-        session.keep_up(&self.shard());
+        session.keep_up(&self.shard().session);
         match frame.kind() {
             FrameKind::Request => self.request(session, frame, tasks, None).await,
-            FrameKind::Notification => notification(&self.shard(), &session, frame),
-            FrameKind::Response | FrameKind::Error => response(&self.shard(), &session, &frame),
+            FrameKind::Notification => notification(&self.shard().call, &session, frame),
+            FrameKind::Response | FrameKind::Error => response(&self.shard().call, &session, &frame),
         }
     }
 
@@ -257,7 +257,7 @@ impl Client {
         let outcome = if slow {
             None
         } else {
-            Some(decide(&self.shard(), &session, &self.way.identity, frame.clone()).await)
+            Some(decide(&self.shard().call, &session, &self.way.identity, frame.clone()).await)
         };
         let outcome = match outcome {
             Some(done @ (Outcome::Done(..) | Outcome::Long(_))) => {
@@ -272,7 +272,7 @@ impl Client {
         tasks.spawn(async move {
             let outcome = match outcome {
                 Some(call) => call,
-                None => decide(&client.shard(), &session, &client.way.identity, frame).await,
+                None => decide(&client.shard().call, &session, &client.way.identity, frame).await,
             };
             client.finish(&session, outcome, to.as_ref()).await;
             drop(room);
@@ -286,7 +286,7 @@ impl Client {
             Outcome::Wait(id, subscribing) => self.give(to, subscribing.answer(&id).await.1).await,
             Outcome::Call(call, change) => {
                 let ok = self.drive(call, to).await;
-                session.settle(&self.shard(), change.as_ref(), ok);
+                session.settle(&self.shard().session, change.as_ref(), ok);
             }
         }
     }

@@ -12,9 +12,9 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::task::JoinSet;
 
 use super::lines::Client;
-use super::listen::{self, Filter, Sink};
-use super::stateless::{self, Decision};
-use super::view_cell::ViewCell;
+use crate::gateway::call::listen::{self, Filter, Sink};
+use crate::gateway::call::stateless::{self, Decision};
+use crate::gateway::view::view_cell::ViewCell;
 
 /// A stateless request that was registered.
 struct Request {
@@ -79,7 +79,8 @@ impl Client {
     }
 
     async fn decide(&self, envelope: Envelope, frame: Frame) -> Decision {
-        stateless::decide(&self.shard(), self.way.profile, &self.way.identity, envelope, frame, None).await
+        stateless::decide(&self.shard().call, self.way.profile, &self.way.identity, envelope, frame, None)
+            .await
     }
 
     /// Attends to what takes its time until it ends or is cancelled.
@@ -100,12 +101,12 @@ impl Client {
 
     async fn listen(&self, cell: &ViewCell, frame: &Frame, id: &Id) {
         let shard = self.shard();
-        let begun = listen::permit(&shard, &self.way.identity)
-            .and_then(|permit| Ok((permit, Filter::read(&shard, cell, frame, &self.way.identity)?)));
+        let begun = listen::permit(&shard.call, &self.way.identity)
+            .and_then(|permit| Ok((permit, Filter::read(&shard.call, cell, frame, &self.way.identity)?)));
         match begun {
             Err(fault) => self.refuse(&fault, Some(id)).await,
             Ok((_permit, filter)) => {
-                listen::serve(&shard, cell, filter, id, Sink::Lines(self.way.out.clone())).await;
+                listen::serve(&shard.call, cell, filter, id, Sink::Lines(self.way.out.clone())).await;
             }
         }
     }

@@ -14,7 +14,7 @@ use store::changes::FreshBytes;
 use tokio::sync::oneshot;
 
 use super::Shard;
-use super::identity::Identity;
+use crate::gateway::admission::identity::Identity;
 use crate::manage::{Changes, Differences, Known, Refusal, Standing};
 use upstream::{Kind, Upstream};
 
@@ -135,7 +135,7 @@ fn random<const N: usize>() -> Result<[u8; N], String> {
 /// A server, as whoever asks has it.
 fn upstream(shard: &Shard, identity: &Identity, name: &str) -> Option<Arc<Upstream>> {
     let spec = shard.gateway.snapshot.upstreams.iter().find(|spec| &*spec.name == name)?;
-    Some(shard.gateway.upstream_of(spec.id, identity))
+    Some(shard.view.state.upstream_of(spec.id, identity))
 }
 
 /// The clients that it is asked for: those for whom it was asked first.

@@ -15,9 +15,9 @@ const GOODBYE: Duration = Duration::from_secs(5);
 /// Tells all servers that keep a session for the gateway that it ends, within the time that calls in flight have had.
 pub(super) async fn farewell(shard: &Shard) {
     let gateway = &shard.gateway;
-    let upstreams = gateway.upstreams.families();
+    let upstreams = gateway.view.upstreams.families();
     let common = upstreams.iter().flat_map(|upstream| upstream.cells());
-    let own = gateway.sessions.all().into_iter().flat_map(|session| session.own_cells());
+    let own = gateway.session.sessions.all().into_iter().flat_map(|session| session.own_cells());
     let open: Vec<Arc<LinkCell>> = common.chain(own).filter(|cell| cell.has_session()).collect();
     let mut all = JoinSet::new();
     for cell in open {

@@ -25,7 +25,7 @@ use super::lasting::Outside;
 use super::manage::Kept;
 use super::reload::{self, Origin, Sources};
 use super::threads::Thread;
-use super::{Gateway, Shard, apart, memory, partings, stdio, withdrawn};
+use super::{Gateway, Shard, apart, partings, stdio, withdrawn};
 use upstream::{Kind, Upstream};
 
 /// How long the last calls may take to be written down.
@@ -165,7 +165,7 @@ pub(crate) fn stdio(options: Options, profile: &str) -> Result<(), BoxError> {
 fn look_after(thread: &Arc<Thread>, stop: Stop, sources: Sources) {
     let own = thread.now();
     until_signal(stop);
-    let all: Vec<_> = own.gateway.upstreams.all().iter().map(|one| one.common.clone()).collect();
+    let all: Vec<_> = own.view.state.upstreams.all().iter().map(|one| one.common.clone()).collect();
     warm(&own, &all);
     sweep(thread.clone());
     reload::start(thread.clone(), sources);
@@ -289,12 +289,12 @@ fn sweep(thread: Arc<Thread>) {
         for second in 1_u64.. {
             tokio::select! {
                 () = tokio::time::sleep(Duration::from_secs(1)) => {}
-                () = stop.stopped() => return thread.now().gateway.sessions.hang_up(),
+                () = stop.stopped() => return thread.now().session.state.sessions.hang_up(),
             }
             let shard = thread.now();
             tick(&shard);
             if second == STARTED {
-                memory::forget_start();
+                super::session::tidying::forget_start();
             }
             if second % SWEEP == 0 {
                 tidy_up(&shard);
@@ -307,21 +307,21 @@ fn tick(shard: &Shard) {
     if let Some(rates) = &shard.gateway.manage_rates {
         rates.sweep();
     }
-    shard.gateway.tidying.tick();
-    shard.gateway.parked.sweep();
-    shard.gateway.homes.sweep();
+    shard.session.state.tidying.tick();
+    shard.call.state.parked.sweep();
+    shard.call.state.homes.sweep();
     shard.gateway.dialect_sessions.sweep();
     shard.gateway.rates.sweep();
     shard.door.sweep();
     shard.gateway.consents.tick();
     apart::tell_news(shard);
-    shard.gateway.held.lock().sweep(std::time::Instant::now());
+    shard.call.state.held.lock().sweep(std::time::Instant::now());
 }
 
 fn tidy_up(shard: &Shard) {
-    shard.gateway.sessions.sweep(shard);
+    shard.session.state.sessions.sweep(&shard.session);
     apart::shed(shard, shard.gateway.snapshot.limits.session_idle);
-    for upstream in &shard.gateway.upstreams.families() {
+    for upstream in &shard.view.state.upstreams.families() {
         upstream.rest_idle(&shard.egress, shard.gateway.snapshot.limits.session_idle);
         upstream.links.shed(&shard.egress);
         for (offer, link) in upstream.old_offers() {

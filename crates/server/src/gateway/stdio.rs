@@ -14,8 +14,8 @@ use tokio::task::JoinSet;
 
 use super::Shard;
 use super::dialect::{Front, serve_pipe};
-use super::identity::Identity;
 use super::lines::{Client, LINES, Way};
+use crate::gateway::admission::identity::Identity;
 use engine::snapshot::frame_limits;
 
 /// How much is read at once.

@@ -8,6 +8,10 @@ use parking_lot::Mutex;
 use transport::net::client::Client;
 use upstream::Egress;
 
+use super::call::CallContext;
+use super::session::SessionContext;
+use super::view::ViewContext;
+
 use super::Gateway;
 use crate::auth::Authenticator;
 
@@ -18,6 +22,9 @@ pub(crate) struct Shard(Arc<ShardState>);
 pub(crate) struct ShardState {
     pub(super) gateway: Arc<Gateway>,
     pub(super) egress: Egress,
+    pub(super) view: Arc<ViewContext>,
+    pub(super) session: Arc<SessionContext>,
+    pub(super) call: Arc<CallContext>,
     pub(super) door: Authenticator,
     thread: Weak<Thread>,
 }
@@ -71,7 +78,13 @@ impl Thread {
 fn state(gateway: Arc<Gateway>, client: &Client, thread: &Weak<Thread>) -> ShardState {
     let door = gateway.door.over(Arc::new(client.clone()));
     let egress = Egress::new(client.clone(), gateway.snapshot.clone(), gateway.egress.clone());
-    ShardState { gateway, egress, door, thread: thread.clone() }
+    let state = gateway.view.clone();
+    let view = Arc::new(ViewContext { egress: egress.clone(), state });
+    let state = gateway.session.clone();
+    let session = Arc::new(SessionContext { egress: egress.clone(), view: view.clone(), state });
+    let (session_too, view_too, state) = (session.clone(), view.clone(), gateway.call.clone());
+    let call = CallContext { egress: egress.clone(), view: view_too, session: session_too, state };
+    ShardState { gateway, egress, view, session, call: Arc::new(call), door, thread: thread.clone() }
 }
 
 /// All threads, and what they were given last.

@@ -13,7 +13,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::auth::NotAdmitted;
 use crate::gateway::Shard;
-use crate::gateway::identity::Identity;
+use crate::gateway::admission::identity::Identity;
 
 /// An account of the configuration, which over HTTP the caller would show.
 pub(super) struct Account {

@@ -10,12 +10,13 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Instant, sleep_until};
 use transport::net::{Body, BodySender, Stop};
 
-use super::serve::Front;
+use super::front::Front;
 use super::sessions::{Session, Stream};
 use super::subscribed::Subscriptions;
-use crate::gateway::identity::Identity;
-use crate::gateway::withdrawn::Holding;
-use crate::gateway::{NO_RANDOM, Shard, seal};
+use crate::gateway::admission::identity::Identity;
+use crate::gateway::session::seal;
+use crate::gateway::session::until::Holding;
+use crate::gateway::{NO_RANDOM, Shard};
 
 /// How many events may wait for a client that reads slowly.
 const BEHIND: usize = 256;
@@ -41,7 +42,7 @@ pub(crate) fn open(
     let (events, queue) = mpsc::channel(BEHIND);
     let idle =
         (row.events.session_seconds > 0).then(|| Duration::from_secs(row.events.session_seconds.into()));
-    let holding = Holding::new(shard, &identity.principal);
+    let holding = Holding::new(&shard.session, &identity.principal);
     let (regime, ends) = (shard.gateway.snapshot.regime, Stop::new());
     let stream = Stream {
         events,
@@ -57,7 +58,7 @@ pub(crate) fn open(
     let added = shard.gateway.dialect_sessions.add(&id, session, identity);
     let session = added.map_err(|full| full.describe("sessions", "limits.sessions"))?;
     // Another configuration may have taken over before it was there to be ended.
-    let now = shard.gateway.current.load();
+    let now = shard.view.state.current.load();
     if regime != now.regime || !now.profiles[front.profile].is_there {
         ends.stop();
     }

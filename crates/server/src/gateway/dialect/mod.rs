@@ -8,6 +8,7 @@
 //! | `sessions` | what is kept of clients: whether they have introduced themselves, where their events go |
 //! | `events` | a client's event stream |
 //! | `subscribed` | resources that a client with a stream listens to |
+//! | `front` | what an endpoint shows |
 //! | `telemetry` | what the log says of requests |
 //! | `pipe` | the one client over stdin and stdout |
 //! | `account` | who that is |
@@ -17,6 +18,7 @@
 mod account;
 mod events;
 mod found;
+mod front;
 mod outcome;
 mod pipe;
 mod serve;
@@ -25,8 +27,7 @@ mod subscribed;
 mod telemetry;
 
 pub(super) use events::open;
+pub(super) use front::Front;
 pub(super) use pipe::serve as serve_pipe;
-pub(super) use serve::{
-    Front, Lists, NO_PROFILE, Taken, refuse, refuse_message, refuse_text, take, too_soon,
-};
+pub(super) use serve::{Lists, NO_PROFILE, Taken, refuse, refuse_message, refuse_text, take, too_soon};
 pub(super) use sessions::{Session, Sessions};

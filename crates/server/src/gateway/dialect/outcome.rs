@@ -8,12 +8,12 @@ use engine::{Condition, Fault};
 use proto::rpc::{Frame, Kind, RpcError, code};
 use tokio::sync::oneshot;
 
-use super::serve::Front;
+use super::front::Front;
 use crate::gateway::Shard;
-use crate::gateway::call::{Call, Progress};
-use crate::gateway::identity::Identity;
-use crate::gateway::record::{Record, Refused};
-use crate::gateway::stateless::{self, Asking, Decision, decide_for};
+use crate::gateway::admission::identity::Identity;
+use crate::gateway::call::call::{Call, Progress};
+use crate::gateway::call::record::{Record, Refused};
+use crate::gateway::call::stateless::{self, Asking, Decision, decide_for};
 
 /// What became of a request, and what is to be written down of it once that was said to its client.
 pub(super) type Became = (Outcome, Option<Box<Record>>);
@@ -26,10 +26,10 @@ pub(super) async fn forward(
     frame: Frame,
     (given_up, counted): (Option<oneshot::Receiver<Option<Frame>>>, bool),
 ) -> Option<Became> {
-    let cell = stateless::view(shard, front.profile, front.row.era, identity).await;
+    let cell = stateless::view(&shard.call, front.profile, front.row.era, identity).await;
     let unchecked = !front.row.calls.check_arguments;
     let asking = Asking { cell, identity, headers: None, unchecked, counted };
-    let outcome = match decide_for(shard, asking, frame).await {
+    let outcome = match decide_for(&shard.call, asking, frame).await {
         Err(Refused { fault, record }) => return Some((Outcome::Trouble(Trouble::from(&fault)), record)),
         Ok(Decision::Done(_, text)) => read(shard, text, None),
         Ok(Decision::Long(pieces)) => read(shard, Bytes::from(pieces.concat()), None),

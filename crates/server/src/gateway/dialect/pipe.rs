@@ -15,11 +15,12 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::account::Account;
-use super::serve::{Front, Taken, refuse, take, take_refused};
+use super::front::Front;
+use super::serve::{Taken, refuse, take, take_refused};
 use super::sessions::Session;
 use super::telemetry::Told;
 use crate::gateway::Shard;
-use crate::gateway::identity::Identity;
+use crate::gateway::admission::identity::Identity;
 use crate::gateway::stdio::{Line, Stdin};
 
 /// How many lines are read ahead of the one that is worked on.

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use engine::Condition;
 use engine::catalogue::View;
-use engine::dialect::{Ask, Begun, Dialect, Facts, Outcome, Reading, Reply, Trouble};
-use engine::dialect::{begin, finish, gather, given_up, rate_headers, read, tools};
+use engine::dialect::{
+    Ask, Begun, Dialect, Facts, Outcome, Reading, Reply, Trouble, begin, finish, gather, given_up,
+    rate_headers, read, tools,
+};
 use engine::rate::Verdict;
 use http::HeaderMap;
 use parking_lot::Mutex;
@@ -14,23 +16,17 @@ use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, Id};
 
 use super::found::{Found, named};
+use super::front::Front;
 use super::outcome::{Became, forward};
 use super::sessions::{Session, UnderWay};
 use super::subscribed::{self, Change};
 use super::telemetry::Told;
-use crate::gateway::identity::Identity;
-use crate::gateway::rates::rate;
-use crate::gateway::record::Record;
-use crate::gateway::stateless;
-use crate::gateway::view_cell::ViewCell;
-use crate::gateway::{Shard, client_label, in_flight};
-
-/// What an endpoint shows: a profile, in a dialect.
-#[derive(Clone)]
-pub(crate) struct Front {
-    pub(crate) row: Arc<Dialect>,
-    pub(crate) profile: usize,
-}
+use crate::gateway::Shard;
+use crate::gateway::admission::rates::rate;
+use crate::gateway::admission::{Identity, client_label};
+use crate::gateway::call::record::Record;
+use crate::gateway::call::{in_flight, stateless};
+use crate::gateway::view::ViewCell;
 
 /// What became of a message.
 pub(crate) enum Taken {
@@ -159,7 +155,7 @@ impl Asking<'_> {
             (Some(headers), None) => rates.check(self.identity, headers, profile, None),
             (Some(headers), Some(frame)) => {
                 let place = (self.front.profile, self.front.row.era);
-                let counted = rates.of(self.shard, place, self.identity, frame).await;
+                let counted = stateless::counted(&self.shard.call, rates, place, self.identity, frame).await;
                 rates.check(self.identity, headers, profile, Some(&counted))
             }
         };
@@ -257,12 +253,12 @@ impl Asking<'_> {
         let facts = Facts { initialized, profile, ..Facts::default() };
         let (mut begun, mut found) = (begin(row, ask, facts), Found::Here);
         if matches!(begun, Begun::NeedsView) {
-            let cell = stateless::view(self.shard, self.front.profile, row.era, self.identity).await;
-            let view = stateless::view_for(self.shard, &cell, ask.frame()).await;
+            let cell = stateless::view(&self.shard.call, self.front.profile, row.era, self.identity).await;
+            let view = stateless::view_for(&self.shard.call, &cell, ask.frame()).await;
             let lists = ask.method() == Method::ToolsList.name();
             let ready = lists.then(|| self.shard.gateway.dialect_lists.tools(row, &cell, &view));
             found = Found::of(ask, &view);
-            let consents = self.shard.gateway.consents_wanted(self.front.profile, self.identity);
+            let consents = self.shard.call.consents_wanted(self.front.profile, self.identity);
             let facts = Facts { view: Some(&view), tools: ready.as_ref(), consents: &consents, ..facts };
             begun = begin(row, ask, facts);
         }
@@ -294,12 +290,13 @@ impl Asking<'_> {
         if let Some(became) = self.subscribe(ask).await {
             return self.said(ask, became);
         }
-        let place = self.session.map(|session| in_flight::place_in_session(self.shard, &session.in_flight));
+        let place =
+            self.session.map(|session| in_flight::place_in_session(&self.shard.call, &session.in_flight));
         let _place = match place.transpose() {
             Ok(place) => place,
             Err(full) => {
                 let (identity, profile) = (self.identity, self.front.profile);
-                let record = Record::refusal(self.shard, identity, profile, ask.frame(), &full);
+                let record = Record::refusal(&self.shard.call, identity, profile, ask.frame(), &full);
                 return self.said(ask, (Outcome::Trouble(Trouble::from(&full)), record));
             }
         };
@@ -324,14 +321,15 @@ impl Asking<'_> {
     }
 
     fn record(&self, frame: &Frame) -> Option<Box<Record>> {
-        Record::begin(self.shard, self.identity, self.front.profile, frame)
+        Record::begin(&self.shard.call, self.identity, self.front.profile, frame)
     }
 
     /// What comes of a request that changes what a client with an event stream is told of; `None` where it is none, or its
     /// server has to say what comes of it.
     async fn subscribe(&self, ask: &Ask) -> Option<Became> {
         let session = self.session.filter(|session| session.has_stream())?;
-        let cell = stateless::view(self.shard, self.front.profile, self.front.row.era, self.identity).await;
+        let cell =
+            stateless::view(&self.shard.call, self.front.profile, self.front.row.era, self.identity).await;
         let change = Change::of(self.shard, &cell, ask.frame())?;
         let mut record = self.record(ask.frame());
         if let Some(record) = &mut record {

@@ -17,9 +17,9 @@ use transport::net::Stop;
 
 use super::subscribed::{Subscriptions, follow};
 use crate::gateway::Shard;
-use crate::gateway::identity::Identity;
-use crate::gateway::usage::Usage;
-use crate::gateway::withdrawn::Held;
+use crate::gateway::admission::identity::Identity;
+use crate::gateway::session::until::Held;
+use crate::gateway::session::usage::Usage;
 use upstream::quota::{Permit, Quota, QuotaError, Throttle};
 
 /// A client's event stream.

@@ -17,10 +17,11 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 use super::sessions::{Session, Stream};
-use crate::gateway::remade::{Fate, owner};
-use crate::gateway::streams::event;
-use crate::gateway::view_cell::ViewCell;
-use crate::gateway::{Shard, stateless};
+use crate::gateway::Shard;
+use crate::gateway::call::stateless;
+use crate::gateway::session::remade::{Fate, owner};
+use crate::gateway::session::streams::event;
+use crate::gateway::view::view_cell::ViewCell;
 use upstream::Upstream;
 use upstream::subscriptions::topics::{Heard, Listener, Listening, Told};
 
@@ -78,7 +79,7 @@ impl Change {
         view.upstream_declares(owner, "resources", Some("subscribe")).then(|| Self {
             uri,
             on,
-            upstream: shard.gateway.upstream_by(owner, cell.whose.as_ref()),
+            upstream: shard.view.state.upstream_by(owner, cell.whose.as_ref()),
         })
     }
 }
@@ -118,7 +119,7 @@ impl Subscriptions {
     fn leave(&self, shard: &Shard, profile: usize) -> Vec<String> {
         let mut again = Vec::new();
         self.0.lock().retain(|uri, following| {
-            let fate = Fate::of(shard, profile, &following.upstream);
+            let fate = Fate::of(&shard.session, profile, &following.upstream);
             if fate == Fate::Changed && following.hold.take().is_some() {
                 again.push(uri.clone());
             }
@@ -129,9 +130,9 @@ impl Subscriptions {
 
     /// Listens to a resource where it is now; `None` where it is wanted no more, or nobody tells of it.
     async fn take_up(&self, shard: &Shard, cell: &ViewCell, uri: &str, stream: &Stream) -> Option<()> {
-        let owner = owner(shard, cell, uri).await?;
+        let owner = owner(&shard.session, cell, uri).await?;
         let declares = cell.view().upstream_declares(owner, "resources", Some("subscribe"));
-        let upstream = declares.then(|| shard.gateway.upstream_by(owner, cell.whose.as_ref()))?;
+        let upstream = declares.then(|| shard.view.state.upstream_by(owner, cell.whose.as_ref()))?;
         let (listener, heard) = Listener::by_stream(vec![uri.to_owned()]);
         let listening = upstream.listen(&shard.egress, listener);
         let settled = tokio::time::timeout(PATIENCE, listening.handle().settled()).await;
@@ -173,7 +174,7 @@ pub(super) fn follow(shard: &Shard, session: &Arc<Session>) {
     let (shard, session) = (shard.clone(), session.clone());
     tokio::spawn(async move {
         let Some(stream) = session.stream() else { return };
-        let cell = stateless::view(&shard, session.profile, stream.era, &stream.identity).await;
+        let cell = stateless::view(&shard.call, session.profile, stream.era, &stream.identity).await;
         for uri in again {
             let taken = tokio::select! {
                 taken = stream.subscriptions.take_up(&shard, &cell, &uri, stream) => taken,

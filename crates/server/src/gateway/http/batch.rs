@@ -14,8 +14,8 @@ use transport::net::Body;
 use super::post::drive;
 use super::{Entry, answer, get};
 use crate::gateway::Shard;
-use crate::gateway::in_session::{Outcome, decide, notification, response};
-use crate::gateway::session::{Face, Session};
+use crate::gateway::call::in_session::{Outcome, decide, notification, response};
+use crate::gateway::session::session::{Face, Session};
 
 /// The session to which a batch belongs, when it may be taken.
 fn batch_session(
@@ -61,9 +61,9 @@ pub(super) async fn batch(
                 answers.push(fault.response(frame.id()));
             }
             Ok(frame) => match frame.kind() {
-                FrameKind::Notification => notification(shard, &session, frame),
-                FrameKind::Response | FrameKind::Error => response(shard, &session, &frame),
-                FrameKind::Request => match decide(shard, &session, &entry.identity, frame).await {
+                FrameKind::Notification => notification(&shard.call, &session, frame),
+                FrameKind::Response | FrameKind::Error => response(&shard.call, &session, &frame),
+                FrameKind::Request => match decide(&shard.call, &session, &entry.identity, frame).await {
                     Outcome::Done(_, text) => answers.push(text),
                     Outcome::Long(pieces) => answers.push(Bytes::from(pieces.concat())),
                     Outcome::Wait(id, subscribing) => answers.push(subscribing.answer(&id).await.1),

@@ -16,7 +16,8 @@ use http::{Method, Request, Response, StatusCode};
 use transport::net::{Body, Incoming};
 
 use super::{Arrived, answer, guard, post};
-use crate::gateway::{Shard, consent};
+use crate::gateway::Shard;
+use crate::gateway::call::consent;
 use upstream::oauth::form::pairs;
 use upstream::oauth::{Begun, Fault, START, Whose};
 
@@ -177,7 +178,7 @@ pub(super) async fn callback(shard: &Shard, request: &Request<Incoming>) -> Resp
     let cookies: Vec<&str> = cookies.filter_map(|cookie| cookie.to_str().ok()).collect();
     match shard.gateway.consents.finish(arrived, &cookies).await {
         Ok((server, whose)) => {
-            consent::changed(shard, &server, whose.as_ref());
+            consent::changed(&shard.call, &server, whose.as_ref());
             let said = format!("Dragoman may now use the server {server} for you. You can close this page.");
             page(StatusCode::OK, "Consent given", &said)
         }

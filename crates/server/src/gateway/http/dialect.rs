@@ -19,12 +19,14 @@ use tokio::task::JoinHandle;
 use transport::net::{Body, Incoming};
 
 use super::{Arrived, Entry, answer, get, limited, media, post};
+use crate::gateway::admission::client_label;
+use crate::gateway::admission::identity::Identity;
 use crate::gateway::dialect::{
     Front, Session, Taken, open, refuse, refuse_message, refuse_text, take, too_soon,
 };
-use crate::gateway::identity::Identity;
-use crate::gateway::streams::event;
-use crate::gateway::{NO_RANDOM, Shard, client_label, seal};
+use crate::gateway::session::seal;
+use crate::gateway::session::streams::event;
+use crate::gateway::{NO_RANDOM, Shard};
 
 /// One endpoint, and who is at it.
 pub(super) struct Visit<'a> {
@@ -235,7 +237,7 @@ impl Visit<'_> {
             return false;
         }
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        text(names::SESSION_ID).is_some_and(|id| self.shard.gateway.sessions.get(id).is_some())
+        text(names::SESSION_ID).is_some_and(|id| self.shard.session.state.sessions.get(id).is_some())
             || text(names::PROTOCOL_VERSION).is_some_and(|version| by_version(version.trim()).is_some())
     }
 

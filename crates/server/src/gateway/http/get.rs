@@ -11,8 +11,8 @@ use transport::net::{Body, Incoming};
 
 use super::{Entry, answer, media, sse};
 use crate::gateway::Shard;
-use crate::gateway::session::{Face, Session};
-use crate::gateway::streams::StreamFault;
+use crate::gateway::session::session::{Face, Session};
+use crate::gateway::session::streams::StreamFault;
 
 /// Opens or resumes a stream.
 pub(super) fn get(shard: &Shard, entry: &Entry, request: &Request<Incoming>) -> Response<Body> {
@@ -50,10 +50,10 @@ pub(super) fn delete(shard: &Shard, entry: &Entry, request: &Request<Incoming>) 
         Ok(session) => session,
         Err(refusal) => return *refusal,
     };
-    if let Some(session) = shard.gateway.sessions.remove(&session.id) {
+    if let Some(session) = shard.session.state.sessions.remove(&session.id) {
         let shard = shard.clone();
         // The client need not wait for what its servers have to be told; the task ends when they are.
-        tokio::spawn(async move { session.end(&shard).await });
+        tokio::spawn(async move { session.end(&shard.session).await });
     }
     answer::empty(StatusCode::NO_CONTENT)
 }
@@ -85,12 +85,12 @@ pub(super) fn find(
         let message = "Mcp-Session-Id is missing; send an initialize request first and repeat the id that its response has";
         return Err(refuse(StatusCode::BAD_REQUEST, message));
     };
-    let session = name.to_str().ok().and_then(|name| shard.gateway.sessions.get(name));
+    let session = name.to_str().ok().and_then(|name| shard.session.state.sessions.get(name));
     // Somebody else's session is as unknown as none. So is one that was begun with other rights, from elsewhere or with
     // another token: what it sees was decided then.
     let snapshot = &shard.gateway.snapshot;
     if let Some(session) = &session {
-        session.keep_up(shard);
+        session.keep_up(&shard.session);
     }
     let is_here = |session: &Arc<Session>| {
         session.identity.is_alike(&entry.identity, snapshot)

@@ -1,5 +1,6 @@
 //! What a rate limit says, over HTTP: 429 with `Retry-After` (RFC 6585, section 4), and how much is left.
 
+use crate::gateway::call::stateless;
 use std::cell::RefCell;
 
 use engine::Condition;
@@ -13,8 +14,8 @@ use transport::net::Body;
 
 use super::{Entry, answer};
 use crate::gateway::Shard;
-use crate::gateway::rates::seconds;
-use crate::gateway::record::Record;
+use crate::gateway::admission::rates::seconds;
+use crate::gateway::call::record::Record;
 
 const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
@@ -38,7 +39,9 @@ pub(super) async fn count_all(
     posted: Option<&Message>,
 ) -> Result<Option<Verdict>, Box<Response<Body>>> {
     let (rates, profile) = (&shard.gateway.rates, &shard.gateway.snapshot.profiles[entry.profile].slug);
-    let counted = |frame| rates.of(shard, (entry.profile, newest_stateless()), &entry.identity, frame);
+    let counted = |frame| {
+        stateless::counted(&shard.call, rates, (entry.profile, newest_stateless()), &entry.identity, frame)
+    };
     let (verdict, requests) = match posted {
         None => return Ok(None),
         Some(Message::Single(frame)) if frame.kind() != Kind::Request => return Ok(None),
@@ -62,7 +65,7 @@ pub(super) async fn count_all(
         }
     };
     for frame in &requests {
-        if let Some(mut record) = Record::begin(shard, &entry.identity, entry.profile, frame) {
+        if let Some(mut record) = Record::begin(&shard.call, &entry.identity, entry.profile, frame) {
             record.denied(Some(code::REFUSED));
         }
     }

@@ -26,8 +26,8 @@ use transport::net::{Body, Handler, Incoming};
 
 use super::Shard;
 use super::dialect::{Front, NO_PROFILE};
-use super::identity::Identity;
 use super::threads::Thread;
+use crate::gateway::admission::identity::Identity;
 use denied::Shut;
 pub(crate) use guard::Guard;
 use upstream::embedded::Carried;
@@ -262,6 +262,6 @@ impl Handler for Service {
 
     /// What a thousand of them gave up is worth giving back.
     fn rested(&self) {
-        self.0.now().gateway.tidying.count();
+        self.0.now().session.state.tidying.count();
     }
 }

@@ -16,13 +16,14 @@ use tokio::time::{Instant, sleep_until};
 use transport::net::{Body, CollectError, Incoming, collect, discard};
 
 use super::{Arrived, Entry, answer, batch, get, limited, media, spare, stateless};
-use crate::gateway::call::{Call, Progress, Running};
-use crate::gateway::in_session::{Outcome, decide, notification, response};
-use crate::gateway::newborn::introduction;
-use crate::gateway::session::{Birth, Face, Session};
-use crate::gateway::streams::{SILENCE, Streams};
-use crate::gateway::subscriptions::Change;
-use crate::gateway::{Shard, seal};
+use crate::gateway::Shard;
+use crate::gateway::call::call::{Call, Progress, Running};
+use crate::gateway::call::in_session::{Outcome, decide, notification, response};
+use crate::gateway::session::newborn::introduction;
+use crate::gateway::session::seal;
+use crate::gateway::session::session::{Birth, Face, Session};
+use crate::gateway::session::streams::{SILENCE, Streams};
+use crate::gateway::session::subscriptions::Change;
 
 /// How long a client may take to send a body.
 pub(super) const BODY_TIME: Duration = Duration::from_secs(30);
@@ -167,7 +168,7 @@ async fn handshake(shard: &Shard, entry: &Entry, frame: Frame) -> Response<Body>
         Err(fault) => return refuse(&fault),
     };
     let gateway = &shard.gateway;
-    let permit = match gateway.sessions.permit(shard, &entry.identity) {
+    let permit = match gateway.session.sessions.permit(&shard.session, &entry.identity) {
         Ok(permit) => permit,
         Err(full) => {
             let message = full.describe("sessions", "limits.sessions");
@@ -181,11 +182,11 @@ async fn handshake(shard: &Shard, entry: &Entry, frame: Frame) -> Response<Body>
     let face = Face::Http(Streams::new(&gateway.snapshot.limits));
     let Entry { profile, identity } = entry.clone();
     let birth = Birth { id: session_id.clone().into(), profile, identity, era, hello, face };
-    let (newborn, view) = Session::introduce(shard, birth).await;
+    let (newborn, view) = Session::introduce(&shard.session, birth).await;
     let info = &gateway.snapshot.profiles[profile].server_info;
     let text =
         initialize_result(id, newborn.kind.era, &asked, view.capabilities(), info, view.instructions());
-    gateway.sessions.add(&newborn, Some(permit));
+    gateway.session.sessions.add(&newborn, Some(permit));
     newborn.keep();
     let mut response = answer::message(200, text);
     if let Ok(mut value) = HeaderValue::from_str(&session_id) {
@@ -203,11 +204,11 @@ async fn in_session(shard: &Shard, entry: &Entry, session: &Arc<Session>, frame:
     match frame.kind() {
         FrameKind::Request => request(shard, entry, session, frame).await,
         FrameKind::Notification => {
-            notification(shard, session, frame);
+            notification(&shard.call, session, frame);
             answer::empty(StatusCode::ACCEPTED)
         }
         FrameKind::Response | FrameKind::Error => {
-            response(shard, session, &frame);
+            response(&shard.call, session, &frame);
             answer::empty(StatusCode::ACCEPTED)
         }
     }
@@ -215,7 +216,7 @@ async fn in_session(shard: &Shard, entry: &Entry, session: &Arc<Session>, frame:
 
 async fn request(shard: &Shard, entry: &Entry, session: &Arc<Session>, frame: Frame) -> Response<Body> {
     let id = frame.id().cloned();
-    let (mut call, change) = match decide(shard, session, &entry.identity, frame).await {
+    let (mut call, change) = match decide(&shard.call, session, &entry.identity, frame).await {
         Outcome::Done(status, text) => return answer::message(status, text),
         Outcome::Long(pieces) => return answer::passing(Body::rope(pieces)),
         Outcome::Wait(id, subscribing) => {
@@ -234,7 +235,7 @@ async fn request(shard: &Shard, entry: &Entry, session: &Arc<Session>, frame: Fr
     match first {
         None => {}
         Some((_, Progress::Answer(answered))) => {
-            session.settle(shard, attended.change.as_ref(), answered.ok);
+            session.settle(&shard.session, attended.change.as_ref(), answered.ok);
             return answer::message(answered.status, answered.body);
         }
         Some((_, Progress::Pass(body))) => return answer::passing(body),
@@ -318,7 +319,7 @@ pub(super) async fn drive(
             Progress::Relay(text) => streams.push(stream, text),
             Progress::Paused(retry) => streams.pause(stream, retry),
             Progress::Answer(answered) => {
-                session.settle(&shard, change.as_ref(), answered.ok);
+                session.settle(&shard.session, change.as_ref(), answered.ok);
                 streams.push(stream, answered.body);
                 break;
             }

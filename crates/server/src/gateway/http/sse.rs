@@ -19,12 +19,13 @@ use transport::net::{Body, BodySender, Incoming, Stop};
 
 use super::post;
 use super::{Arrived, Entry, answer, denied, guard, limited, media};
-use crate::gateway::identity::Identity;
+use crate::gateway::Shard;
+use crate::gateway::admission::identity::Identity;
 use crate::gateway::lines::{Client, LINES, Way};
-use crate::gateway::sessions::Door;
-use crate::gateway::streams::event;
-use crate::gateway::withdrawn::Holding;
-use crate::gateway::{Shard, seal};
+use crate::gateway::session::seal;
+use crate::gateway::session::sessions::Door;
+use crate::gateway::session::streams::event;
+use crate::gateway::session::until::Holding;
 use engine::Fault;
 
 /// Where the default profile's streams are opened.
@@ -121,11 +122,11 @@ pub(super) fn session_named(request: &Request<Incoming>) -> Option<&str> {
 
 /// Opens a session's stream. It lasts as long as the client reads it, and the session no longer.
 pub(super) fn open(shard: &Shard, entry: &Entry, path: &str) -> Response<Body> {
-    let sessions = &shard.gateway.sessions;
+    let sessions = &shard.session.state.sessions;
     if shard.gateway.stop.is_stopped() {
         return answer::refusal(StatusCode::SERVICE_UNAVAILABLE, "this server is stopping");
     }
-    let permit = match sessions.permit(shard, &entry.identity) {
+    let permit = match sessions.permit(&shard.session, &entry.identity) {
         Ok(permit) => permit,
         Err(full) => {
             let message = full.describe("sessions", "limits.sessions");
@@ -139,7 +140,7 @@ pub(super) fn open(shard: &Shard, entry: &Entry, path: &str) -> Response<Body> {
     let (messages, inbox) = mpsc::channel(AHEAD);
     let class = entry.identity.class(&shard.gateway.snapshot);
     let ends = Stop::new();
-    let holding = Holding::new(shard, &entry.identity.principal);
+    let holding = Holding::new(&shard.session, &entry.identity.principal);
     let door = Door {
         profile: entry.profile,
         principal: entry.identity.principal.clone(),
@@ -151,7 +152,7 @@ pub(super) fn open(shard: &Shard, entry: &Entry, path: &str) -> Response<Body> {
     };
     sessions.open_door(id.as_str().into(), door, permit);
     // Whoever changed the rules meanwhile did not meet this door.
-    let now = shard.gateway.current.load();
+    let now = shard.view.state.current.load();
     if shard.gateway.snapshot.regime != now.regime || !now.profiles[entry.profile].is_there {
         ends.stop();
     }
@@ -176,7 +177,7 @@ struct Opened {
 
 impl Drop for Opened {
     fn drop(&mut self) {
-        self.shard.gateway.sessions.close_door(&self.id);
+        self.shard.session.state.sessions.close_door(&self.id);
     }
 }
 
@@ -270,7 +271,7 @@ pub(super) async fn post(
             && door.class == identity.class(&shard.gateway.snapshot);
         is_own && profile.is_none_or(|profile| profile == door.profile)
     };
-    let Some(door) = shard.gateway.sessions.door(id).filter(is_here) else { return unknown() };
+    let Some(door) = shard.session.state.sessions.door(id).filter(is_here) else { return unknown() };
     door.held.until.renew(&identity.principal);
     if let Err(refusal) = media::check_json(request.headers()) {
         return *refusal;

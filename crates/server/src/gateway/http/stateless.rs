@@ -15,10 +15,11 @@ use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 use transport::net::{Body, BodySender, collect};
 
 use super::{Entry, answer};
-use crate::gateway::call::{Call, Progress, Running};
-use crate::gateway::stateless::{Decision, decide};
-use crate::gateway::streams::{SILENCE, event};
-use crate::gateway::{Shard, listen};
+use crate::gateway::Shard;
+use crate::gateway::call::call::{Call, Progress, Running};
+use crate::gateway::call::listen;
+use crate::gateway::call::stateless::{Decision, decide};
+use crate::gateway::session::streams::{SILENCE, event};
 
 /// How many events may wait for a client that reads slowly.
 const BEHIND: usize = 64;
@@ -65,10 +66,10 @@ pub(super) async fn answer(
         Err(fault) => return refuse(fault),
     };
     let era = envelope.era;
-    match decide(shard, entry.profile, &entry.identity, envelope, frame, Some(&headers)).await {
+    match decide(&shard.call, entry.profile, &entry.identity, envelope, frame, Some(&headers)).await {
         Decision::Done(status, text) => answer::message(status, text),
         Decision::Long(pieces) => answer::passing(Body::rope(pieces)),
-        Decision::Listen(cell, frame) => match listen::open(shard, cell, &frame, &entry.identity) {
+        Decision::Listen(cell, frame) => match listen::open(&shard.call, cell, &frame, &entry.identity) {
             Ok(body) => answer::events(body),
             Err(fault) => answer::fault(&fault, frame.id(), era),
         },

@@ -17,9 +17,9 @@ use transport::net::{Body, Incoming};
 use super::denied::Shut;
 use super::{Arrival, Arrived, answer, guard, limited};
 use crate::auth::Denied;
+use crate::gateway::admission::identity::Identity;
+use crate::gateway::admission::rates::seconds;
 use crate::gateway::deeds::{self, Deed};
-use crate::gateway::identity::Identity;
-use crate::gateway::rates::seconds;
 use crate::manage::Refusal;
 
 /// So much of a path is written down, in bytes.

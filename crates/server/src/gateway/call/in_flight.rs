@@ -1,0 +1,76 @@
+//! How many calls may be in flight at once: those of a caller without a session, and those of a session. One too many is
+//! refused as one that came too soon, in the same words everywhere. Sessions of the protocol count their own.
+
+use std::sync::Arc;
+
+use engine::access::{CallPlace, Calls};
+use engine::{Condition, Fault};
+use proto::rpc::{Frame, code};
+use tokio::sync::oneshot;
+
+use crate::gateway::call::CallContext;
+use crate::gateway::call::caller::Caller;
+use crate::gateway::call::record::{Record, Refused};
+use crate::gateway::session::open_requests::Busy;
+
+/// A place for one more call of a caller. A refusal is written down as one that came too soon.
+///
+/// # Errors
+/// The fault to answer with.
+pub(crate) fn place(
+    context: &Arc<CallContext>,
+    caller: &Caller,
+    request: &Frame,
+) -> Result<CallPlace, Refused> {
+    let most = context.egress.snapshot.limits.calls_per_caller;
+    let place = caller.identity().principal.calls.take(most);
+    place.ok_or_else(|| refused(context, caller, request, full(most, "callsPerCaller")))
+}
+
+/// Notes a call in its caller's session, if there is one: whence it is heard that it was cancelled. A refusal is written down.
+///
+/// # Errors
+/// The fault to answer with.
+pub(crate) fn register(
+    context: &Arc<CallContext>,
+    caller: &Caller,
+    call: &Frame,
+) -> Result<Option<oneshot::Receiver<Option<Frame>>>, Refused> {
+    let Caller::Session(session) = caller else { return Ok(None) };
+    let begun = call.id().map_or(Err(Busy::Id), |id| session.requests.begin(id));
+    begun.map(Some).map_err(|busy| match busy {
+        Busy::Id => refused(context, caller, call, id_in_use()),
+        Busy::Full(most) => refused(context, caller, call, full_session(most)),
+    })
+}
+
+fn refused(context: &Arc<CallContext>, caller: &Caller, request: &Frame, fault: Fault) -> Refused {
+    let (view, identity) = (caller.view(), caller.identity());
+    let record = view.and_then(|view| Record::refusal(context, identity, view.profile, request, &fault));
+    Refused { fault, record }
+}
+
+fn id_in_use() -> Fault {
+    Fault::client(code::INVALID_REQUEST, "a request with this id is open; wait for its answer")
+}
+
+/// A place for one more call of a dialect's session.
+///
+/// # Errors
+/// The fault to answer with.
+pub(crate) fn place_in_session(context: &Arc<CallContext>, calls: &Calls) -> Result<CallPlace, Fault> {
+    let most = context.egress.snapshot.limits.calls_per_session;
+    calls.take(most).ok_or_else(|| full_session(most))
+}
+
+/// The fault of one more call than a session may have in flight.
+pub(crate) fn full_session(most: usize) -> Fault {
+    full(most, "callsPerSession")
+}
+
+fn full(most: usize, limit: &str) -> Fault {
+    let message = format!(
+        "too many calls: {most} are in flight; wait for an answer (`limits.{limit}` in the configuration)"
+    );
+    Fault::client(code::REFUSED, message).about(Condition::RateLimited, "").with_status(429)
+}

@@ -1,0 +1,122 @@
+//! A session as the links know it over which its calls go. It must not know transports.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::time::Instant;
+
+use bytes::Bytes;
+use engine::catalogue::UpstreamId;
+use proto::bridge::shape;
+use proto::era::Era;
+use proto::json::Splice;
+use proto::rpc::{Frame, FrameLimits};
+use transport::up::Owner;
+use upstream::link::{LinkUser, OpenLink};
+use upstream::{Egress, Server};
+
+use super::task_ids::for_session;
+use crate::gateway::session::asker::Asker;
+use crate::gateway::session::session::Session;
+
+/// A session as links know it.
+pub(crate) fn user(session: &Arc<Session>) -> Arc<dyn LinkUser> {
+    session.clone()
+}
+
+/// The same, for whoever must not keep it open.
+pub(crate) fn weak_user(session: &Arc<Session>) -> Weak<dyn LinkUser> {
+    let user: Weak<Session> = Arc::downgrade(session);
+    user
+}
+
+impl LinkUser for Session {
+    fn attribution(&self) -> Owner {
+        self.attribution
+    }
+
+    fn era(&self) -> &'static Era {
+        self.kind.era
+    }
+
+    fn may_use(&self, server: UpstreamId) -> bool {
+        !self.shuts(server)
+    }
+
+    fn wants(&self, message: &Frame) -> bool {
+        Self::wants(self, message)
+    }
+
+    fn is_concerned(&self, uri: &str) -> bool {
+        Self::is_concerned(self, uri)
+    }
+
+    fn is_subscribed(&self, uri: &str) -> bool {
+        Self::is_subscribed(self, uri)
+    }
+
+    fn taken_at(&self, server: &Server) -> Vec<String> {
+        Self::taken_at(self, server)
+    }
+
+    fn ask(&self, egress: &Egress, link: &Arc<OpenLink>, question: &Frame) -> Result<(), String> {
+        let named = for_session(egress, self, link, question);
+        let named = named.ok_or_else(|| "its task cannot be told".to_owned())?;
+        let question = question_for(self, link, &named)?;
+        let asked = self.asks.lock().ask(Asker::Link(link.clone()), &question, Instant::now());
+        let text = asked.map_err(|fault| fault.to_string())?;
+        self.tell(text, true);
+        Ok(())
+    }
+
+    fn withdraw(&self, link: &Arc<OpenLink>, notice: &Frame) {
+        let withdrawn = self.asks.lock().withdraw(&Asker::Link(link.clone()), notice);
+        if let Some(text) = withdrawn {
+            self.tell(text, true);
+        }
+    }
+
+    fn receive(&self, egress: &Egress, link: &OpenLink, message: &Frame) {
+        if let Some(message) = for_session(egress, self, link, message) {
+            Self::hear(self, link.era, &message, false);
+        }
+    }
+
+    fn hear(&self, era: &'static Era, message: &Frame) {
+        Self::hear(self, era, message, false);
+    }
+
+    fn progress(&self, text: Bytes) {
+        self.tell(text, false);
+    }
+
+    fn rejoin(self: Arc<Self>, egress: &Egress, server: UpstreamId) {
+        let used = self.links.lock().get(&server).cloned();
+        let Some(used) = used else { return };
+        let egress = egress.clone();
+        tokio::spawn(async move {
+            match used.cell.get(&egress).await {
+                Ok(link) if used.joined.swap(link.id, Ordering::AcqRel) != link.id => {
+                    link.add_user(&user(&self));
+                    self.tell_state(&egress, &link).await;
+                }
+                Ok(_) => {}
+                Err(e) => tracing::debug!("a session could not join again: {e}"),
+            }
+        });
+    }
+}
+
+/// A question in the words of the client that is asked.
+fn question_for(session: &Session, link: &OpenLink, frame: &Frame) -> Result<Frame, String> {
+    let Some(params) = frame.params().filter(|_| link.era != session.kind.era) else {
+        return Ok(frame.clone());
+    };
+    let span = params.members.span();
+    let mut fresh_id = || format!("{}-{}", link.id, link.server.next_mint());
+    let text = span.share(frame.text());
+    let said = shape::question(&frame.method(), &text, link.era, session.kind.era, &mut fresh_id)
+        .map_err(|e| e.to_string())?;
+    let mut splice = Splice::new(frame.text());
+    splice.replace(span, &said);
+    Frame::parse(splice.finish(), FrameLimits::default()).map_err(|e| e.to_string())
+}

@@ -1,0 +1,260 @@
+//! The resources that a session's client listens to.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use bytes::Bytes;
+use engine::Fault;
+use engine::catalogue::UpstreamId;
+use proto::era::Era;
+use proto::json::quote;
+use proto::mcp::Method;
+use proto::rpc::{Id, result_response};
+
+use crate::gateway::session::SessionContext;
+use crate::gateway::session::link_user::weak_user;
+use crate::gateway::session::session::Session;
+use upstream::Server;
+use upstream::Upstream;
+use upstream::link::OpenLink;
+use upstream::link::requests::request;
+use upstream::pool::LinkCell;
+use upstream::subscriptions::Listening;
+use upstream::subscriptions::topics::{Listener, ListenerHandle};
+
+/// How long a client waits to hear whether a server without sessions tells of a resource; it then hears that it does.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A change of a session's subscriptions.
+pub(crate) struct Subscription {
+    pub(crate) uri: String,
+    pub(crate) on: bool,
+}
+
+/// A resource that a session listens to.
+pub(crate) struct Followed {
+    /// Its server.
+    pub(crate) upstream: Arc<Upstream>,
+    pub(crate) how: Subscribed,
+}
+
+/// How far a subscription is.
+pub(crate) enum Subscribed {
+    /// Its upstream is being asked.
+    Asked,
+    /// Its upstream has agreed, in the session.
+    Taken,
+    /// What keeps it open where the upstream has no sessions.
+    Kept(#[expect(dead_code, reason = "held until the client listens no more")] Listening),
+}
+
+/// A change that the session's own upstream is asked for.
+pub(crate) struct Change {
+    asked: Subscription,
+    upstream: Arc<Upstream>,
+    /// Whether the session did not listen to it before.
+    is_new: bool,
+}
+
+/// What becomes of a change.
+pub(crate) enum Changing {
+    /// It is made.
+    Done,
+    /// It depends on what an upstream without sessions says.
+    Wait(Subscribing),
+    /// The upstream has to be asked, in the session.
+    Ask(Change),
+}
+
+/// A subscription that an upstream without sessions has yet to honour.
+pub(crate) struct Subscribing {
+    session: Arc<Session>,
+    listener: ListenerHandle,
+    uri: String,
+    patience: Duration,
+}
+
+impl Subscribing {
+    /// The answer to the request with this id: status and message.
+    pub(crate) async fn answer(self, id: &Id) -> (u16, Bytes) {
+        let settled = tokio::time::timeout(self.patience, self.listener.settled()).await;
+        if settled.is_err() || self.listener.refused().is_empty() {
+            return (200, result_response(id, b"{}"));
+        }
+        self.session.unsubscribe(&self.uri);
+        let name = self.listener.server().name();
+        let message = format!("server {name:?} does not tell of changes of {}", self.uri);
+        let fault = Fault::upstream(name, false, message);
+        (fault.http_status(self.session.kind.era), fault.response(Some(id)))
+    }
+}
+
+impl Session {
+    /// Changes a subscription as far as that can be done without asking the upstream in this session. What is to be listened
+    /// to counts from now on, so that nobody else's change undoes it meanwhile. `declares` says whether the upstream
+    /// offers subscriptions.
+    ///
+    /// # Errors
+    /// The fault to answer with.
+    pub(crate) fn change(
+        self: &Arc<Self>,
+        context: &Arc<SessionContext>,
+        asked: Subscription,
+        (upstream, server, declares): (&Arc<Upstream>, &Era, bool),
+    ) -> Result<Changing, Fault> {
+        let limits = &context.egress.snapshot.limits;
+        if !asked.on {
+            let listened = self.unsubscribe(&asked.uri);
+            upstream.topics.note_change();
+            if !server.has_sessions() {
+                return Ok(Changing::Done);
+            }
+            let cell = self.cell(upstream);
+            if !cell.is_own()
+                && (!listened
+                    || context.state.sessions.listens(self, (upstream.server.spec.id, &cell), &asked.uri))
+            {
+                return Ok(Changing::Done);
+            }
+            return Ok(Changing::Ask(Change { asked, upstream: upstream.clone(), is_new: false }));
+        }
+        if !server.has_sessions() && !declares {
+            let why = format!("is not served here: server {:?} offers no subscriptions", upstream.name());
+            return Err(Fault::unknown_method(Method::Subscribe.name(), &why));
+        }
+        let is_new = self.subscribe(&asked.uri, upstream, limits.subscriptions_per_session)?;
+        if server.has_sessions() {
+            return Ok(Changing::Ask(Change { asked, upstream: upstream.clone(), is_new }));
+        }
+        let listening =
+            upstream.listen(&context.egress, Listener::by_session(asked.uri.clone(), weak_user(self)));
+        let listener = listening.handle().clone();
+        if let Some(kept) = self.subscriptions.lock().get_mut(&asked.uri) {
+            kept.how = Subscribed::Kept(listening);
+        }
+        let patience = PATIENCE.min(limits.connect_timeout);
+        Ok(Changing::Wait(Subscribing { session: self.clone(), listener, uri: asked.uri, patience }))
+    }
+
+    /// Keeps or takes back a change that the upstream was asked for.
+    pub(crate) fn settle(
+        self: &Arc<Self>,
+        context: &Arc<SessionContext>,
+        change: Option<&Change>,
+        agreed: bool,
+    ) {
+        let Some(Change { asked, upstream, is_new }) = change else { return };
+        upstream.topics.note_change();
+        match asked.on {
+            true if agreed => {
+                if let Some(place) = self.subscriptions.lock().get_mut(&asked.uri) {
+                    place.how = Subscribed::Taken;
+                }
+                upstream.topics.note_change();
+            }
+            true if *is_new => drop(self.unsubscribe(&asked.uri)),
+            true => {}
+            // Somebody may have come to share it just then.
+            false => {
+                if let Some(link) = self.shared_link(upstream.server.spec.id) {
+                    tokio::spawn(listen_again(context.clone(), self.clone(), link, asked.uri.clone()));
+                }
+            }
+        }
+    }
+
+    /// The open link to an upstream that this session shares with others.
+    fn shared_link(&self, upstream: UpstreamId) -> Option<Arc<OpenLink>> {
+        let links = self.links.lock();
+        let used = links.get(&upstream).filter(|used| !used.cell.is_own())?;
+        let link = used.cell.current().filter(|link| link.era.has_sessions())?;
+        (used.joined.load(Ordering::Acquire) == link.id).then_some(link)
+    }
+
+    /// Whether it reaches an upstream over this cell.
+    pub(crate) fn uses(&self, (upstream, cell): (UpstreamId, &Arc<LinkCell>)) -> bool {
+        self.links.lock().get(&upstream).is_some_and(|used| Arc::ptr_eq(&used.cell, cell))
+    }
+
+    /// Ends the subscriptions on shared links that no other session has.
+    pub(crate) fn leave_resources(self: &Arc<Self>, context: &Arc<SessionContext>) {
+        let uris: Vec<String> = self.subscriptions.lock().drain().map(|(uri, _)| uri).collect();
+        let Some(view) = self.view().map(|cell| cell.view()) else { return };
+        let left: Vec<_> = uris
+            .into_iter()
+            .filter_map(|uri| {
+                let owner = view.resource_owner(&uri)?;
+                let link = self.shared_link(owner)?;
+                let cell = self.cell(&context.view.state.upstream_of(owner, &self.identity));
+                (!context.state.sessions.listens(self, (owner, &cell), &uri)).then_some((link, uri))
+            })
+            .collect();
+        if left.is_empty() {
+            return;
+        }
+        let (context, session) = (context.clone(), self.clone());
+        tokio::spawn(async move {
+            for (link, uri) in left {
+                let params = format!("\"uri\":{}", quote(&uri));
+                request(&context.egress, &link, Method::Unsubscribe, &params).await;
+                listen_again(context.clone(), session.clone(), link, uri).await;
+            }
+        });
+    }
+
+    /// Notes that the client listens to a resource; whether it did not before.
+    fn subscribe(&self, uri: &str, upstream: &Arc<Upstream>, max: usize) -> Result<bool, Fault> {
+        let mut subscriptions = self.subscriptions.lock();
+        if subscriptions.contains_key(uri) {
+            return Ok(false);
+        }
+        if subscriptions.len() >= max {
+            return Err(Fault::gateway(format!(
+                "this session listens to {max} resources already (`limits.subscriptionsPerSession` in the configuration)"
+            )));
+        }
+        let followed = Followed { upstream: upstream.clone(), how: Subscribed::Asked };
+        subscriptions.insert(uri.to_owned(), followed);
+        Ok(true)
+    }
+
+    /// What upstreams have agreed to in the session, and what another link has to be told.
+    pub(crate) fn taken(&self) -> Vec<String> {
+        let subscriptions = self.subscriptions.lock();
+        let taken = subscriptions.iter().filter(|(_, one)| matches!(one.how, Subscribed::Taken));
+        taken.map(|(uri, _)| uri.clone()).collect()
+    }
+
+    /// The same of one upstream.
+    pub(crate) fn taken_at(&self, server: &Server) -> Vec<String> {
+        let subscriptions = self.subscriptions.lock();
+        let taken = subscriptions.iter().filter(|(_, one)| {
+            matches!(one.how, Subscribed::Taken) && std::ptr::eq(Arc::as_ptr(&one.upstream.server), server)
+        });
+        taken.map(|(uri, _)| uri.clone()).collect()
+    }
+
+    /// Notes that the client listens to a resource no more; whether it did.
+    fn unsubscribe(&self, uri: &str) -> bool {
+        self.subscriptions.lock().remove(uri).is_some()
+    }
+
+    /// Whether the client listens to exactly this resource.
+    pub(crate) fn is_subscribed(&self, uri: &str) -> bool {
+        self.subscriptions.lock().contains_key(uri)
+    }
+
+    /// Whether a change of this resource concerns the client.
+    pub(crate) fn is_concerned(&self, changed: &str) -> bool {
+        self.subscriptions.lock().keys().any(|wanted| proto::bridge::listen::concerns(wanted, changed))
+    }
+}
+
+/// Subscribes once more after an unsubscription, when another session listens by now: its own request may have been
+/// overtaken.
+async fn listen_again(context: Arc<SessionContext>, session: Arc<Session>, link: Arc<OpenLink>, uri: String) {
+    if link.users().iter().any(|user| user.attribution() != session.attribution && user.is_subscribed(&uri)) {
+        request(&context.egress, &link, Method::Subscribe, &format!("\"uri\":{}", quote(&uri))).await;
+    }
+}

@@ -1,0 +1,88 @@
+//! Until when what a credential has opened may stay open. It must not know how a credential is checked.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use engine::access::Principal;
+use parking_lot::Mutex;
+use transport::net::Stop;
+
+use super::context::{SessionContext, SessionState};
+
+/// No credential says so long: it does not end by itself.
+const NEVER: u64 = u64::MAX;
+
+/// Until when something may stay open, in milliseconds since 1970: as long as the longest credential shown for it.
+#[derive(Debug)]
+pub(crate) struct Until(AtomicU64);
+
+impl Until {
+    pub(crate) fn of(principal: &Principal) -> Self {
+        Self(AtomicU64::new(principal.until_ms.unwrap_or(NEVER)))
+    }
+
+    /// Somebody has come for it again.
+    pub(crate) fn renew(&self, principal: &Principal) {
+        let until = principal.until_ms.unwrap_or(NEVER);
+        // Looked at first: nearly always it is the same, and many threads may look.
+        if self.0.load(Ordering::Relaxed) < until {
+            self.0.fetch_max(until, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn is_over(&self, now_ms: u64) -> bool {
+        self.0.load(Ordering::Relaxed) <= now_ms
+    }
+}
+
+/// An event stream that somebody holds open.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) principal: Arc<Principal>,
+    pub(crate) until: Until,
+    pub(crate) withdrawn: Stop,
+}
+
+impl Held {
+    /// Waits until what opened it is good for nothing any more.
+    pub(crate) async fn withdrawn(&self) {
+        self.withdrawn.stopped().await;
+    }
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(crate) struct Holders {
+    next: AtomicU64,
+    pub(crate) open: Mutex<HashMap<u64, Arc<Held>>>,
+}
+
+/// The place of an open stream among them, until it is dropped.
+pub(crate) struct Holding {
+    state: Arc<SessionState>,
+    number: u64,
+    pub(crate) held: Arc<Held>,
+}
+
+impl Holding {
+    /// A stream that `principal` has opened.
+    pub(crate) fn new(context: &SessionContext, principal: &Arc<Principal>) -> Self {
+        let holders = &context.state.holders;
+        let held = Held { principal: principal.clone(), until: Until::of(principal), withdrawn: Stop::new() };
+        let held = Arc::new(held);
+        let number = holders.next.fetch_add(1, Ordering::Relaxed);
+        holders.open.lock().insert(number, held.clone());
+        Self { state: context.state.clone(), number, held }
+    }
+}
+
+impl Drop for Holding {
+    fn drop(&mut self) {
+        let mut open = self.state.holders.open.lock();
+        open.remove(&self.number);
+        if open.capacity() > 64 && open.len() * 4 < open.capacity() {
+            open.shrink_to_fit();
+        }
+    }
+}
