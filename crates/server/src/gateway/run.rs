@@ -319,7 +319,7 @@ fn tick(shard: &Shard) {
 }
 
 fn tidy_up(shard: &Shard) {
-    shard.session.state.sessions.sweep(&shard.session);
+    super::session::ending::sweep(&shard.session);
     apart::shed(shard, shard.gateway.snapshot.limits.session_idle);
     for upstream in &shard.view.state.upstreams.families() {
         upstream.rest_idle(&shard.egress, shard.gateway.snapshot.limits.session_idle);

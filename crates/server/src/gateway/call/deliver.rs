@@ -11,7 +11,7 @@ use crate::gateway::call::CallContext;
 use crate::gateway::call::call::Call;
 use crate::gateway::call::caller::Caller;
 use crate::gateway::call::mail::Mail;
-use crate::gateway::session::link_user::user;
+use crate::gateway::session::session::user;
 use upstream::Upstream;
 use upstream::embedded::Carried;
 use upstream::link::reply::Reply;

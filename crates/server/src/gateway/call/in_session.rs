@@ -84,7 +84,7 @@ pub(crate) fn notification(context: &Arc<CallContext>, session: &Arc<Session>, f
                 link.say(&context.egress, text);
             }
         }
-        known => session.broadcast(&context.session, &frame, known.is_none()),
+        known => session.broadcast(&context.egress, &frame, known.is_none()),
     }
 }
 
@@ -119,7 +119,7 @@ pub(crate) async fn decide(
     let refuse =
         |fault: Fault, frame: &Frame| Outcome::Done(fault.http_status(era), fault.response(frame.id()));
     if is_early(session, &frame) {
-        Box::pin(session.complete_view(&context.session, &frame)).await;
+        Box::pin(session.complete_view(&context.view, &frame)).await;
     }
     let (Some(id), Some(cell)) = (frame.id().cloned(), session.view()) else {
         return refuse(Fault::gateway("the session has no view"), &frame);
@@ -137,7 +137,7 @@ pub(crate) async fn decide(
         Ok(Dispatch::Local(result)) if result.len() > LONG => Outcome::Long(result_pieces(&id, result)),
         Ok(Dispatch::Local(result)) => Outcome::Done(200, result_response(&id, &result)),
         Ok(Dispatch::SetLevel(level)) => {
-            Box::pin(session.set_level(&context.session, level)).await;
+            Box::pin(session.set_level(&context.egress, level)).await;
             Outcome::Done(200, result_response(&id, b"{}"))
         }
         Ok(Dispatch::Listen) => refuse(Fault::unknown_method(&frame.method(), "needs no session"), &frame),

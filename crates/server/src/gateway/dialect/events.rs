@@ -42,7 +42,7 @@ pub(crate) fn open(
     let (events, queue) = mpsc::channel(BEHIND);
     let idle =
         (row.events.session_seconds > 0).then(|| Duration::from_secs(row.events.session_seconds.into()));
-    let holding = Holding::new(&shard.session, &identity.principal);
+    let holding = Holding::new(&shard.session.state.holders, &identity.principal);
     let (regime, ends) = (shard.gateway.snapshot.regime, Stop::new());
     let stream = Stream {
         events,

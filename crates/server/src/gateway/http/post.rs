@@ -19,6 +19,7 @@ use super::{Arrived, Entry, answer, batch, get, limited, media, spare, stateless
 use crate::gateway::Shard;
 use crate::gateway::call::call::{Call, Progress, Running};
 use crate::gateway::call::in_session::{Outcome, decide, notification, response};
+use crate::gateway::session::ending;
 use crate::gateway::session::newborn::introduction;
 use crate::gateway::session::seal;
 use crate::gateway::session::session::{Birth, Face, Session};
@@ -168,7 +169,7 @@ async fn handshake(shard: &Shard, entry: &Entry, frame: Frame) -> Response<Body>
         Err(fault) => return refuse(&fault),
     };
     let gateway = &shard.gateway;
-    let permit = match gateway.session.sessions.permit(&shard.session, &entry.identity) {
+    let permit = match ending::permit(&shard.session, &entry.identity) {
         Ok(permit) => permit,
         Err(full) => {
             let message = full.describe("sessions", "limits.sessions");

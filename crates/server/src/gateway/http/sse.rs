@@ -22,6 +22,7 @@ use super::{Arrived, Entry, answer, denied, guard, limited, media};
 use crate::gateway::Shard;
 use crate::gateway::admission::identity::Identity;
 use crate::gateway::lines::{Client, LINES, Way};
+use crate::gateway::session::ending;
 use crate::gateway::session::seal;
 use crate::gateway::session::sessions::Door;
 use crate::gateway::session::streams::event;
@@ -126,7 +127,7 @@ pub(super) fn open(shard: &Shard, entry: &Entry, path: &str) -> Response<Body> {
     if shard.gateway.stop.is_stopped() {
         return answer::refusal(StatusCode::SERVICE_UNAVAILABLE, "this server is stopping");
     }
-    let permit = match sessions.permit(&shard.session, &entry.identity) {
+    let permit = match ending::permit(&shard.session, &entry.identity) {
         Ok(permit) => permit,
         Err(full) => {
             let message = full.describe("sessions", "limits.sessions");
@@ -140,7 +141,7 @@ pub(super) fn open(shard: &Shard, entry: &Entry, path: &str) -> Response<Body> {
     let (messages, inbox) = mpsc::channel(AHEAD);
     let class = entry.identity.class(&shard.gateway.snapshot);
     let ends = Stop::new();
-    let holding = Holding::new(&shard.session, &entry.identity.principal);
+    let holding = Holding::new(&shard.session.state.holders, &entry.identity.principal);
     let door = Door {
         profile: entry.profile,
         principal: entry.identity.principal.clone(),

@@ -23,7 +23,7 @@ pub(crate) struct SessionState {
     /// What seals states that go through clients.
     pub(crate) sealer: Arc<StateSealer>,
     /// Event streams that are held open.
-    pub(crate) holders: Holders,
+    pub(crate) holders: Arc<Holders>,
     /// Counts endings, after which memory is given back.
     pub(crate) tidying: Tidying,
 }
@@ -34,7 +34,7 @@ impl SessionState {
         Self {
             sessions: Sessions::new(limits),
             sealer: Arc::new(sealer),
-            holders: Holders::default(),
+            holders: Arc::default(),
             tidying: Tidying::default(),
         }
     }

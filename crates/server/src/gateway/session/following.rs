@@ -9,9 +9,9 @@ use upstream::pool::LinkCell;
 
 use super::changed::tell_changed;
 use super::context::SessionContext;
+use super::followed::Followed;
 use super::remade::Fate;
 use super::session::Session;
-use super::subscriptions::Followed;
 use crate::gateway::view::ViewCell;
 
 impl Session {

@@ -1,7 +1,7 @@
 //! A session as the links know it over which its calls go. It must not know transports.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use bytes::Bytes;
@@ -14,20 +14,9 @@ use transport::up::Owner;
 use upstream::link::{LinkUser, OpenLink};
 use upstream::{Egress, Server};
 
+use super::session::{Session, user};
 use super::task_ids::for_session;
 use crate::gateway::session::asker::Asker;
-use crate::gateway::session::session::Session;
-
-/// A session as links know it.
-pub(crate) fn user(session: &Arc<Session>) -> Arc<dyn LinkUser> {
-    session.clone()
-}
-
-/// The same, for whoever must not keep it open.
-pub(crate) fn weak_user(session: &Arc<Session>) -> Weak<dyn LinkUser> {
-    let user: Weak<Session> = Arc::downgrade(session);
-    user
-}
 
 impl LinkUser for Session {
     fn attribution(&self) -> Owner {
@@ -47,15 +36,15 @@ impl LinkUser for Session {
     }
 
     fn is_concerned(&self, uri: &str) -> bool {
-        Self::is_concerned(self, uri)
+        self.subscriptions.is_concerned(uri)
     }
 
     fn is_subscribed(&self, uri: &str) -> bool {
-        Self::is_subscribed(self, uri)
+        self.subscriptions.has(uri)
     }
 
     fn taken_at(&self, server: &Server) -> Vec<String> {
-        Self::taken_at(self, server)
+        self.subscriptions.taken_at(server)
     }
 
     fn ask(&self, egress: &Egress, link: &Arc<OpenLink>, question: &Frame) -> Result<(), String> {

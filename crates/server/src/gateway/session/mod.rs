@@ -7,7 +7,8 @@
 //! | [`sessions`] | the table of all |
 //! | [`streams`] | its event streams |
 //! | [`open_requests`] | its requests that are open |
-//! | [`subscriptions`], [`remade`] | the resources that it listens to; where their servers are others now |
+//! | [`ending`] | how sessions end |
+//! | `followed`, [`subscriptions`], [`remade`] | the resources that it listens to; where their servers are others now |
 //! | `log_level`, `shut` | which log messages it wants; servers of which it may use nothing |
 //! | [`link_user`], [`asker`], `task_ids` | it as links to servers know it; who asks its client; tasks in what it hears |
 //! | [`following`] | what a change of the configuration changes for it |
@@ -17,6 +18,8 @@
 pub(crate) mod asker;
 pub(crate) mod changed;
 pub(crate) mod context;
+pub(crate) mod ending;
+mod followed;
 pub(crate) mod following;
 pub(crate) mod link_user;
 mod log_level;

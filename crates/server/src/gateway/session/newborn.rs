@@ -82,7 +82,7 @@ impl Session {
             context,
             Self::new(birth, &context.egress.snapshot.limits, context.state.sealer.clone()),
         );
-        let view = session.find_view(context).await.view();
+        let view = session.find_view(&context.view).await.view();
         (session, view)
     }
 }

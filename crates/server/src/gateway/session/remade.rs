@@ -9,10 +9,10 @@ use proto::mcp::{Method, Notice};
 use proto::rpc::Frame;
 use tokio::time::{Instant, timeout_at};
 
+use super::followed::{Followed, Subscribed};
+use super::session::weak_user;
 use crate::gateway::session::SessionContext;
-use crate::gateway::session::link_user::weak_user;
 use crate::gateway::session::session::Session;
-use crate::gateway::session::subscriptions::{Followed, Subscribed};
 use crate::gateway::view::view_cell::ViewCell;
 use upstream::Upstream;
 use upstream::link::requests::request;
@@ -81,7 +81,7 @@ async fn take_up(context: Arc<SessionContext>, session: Arc<Session>, uris: Vec<
     for uri in uris {
         let Some(cell) = session.view() else { return };
         let taken = match owner(&context, &cell, &uri).await {
-            Some(owner) if session.is_subscribed(&uri) => {
+            Some(owner) if session.subscriptions.has(&uri) => {
                 listen(&context, &session, (&cell, owner), &uri).await
             }
             _ => None,

@@ -1,8 +1,8 @@
 //! A client's session, in the eras that have them.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
@@ -18,20 +18,19 @@ use proto::rpc::Frame;
 use tokio::sync::mpsc;
 use transport::up::{LinkError, Owner};
 
+use super::followed::Subscriptions;
 use crate::gateway::admission::client_label;
 use crate::gateway::admission::identity::Identity;
-use crate::gateway::session::SessionContext;
 use crate::gateway::session::asker::Asker;
-use crate::gateway::session::link_user::{user, weak_user};
 use crate::gateway::session::open_requests::OpenRequests;
 use crate::gateway::session::sealer::StateSealer;
 use crate::gateway::session::streams::Streams;
-use crate::gateway::session::subscriptions::Followed;
 use crate::gateway::session::until::Until;
 use crate::gateway::session::usage::Usage;
+use crate::gateway::view::ViewContext;
 use crate::gateway::view::view_cell::ViewCell;
-use upstream::link::OpenLink;
 use upstream::link::requests::request;
+use upstream::link::{LinkUser, OpenLink};
 use upstream::pool::LinkCell;
 use upstream::{Egress, Kind, Upstream};
 
@@ -85,13 +84,13 @@ pub(crate) struct Session {
     pub(crate) view: ArcSwapOption<ViewCell>,
     pub(crate) links: Mutex<HashMap<UpstreamId, Arc<Used>>>,
     /// Raised while `links` is locked, and never lowered.
-    ended: AtomicBool,
+    pub(super) ended: AtomicBool,
     pub(crate) asks: Mutex<Asks<Asker>>,
     /// Its requests that are open.
     pub(crate) requests: OpenRequests,
     level: Mutex<Option<Bytes>>,
     /// What the client listens to.
-    pub(crate) subscriptions: Mutex<HashMap<String, Followed>>,
+    pub(crate) subscriptions: Subscriptions,
     pub(crate) usage: Usage,
     pub(crate) sealer: Arc<StateSealer>,
 }
@@ -131,25 +130,24 @@ impl Session {
             asks: Mutex::new(Asks::new(MAX_ASKS, limits.request_state_lifetime)),
             requests: OpenRequests::new(limits.calls_per_session),
             level: Mutex::default(),
-            subscriptions: Mutex::default(),
+            subscriptions: Subscriptions::default(),
             usage: Usage::new(),
             sealer,
         })
     }
 
     /// Finds the session's view; it is empty until then.
-    pub(crate) async fn find_view(self: &Arc<Self>, context: &Arc<SessionContext>) -> Arc<ViewCell> {
+    pub(crate) async fn find_view(self: &Arc<Self>, context: &Arc<ViewContext>) -> Arc<ViewCell> {
         let link = |upstream: &Arc<Upstream>| self.list_link(&context.egress.snapshot, upstream);
-        let cell =
-            context.view.state.views.get(&context.view, self.profile, &self.kind, &self.identity, link).await;
+        let cell = context.state.views.get(context, self.profile, &self.kind, &self.identity, link).await;
         self.view.store(Some(cell.clone()));
         cell
     }
 
     /// Waits for servers of its view of which nothing is known yet.
-    pub(crate) async fn complete_view(self: &Arc<Self>, context: &Arc<SessionContext>, frame: &Frame) {
+    pub(crate) async fn complete_view(self: &Arc<Self>, context: &Arc<ViewContext>, frame: &Frame) {
         if let Some(cell) = self.view() {
-            cell.complete(&context.view, frame, |upstream| self.cell(upstream)).await;
+            cell.complete(context, frame, |upstream| self.cell(upstream)).await;
         }
     }
 
@@ -241,7 +239,7 @@ impl Session {
             self.tell_level(egress, link).await;
         }
         let view = self.view().map(|cell| cell.view());
-        for uri in self.taken() {
+        for uri in self.subscriptions.taken() {
             if view.as_ref().and_then(|v| v.resource_owner(&uri)) == Some(link.server.spec.id) {
                 let params = format!("\"uri\":{}", proto::json::quote(&uri));
                 request(egress, link, Method::Subscribe, &params).await;
@@ -250,10 +248,10 @@ impl Session {
     }
 
     /// Keeps the session's log level, and tells the links that are open.
-    pub(crate) async fn set_level(&self, context: &Arc<SessionContext>, level: Bytes) {
+    pub(crate) async fn set_level(&self, egress: &Egress, level: Bytes) {
         *self.level.lock() = Some(level);
         for link in self.open_links().iter().filter(|link| self.needs_level(link)) {
-            self.tell_level(&context.egress, link).await;
+            self.tell_level(egress, link).await;
         }
     }
 
@@ -293,7 +291,7 @@ impl Session {
 
     /// Sends a client's notification to every upstream whose link is this session's own; `foreign`, one that the
     /// standard does not know, also over shared links that no other session uses: only there it is clear who speaks.
-    pub(crate) fn broadcast(&self, context: &Arc<SessionContext>, message: &Frame, foreign: bool) {
+    pub(crate) fn broadcast(&self, egress: &Egress, message: &Frame, foreign: bool) {
         let open = self.open_links();
         let alone = |link: &OpenLink| link.users().iter().all(|user| user.attribution() == self.attribution);
         for link in open.iter().filter(|link| link.own || (foreign && alone(link))) {
@@ -303,7 +301,7 @@ impl Session {
                 shape::client_notification(message, self.kind.era, link.era)
             };
             if let Some(text) = said {
-                link.say(&context.egress, text);
+                link.say(egress, text);
             }
         }
     }
@@ -324,23 +322,15 @@ impl Session {
     pub(crate) fn is_unused_for(&self, age: Duration) -> bool {
         self.usage.is_unused_for(age) && !self.requests.is_busy()
     }
+}
 
-    /// Ends everything that belongs to the session.
-    pub(crate) async fn end(self: &Arc<Self>, context: &Arc<SessionContext>) {
-        context.state.tidying.count();
-        self.requests.give_up();
-        if let Face::Http(streams) = &self.face {
-            streams.close();
-        }
-        self.leave_resources(context);
-        let links: Vec<Arc<Used>> = {
-            let mut links = self.links.lock();
-            self.ended.store(true, Ordering::Relaxed);
-            links.drain().map(|(_, used)| used).collect()
-        };
-        for used in links.iter().filter(|used| used.cell.is_own()) {
-            used.cell.retire();
-            used.cell.close(&context.egress).await;
-        }
-    }
+/// A session as links know it.
+pub(crate) fn user(session: &Arc<Session>) -> Arc<dyn LinkUser> {
+    session.clone()
+}
+
+/// The same, for whoever must not keep it open.
+pub(crate) fn weak_user(session: &Arc<Session>) -> Weak<dyn LinkUser> {
+    let user: Weak<Session> = Arc::downgrade(session);
+    user
 }

@@ -16,7 +16,6 @@ use tokio::sync::mpsc;
 use transport::net::Stop;
 
 use crate::gateway::admission::identity::Identity;
-use crate::gateway::session::SessionContext;
 use crate::gateway::session::session::{Face, Session};
 use crate::gateway::session::streams::STANDING;
 use crate::gateway::session::until::Held;
@@ -42,9 +41,6 @@ impl Hasher for FirstBytes {
 }
 
 type ByItself = BuildHasherDefault<FirstBytes>;
-
-/// How long a session must have lain unused since its `initialize` before it makes room for another one.
-const UNUSED_FOR: Duration = Duration::from_mins(1);
 
 /// How many sessions make room at once: a full table is searched seldom.
 const EVICTED_AT_ONCE: usize = 64;
@@ -105,27 +101,18 @@ impl Sessions {
     /// Takes a permit for a session or a door, before either is there.
     ///
     /// # Errors
-    /// The caller has all that one may have, or all are taken and none can make room.
-    pub(crate) fn permit(
-        &self,
-        context: &Arc<SessionContext>,
-        identity: &Identity,
-    ) -> Result<Permit, QuotaError> {
-        match self.quota.take(identity.holder()) {
-            Err(QuotaError::Whole(_)) if self.searches.pass() => {
-                for session in self.evict(UNUSED_FOR) {
-                    tracing::info!("a session ends: it was never used, and all are taken");
-                    let context = context.clone();
-                    upstream::parting::beside(async move { session.end(&context).await });
-                }
-                self.quota.take(identity.holder())
-            }
-            taken => taken,
-        }
+    /// The caller has all that one may have, or all are taken.
+    pub(super) fn take_permit(&self, identity: &Identity) -> Result<Permit, QuotaError> {
+        self.quota.take(identity.holder())
+    }
+
+    /// Returns true if a full table may be searched for room now.
+    pub(super) fn may_search(&self) -> bool {
+        self.searches.pass()
     }
 
     /// Removes sessions of the largest holder that nobody has used for so long since their `initialize`, the oldest first.
-    fn evict(&self, unused_for: Duration) -> Vec<Arc<Session>> {
+    pub(super) fn evict(&self, unused_for: Duration) -> Vec<Arc<Session>> {
         let Some(holder) = self.quota.largest_holder() else { return Vec::new() };
         let is_its = |permit: &Permit| *permit.holder() == holder;
         let mut unused: Vec<Arc<Session>> = {
@@ -186,7 +173,7 @@ impl Sessions {
 
     /// Whether another session than this one listens to a resource over this cell.
     pub(crate) fn listens(&self, but: &Session, over: (UpstreamId, &Arc<LinkCell>), uri: &str) -> bool {
-        let listens = |s: &Arc<Session>| s.id != but.id && s.is_subscribed(uri) && s.uses(over);
+        let listens = |s: &Arc<Session>| s.id != but.id && s.subscriptions.has(uri) && s.uses(over);
         self.open.read().values().map(|open| &open.session).any(listens)
     }
 
@@ -214,8 +201,9 @@ impl Sessions {
         }
     }
 
-    /// Keeps streams alive and ends the sessions that nobody uses.
-    pub(crate) fn sweep(&self, context: &Arc<SessionContext>) {
+    /// Keeps streams alive, and removes the sessions that nobody uses: these.
+    pub(super) fn sweep(&self) -> Vec<Arc<Session>> {
+        let mut unused = Vec::new();
         for session in self.all() {
             if let Face::Http(streams) = &session.face
                 && streams.keep_alive()
@@ -225,12 +213,10 @@ impl Sessions {
             let busy = session.requests.is_busy();
             if !busy && session.usage.idle() > self.idle && matches!(session.face, Face::Http(_)) {
                 tracing::info!("a session ends: nobody used it for {:?}", self.idle);
-                if let Some(session) = self.remove(&session.id) {
-                    let context = context.clone();
-                    upstream::parting::beside(async move { session.end(&context).await });
-                }
+                unused.extend(self.remove(&session.id));
             }
         }
+        unused
     }
 }
 

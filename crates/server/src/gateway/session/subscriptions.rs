@@ -12,15 +12,14 @@ use proto::json::quote;
 use proto::mcp::Method;
 use proto::rpc::{Id, result_response};
 
-use crate::gateway::session::SessionContext;
-use crate::gateway::session::link_user::weak_user;
+use super::context::SessionContext;
+use super::followed::Subscribed;
+use super::session::weak_user;
 use crate::gateway::session::session::Session;
-use upstream::Server;
 use upstream::Upstream;
 use upstream::link::OpenLink;
 use upstream::link::requests::request;
 use upstream::pool::LinkCell;
-use upstream::subscriptions::Listening;
 use upstream::subscriptions::topics::{Listener, ListenerHandle};
 
 /// How long a client waits to hear whether a server without sessions tells of a resource; it then hears that it does.
@@ -30,23 +29,6 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(crate) struct Subscription {
     pub(crate) uri: String,
     pub(crate) on: bool,
-}
-
-/// A resource that a session listens to.
-pub(crate) struct Followed {
-    /// Its server.
-    pub(crate) upstream: Arc<Upstream>,
-    pub(crate) how: Subscribed,
-}
-
-/// How far a subscription is.
-pub(crate) enum Subscribed {
-    /// Its upstream is being asked.
-    Asked,
-    /// Its upstream has agreed, in the session.
-    Taken,
-    /// What keeps it open where the upstream has no sessions.
-    Kept(#[expect(dead_code, reason = "held until the client listens no more")] Listening),
 }
 
 /// A change that the session's own upstream is asked for.
@@ -82,7 +64,7 @@ impl Subscribing {
         if settled.is_err() || self.listener.refused().is_empty() {
             return (200, result_response(id, b"{}"));
         }
-        self.session.unsubscribe(&self.uri);
+        self.session.subscriptions.remove(&self.uri);
         let name = self.listener.server().name();
         let message = format!("server {name:?} does not tell of changes of {}", self.uri);
         let fault = Fault::upstream(name, false, message);
@@ -105,7 +87,7 @@ impl Session {
     ) -> Result<Changing, Fault> {
         let limits = &context.egress.snapshot.limits;
         if !asked.on {
-            let listened = self.unsubscribe(&asked.uri);
+            let listened = self.subscriptions.remove(&asked.uri);
             upstream.topics.note_change();
             if !server.has_sessions() {
                 return Ok(Changing::Done);
@@ -123,7 +105,7 @@ impl Session {
             let why = format!("is not served here: server {:?} offers no subscriptions", upstream.name());
             return Err(Fault::unknown_method(Method::Subscribe.name(), &why));
         }
-        let is_new = self.subscribe(&asked.uri, upstream, limits.subscriptions_per_session)?;
+        let is_new = self.subscriptions.insert(&asked.uri, upstream, limits.subscriptions_per_session)?;
         if server.has_sessions() {
             return Ok(Changing::Ask(Change { asked, upstream: upstream.clone(), is_new }));
         }
@@ -153,7 +135,7 @@ impl Session {
                 }
                 upstream.topics.note_change();
             }
-            true if *is_new => drop(self.unsubscribe(&asked.uri)),
+            true if *is_new => drop(self.subscriptions.remove(&asked.uri)),
             true => {}
             // Somebody may have come to share it just then.
             false => {
@@ -179,7 +161,7 @@ impl Session {
 
     /// Ends the subscriptions on shared links that no other session has.
     pub(crate) fn leave_resources(self: &Arc<Self>, context: &Arc<SessionContext>) {
-        let uris: Vec<String> = self.subscriptions.lock().drain().map(|(uri, _)| uri).collect();
+        let uris = self.subscriptions.drain();
         let Some(view) = self.view().map(|cell| cell.view()) else { return };
         let left: Vec<_> = uris
             .into_iter()
@@ -201,53 +183,6 @@ impl Session {
                 listen_again(context.clone(), session.clone(), link, uri).await;
             }
         });
-    }
-
-    /// Notes that the client listens to a resource; whether it did not before.
-    fn subscribe(&self, uri: &str, upstream: &Arc<Upstream>, max: usize) -> Result<bool, Fault> {
-        let mut subscriptions = self.subscriptions.lock();
-        if subscriptions.contains_key(uri) {
-            return Ok(false);
-        }
-        if subscriptions.len() >= max {
-            return Err(Fault::gateway(format!(
-                "this session listens to {max} resources already (`limits.subscriptionsPerSession` in the configuration)"
-            )));
-        }
-        let followed = Followed { upstream: upstream.clone(), how: Subscribed::Asked };
-        subscriptions.insert(uri.to_owned(), followed);
-        Ok(true)
-    }
-
-    /// What upstreams have agreed to in the session, and what another link has to be told.
-    pub(crate) fn taken(&self) -> Vec<String> {
-        let subscriptions = self.subscriptions.lock();
-        let taken = subscriptions.iter().filter(|(_, one)| matches!(one.how, Subscribed::Taken));
-        taken.map(|(uri, _)| uri.clone()).collect()
-    }
-
-    /// The same of one upstream.
-    pub(crate) fn taken_at(&self, server: &Server) -> Vec<String> {
-        let subscriptions = self.subscriptions.lock();
-        let taken = subscriptions.iter().filter(|(_, one)| {
-            matches!(one.how, Subscribed::Taken) && std::ptr::eq(Arc::as_ptr(&one.upstream.server), server)
-        });
-        taken.map(|(uri, _)| uri.clone()).collect()
-    }
-
-    /// Notes that the client listens to a resource no more; whether it did.
-    fn unsubscribe(&self, uri: &str) -> bool {
-        self.subscriptions.lock().remove(uri).is_some()
-    }
-
-    /// Whether the client listens to exactly this resource.
-    pub(crate) fn is_subscribed(&self, uri: &str) -> bool {
-        self.subscriptions.lock().contains_key(uri)
-    }
-
-    /// Whether a change of this resource concerns the client.
-    pub(crate) fn is_concerned(&self, changed: &str) -> bool {
-        self.subscriptions.lock().keys().any(|wanted| proto::bridge::listen::concerns(wanted, changed))
     }
 }
 

@@ -8,8 +8,6 @@ use engine::access::Principal;
 use parking_lot::Mutex;
 use transport::net::Stop;
 
-use super::context::{SessionContext, SessionState};
-
 /// No credential says so long: it does not end by itself.
 const NEVER: u64 = u64::MAX;
 
@@ -60,26 +58,25 @@ pub(crate) struct Holders {
 
 /// The place of an open stream among them, until it is dropped.
 pub(crate) struct Holding {
-    state: Arc<SessionState>,
+    holders: Arc<Holders>,
     number: u64,
     pub(crate) held: Arc<Held>,
 }
 
 impl Holding {
     /// A stream that `principal` has opened.
-    pub(crate) fn new(context: &SessionContext, principal: &Arc<Principal>) -> Self {
-        let holders = &context.state.holders;
+    pub(crate) fn new(holders: &Arc<Holders>, principal: &Arc<Principal>) -> Self {
         let held = Held { principal: principal.clone(), until: Until::of(principal), withdrawn: Stop::new() };
         let held = Arc::new(held);
         let number = holders.next.fetch_add(1, Ordering::Relaxed);
         holders.open.lock().insert(number, held.clone());
-        Self { state: context.state.clone(), number, held }
+        Self { holders: holders.clone(), number, held }
     }
 }
 
 impl Drop for Holding {
     fn drop(&mut self) {
-        let mut open = self.state.holders.open.lock();
+        let mut open = self.holders.open.lock();
         open.remove(&self.number);
         if open.capacity() > 64 && open.len() * 4 < open.capacity() {
             open.shrink_to_fit();
