@@ -11,6 +11,7 @@ use transport::net::Stop;
 
 use super::admission::rates::ManageRates;
 use super::call::CallState;
+use super::call::parked::Parked;
 use super::dialect;
 use super::manage::Asked;
 use super::session::{SessionState, sealer::StateSealer};
@@ -40,6 +41,7 @@ pub(crate) struct Lasting {
     pub(super) view: Arc<ViewState>,
     pub(super) session: Arc<SessionState>,
     pub(super) call: Arc<CallState>,
+    pub(super) parked: Arc<Parked>,
     pub(super) egress: Arc<EgressProcess>,
     pub(super) dialect_sessions: dialect::Sessions,
     pub(super) dialect_lists: dialect::Lists,
@@ -76,6 +78,7 @@ impl Lasting {
             )),
             session: Arc::new(SessionState::new(limits, StateSealer::new(&egress)?)),
             call: Arc::new(CallState::new(limits, audit)),
+            parked: Arc::new(Parked::new(limits.parked_calls, limits.request_state_lifetime)),
             consents,
             egress,
             dialect_sessions: dialect::Sessions::new(limits.sessions),

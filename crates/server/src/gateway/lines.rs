@@ -304,7 +304,7 @@ impl Client {
                     return answered.ok;
                 }
                 Progress::Park(ticket, asked) => {
-                    let asked = call.park(ticket, asked);
+                    let asked = call.park(&self.shard().gateway.parked, ticket, asked);
                     self.say(asked.body).await;
                     return asked.ok;
                 }

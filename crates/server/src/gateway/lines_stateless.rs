@@ -79,8 +79,16 @@ impl Client {
     }
 
     async fn decide(&self, envelope: Envelope, frame: Frame) -> Decision {
-        stateless::decide(&self.shard().call, self.way.profile, &self.way.identity, envelope, frame, None)
-            .await
+        stateless::decide(
+            &self.shard().call,
+            &self.shard().gateway.parked,
+            self.way.profile,
+            &self.way.identity,
+            envelope,
+            frame,
+            None,
+        )
+        .await
     }
 
     /// Attends to what takes its time until it ends or is cancelled.

@@ -308,7 +308,7 @@ fn tick(shard: &Shard) {
         rates.sweep();
     }
     shard.session.state.tidying.tick();
-    shard.call.state.parked.sweep();
+    shard.gateway.parked.sweep();
     shard.call.state.homes.sweep();
     shard.gateway.dialect_sessions.sweep();
     shard.gateway.rates.sweep();

@@ -5,27 +5,28 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use engine::config::Limits;
 use engine::exchange::Binding;
+use engine::tasks::{Held, HeldLimits};
 use parking_lot::Mutex;
 use proto::era::{Asks, Era};
 use upstream::Egress;
 use upstream::quota::Quota;
 
-use super::parked::Parked;
-use super::tasks::{Homes, new_held};
+use super::task_homes::Homes;
 use super::unchecked::Unchecked;
 use crate::audit::AuditSink;
 use crate::gateway::session::SessionContext;
 use crate::gateway::session::sealer::StateSealer;
 use crate::gateway::view::ViewContext;
 
+/// How much is kept of outcomes that were there at once: how many, and how many bytes in all.
+const HELD: (usize, usize) = (1024, 32 << 20);
+
 /// What all threads share.
 pub(crate) struct CallState {
-    /// Calls that wait for their clients.
-    pub(crate) parked: Parked,
     /// Tasks that need the link over which they were begun.
     pub(crate) homes: Homes,
     /// Outcomes that are kept for tasks.
-    pub(crate) held: Mutex<engine::tasks::Held>,
+    pub(crate) held: Mutex<Held>,
     /// How many streams of notices may be open.
     pub(crate) listens: Arc<Quota>,
     /// Tools whose arguments nobody checks.
@@ -38,9 +39,12 @@ impl CallState {
     /// Nothing runs yet.
     pub(crate) fn new(limits: &Limits, audit: AuditSink) -> Self {
         Self {
-            parked: Parked::new(limits.parked_calls, limits.request_state_lifetime),
             homes: Homes::new(limits.parked_calls, limits.request_state_lifetime),
-            held: new_held(limits.request_state_lifetime),
+            held: Mutex::new(Held::new(HeldLimits {
+                count: HELD.0,
+                bytes: HELD.1,
+                lifetime: limits.request_state_lifetime,
+            })),
             listens: Quota::new(limits.listen_streams),
             unchecked: Unchecked::default(),
             audit,

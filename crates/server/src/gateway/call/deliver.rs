@@ -8,7 +8,6 @@ use proto::mcp::Method;
 use transport::up::{LinkError, Owner};
 
 use crate::gateway::call::CallContext;
-use crate::gateway::call::call::Call;
 use crate::gateway::call::caller::Caller;
 use crate::gateway::call::mail::Mail;
 use crate::gateway::session::session::user;
@@ -146,38 +145,5 @@ impl Way<'_> {
             link.set_inbox(Some(mail.sender.clone()));
         }
         *used = Some(Needed::new(link.clone()));
-    }
-}
-
-impl Call {
-    /// Tells the upstream that its answer is not wanted any more.
-    pub(crate) async fn tell_cancelled(&mut self, notice: Bytes) {
-        // A stateless HTTP request is cancelled by closing its stream.
-        self.source = None;
-        let Some(link) = self.link.as_deref().cloned() else { return };
-        if !link.hears_cancellation() {
-            return;
-        }
-        match link.notify(&self.context.egress.client, notice).await {
-            Ok(()) => {
-                let (context, key) = (self.context.clone(), self.exchange.key());
-                tokio::spawn(async move { link.forget_cancelled(&context.egress, key).await });
-            }
-            Err(e) => {
-                tracing::debug!(server = %self.upstream.name(), "a cancellation was not taken: {}", self.upstream.server.told(&e));
-            }
-        }
-    }
-}
-
-impl Call {
-    /// Goes over to its caller's own server, when it was refused by what callers share; `false` where it cannot.
-    pub(crate) fn part(&mut self) -> bool {
-        let own = self.context.view.state.upstream_of(self.upstream.server.spec.id, self.caller.identity());
-        if Arc::ptr_eq(&own, &self.upstream) || self.lease.is_some() {
-            return false;
-        }
-        self.upstream = own;
-        true
     }
 }

@@ -15,7 +15,6 @@ use crate::audit::{AuditSink, Entry, Outcome};
 use crate::gateway::admission::client_label;
 use crate::gateway::admission::identity::Identity;
 use crate::gateway::call::CallContext;
-use crate::gateway::call::call::Call;
 
 /// A request that is under way.
 pub(crate) struct Record {
@@ -186,13 +185,6 @@ impl Record {
         if let Some(entry) = &mut self.entry {
             what(entry);
         }
-    }
-}
-
-impl Call {
-    /// What is written down of it, for whoever says to its client what it came to.
-    pub(crate) fn take_record(&mut self) -> Option<Box<Record>> {
-        self.record.take()
     }
 }
 

@@ -10,6 +10,7 @@ use engine::tasks::TaskIds;
 use proto::era::{Envelope, Era};
 use proto::rpc::{Frame, result_pieces, result_response};
 
+use super::parked::Parked;
 use crate::gateway::admission::Identity;
 use crate::gateway::admission::rates::{Counted, Rates};
 use crate::gateway::call::CallContext;
@@ -36,6 +37,7 @@ pub(crate) enum Decision {
 /// Decides what a stateless request comes to.
 pub(crate) async fn decide(
     context: &Arc<CallContext>,
+    parked: &Parked,
     profile: usize,
     identity: &Identity,
     envelope: Envelope,
@@ -45,7 +47,7 @@ pub(crate) async fn decide(
     let (era, id) = (envelope.era, frame.id().cloned());
     let cell = view(context, profile, era, identity).await;
     let asking = Asking { cell, identity, headers, unchecked: false, counted: true };
-    match decide_for(context, asking, frame).await {
+    match decide_for(context, parked, asking, frame).await {
         Ok(decision) => decision,
         Err(Refused { fault, .. }) => Decision::Done(fault.http_status(era), fault.response(id.as_ref())),
     }
@@ -109,6 +111,7 @@ pub(crate) struct Asking<'a> {
 /// The fault to answer with.
 pub(crate) async fn decide_for(
     context: &Arc<CallContext>,
+    parked: &Parked,
     asking: Asking<'_>,
     frame: Frame,
 ) -> Result<Decision, Refused> {
@@ -141,8 +144,9 @@ pub(crate) async fn decide_for(
             let server = view.upstream_era(route.upstream).unwrap_or(era);
             if server.asks != era.asks {
                 let upstream = context.view.state.upstreams.get(route.upstream);
-                if let Some(parked) = resumed(context, identity, &frame, era, upstream.name()).await? {
-                    return Ok(Decision::Call(parked));
+                if let Some(call) = resumed((context, parked), identity, &frame, era, upstream.name()).await?
+                {
+                    return Ok(Decision::Call(call));
                 }
             }
             let headers = headers.map(|h| h as &dyn Headers);
@@ -163,7 +167,7 @@ pub(crate) async fn decide_for(
 
 /// The call that a retry belongs to, which goes on with what the retry brings; `None` for any other request.
 async fn resumed(
-    context: &Arc<CallContext>,
+    (context, waiting): (&CallContext, &Parked),
     identity: &Identity,
     frame: &Frame,
     era: &'static Era,
@@ -171,12 +175,12 @@ async fn resumed(
 ) -> Result<Option<Box<Call>>, Refused> {
     let binding = context.binding(identity.id(), server, era);
     let Some(ticket) = parked(frame, era, context.sealer(), binding)? else { return Ok(None) };
-    let mut call = context.state.parked.take(ticket).await.ok_or_else(no_longer_open)?;
+    let mut call = waiting.take(ticket).await.ok_or_else(no_longer_open)?;
     match call.resume(frame.clone()) {
         Ok(()) => Ok(Some(call)),
         Err(refused) => {
             // It waits as before; there was room for it a moment ago.
-            let _ = context.state.parked.keep(ticket, call);
+            let _ = waiting.keep(ticket, call);
             Err(refused)
         }
     }

@@ -29,7 +29,7 @@ pub(super) async fn forward(
     let cell = stateless::view(&shard.call, front.profile, front.row.era, identity).await;
     let unchecked = !front.row.calls.check_arguments;
     let asking = Asking { cell, identity, headers: None, unchecked, counted };
-    let outcome = match decide_for(&shard.call, asking, frame).await {
+    let outcome = match decide_for(&shard.call, &shard.gateway.parked, asking, frame).await {
         Err(Refused { fault, record }) => return Some((Outcome::Trouble(Trouble::from(&fault)), record)),
         Ok(Decision::Done(_, text)) => read(shard, text, None),
         Ok(Decision::Long(pieces)) => read(shard, Bytes::from(pieces.concat()), None),

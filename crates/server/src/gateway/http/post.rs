@@ -241,7 +241,7 @@ async fn request(shard: &Shard, entry: &Entry, session: &Arc<Session>, frame: Fr
         }
         Some((_, Progress::Pass(body))) => return answer::passing(body),
         Some((call, Progress::Park(ticket, asked))) => {
-            let asked = call.park(ticket, asked);
+            let asked = call.park(&shard.gateway.parked, ticket, asked);
             return answer::message(asked.status, asked.body);
         }
         Some((_, Progress::End)) => return answer::empty(StatusCode::ACCEPTED),
@@ -331,7 +331,7 @@ pub(super) async fn drive(
                 break;
             }
             Progress::Park(ticket, asked) => {
-                streams.push(stream, call.park(ticket, asked).body);
+                streams.push(stream, call.park(&shard.gateway.parked, ticket, asked).body);
                 break;
             }
             Progress::End => break,

@@ -1,5 +1,7 @@
 //! Requests that stand for themselves: no session, each says who speaks.
 
+use std::sync::Arc;
+
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -18,6 +20,7 @@ use super::{Entry, answer};
 use crate::gateway::Shard;
 use crate::gateway::call::call::{Call, Progress, Running};
 use crate::gateway::call::listen;
+use crate::gateway::call::parked::Parked;
 use crate::gateway::call::stateless::{Decision, decide};
 use crate::gateway::session::streams::{SILENCE, event};
 
@@ -66,14 +69,24 @@ pub(super) async fn answer(
         Err(fault) => return refuse(fault),
     };
     let era = envelope.era;
-    match decide(&shard.call, entry.profile, &entry.identity, envelope, frame, Some(&headers)).await {
+    match decide(
+        &shard.call,
+        &shard.gateway.parked,
+        entry.profile,
+        &entry.identity,
+        envelope,
+        frame,
+        Some(&headers),
+    )
+    .await
+    {
         Decision::Done(status, text) => answer::message(status, text),
         Decision::Long(pieces) => answer::passing(Body::rope(pieces)),
         Decision::Listen(cell, frame) => match listen::open(&shard.call, cell, &frame, &entry.identity) {
             Ok(body) => answer::events(body),
             Err(fault) => answer::fault(&fault, frame.id(), era),
         },
-        Decision::Call(call) => run(call).await,
+        Decision::Call(call) => run(call, &shard.gateway.parked).await,
     }
 }
 
@@ -115,7 +128,7 @@ fn said(headers: &HeaderMap, name: impl AsHeaderName) -> Result<Option<&[u8]>, D
     if lines.all(|line| Some(line) == first) { Ok(first.map(HeaderValue::as_bytes)) } else { Err(Differ) }
 }
 
-async fn run(mut call: Box<Call>) -> Response<Body> {
+async fn run(mut call: Box<Call>, parked: &Arc<Parked>) -> Response<Body> {
     let silent = Instant::now() + SILENCE;
     call.attend_until(silent.into_std());
     let mut running = call.run();
@@ -128,19 +141,19 @@ async fn run(mut call: Box<Call>) -> Response<Body> {
         Some((_, Progress::Answer(answered))) => return answer::message(answered.status, answered.body),
         Some((_, Progress::Pass(body))) => return answer::passing(body),
         Some((call, Progress::Park(ticket, asked))) => {
-            let asked = call.park(ticket, asked);
+            let asked = call.park(parked, ticket, asked);
             return answer::message(asked.status, asked.body);
         }
         Some((_, Progress::End)) => return answer::empty(StatusCode::ACCEPTED),
         Some((call, progress)) => Box::pin(std::future::ready((call, progress))),
     };
     let (sender, body) = Body::channel(BEHIND);
-    tokio::spawn(drive(running, sender));
+    tokio::spawn(drive(running, parked.clone(), sender));
     answer::events(body)
 }
 
 /// Runs a call to its end on a stream of its own. A client that closes the stream has cancelled.
-async fn drive(mut running: Running, sender: BodySender) {
+async fn drive(mut running: Running, parked: Arc<Parked>, sender: BodySender) {
     loop {
         let (call, progress) = tokio::select! {
             done = &mut running => done,
@@ -168,7 +181,8 @@ async fn drive(mut running: Running, sender: BodySender) {
                 Some(read.unwrap_or_else(|_| call.broken().body))
             }
             Progress::Park(ticket, asked) => {
-                let _ = timeout(LONG_TIME, sender.send(event(&call.park(ticket, asked).body))).await;
+                let asked = call.park(&parked, ticket, asked);
+                let _ = timeout(LONG_TIME, sender.send(event(&asked.body))).await;
                 return;
             }
             Progress::Answer(answered) => Some(answered.body),

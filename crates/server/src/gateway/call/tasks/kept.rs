@@ -1,33 +1,24 @@
 //! What an answered call leaves behind for its task, and clients' requests about tasks for which something is kept.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use engine::Fault;
 use engine::exchange::{Answer, Made};
-use engine::tasks::{Heard, Held, HeldLimits, Renaming, TaskIds, TaskPlace, TaskRoute};
-use parking_lot::Mutex;
+use engine::tasks::{Heard, Renaming, TaskIds, TaskPlace, TaskRoute};
 use proto::bridge::tasks::{ModernToLegacy, Next, Sides, Status, Task, TaskMethod, acknowledgement};
 use proto::era::Era;
 use proto::json::{Members, Span, Splice};
 use proto::mcp::meta;
 use proto::rpc::{Frame, RpcError, code, result_response};
 
-use super::home::Home;
 use super::notices::tell_session;
 use crate::gateway::admission::identity::Identity;
 use crate::gateway::call::CallContext;
 use crate::gateway::call::call::Call;
 use crate::gateway::call::caller::Caller;
-
-/// How much is kept of outcomes that were there at once: how many, and how many bytes in all.
-const HELD: (usize, usize) = (1024, 32 << 20);
-
-/// What outcomes are kept in.
-pub(crate) fn new_held(lifetime: Duration) -> Mutex<Held> {
-    Mutex::new(Held::new(HeldLimits { count: HELD.0, bytes: HELD.1, lifetime }))
-}
+use crate::gateway::call::task_home::Home;
 
 /// Keeps what a call leaves behind; the answer that its client gets.
 pub(crate) fn keep(call: &mut Call, made: Made, answer: Answer) -> Answer {

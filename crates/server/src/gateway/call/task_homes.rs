@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::home::Home;
+use super::task_home::Home;
 
 /// All such tasks.
 pub(crate) struct Homes {
