@@ -7,6 +7,7 @@
 //! | [`cli`] | the commands: arguments, files, what is printed |
 //! | [`gateway`] | serving: profiles, sessions, exchanges |
 //! | [`manage`] | servers and profiles that are changed while serving |
+//! | [`output`] | what commands print with |
 //! | [`preset`] | built-in configurations that behave as other systems do |
 //! | [`terminal`] | the client behind `list`, `call`, `read`, `prompt` and `ping` |
 
@@ -18,6 +19,7 @@ mod auth;
 mod cli;
 mod gateway;
 mod manage;
+mod output;
 mod preset;
 mod terminal;
 mod tls;

@@ -13,7 +13,7 @@ use engine::config::{Config, Tls};
 use secrecy::zeroize::Zeroizing;
 use transport::net::tls::{ServerCertificate, ServerPem, ServerTls, TlsPart, Validity};
 
-use crate::cli::moment::short;
+use crate::output::moment::short;
 
 /// The most bytes of one file.
 const MOST: u64 = 1 << 20;

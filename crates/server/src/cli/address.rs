@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use engine::config::Config;
 
-use super::failure::Failure;
+use crate::output::failure::Failure;
 
 /// Reads an address of the command line: `127.0.0.1:8808`, `[::1]:8808`, `localhost:8808`, or a port alone, which
 /// means loopback.

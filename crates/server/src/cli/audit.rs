@@ -8,11 +8,11 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use store::audit::{Entry, Log, MAX_LIMIT, Outcome, Query, Recorded};
 
-use super::args::Global;
-use super::console::{Console, one_line};
-use super::failure::Failure;
-use super::moment::{self, Written, brief, rfc3339};
 use super::state::{Place, audit_file, failed};
+use crate::output::console::{Console, one_line};
+use crate::output::failure::Failure;
+use crate::output::moment::{self, Written, brief, rfc3339};
+use crate::output::options::Global;
 
 /// How often a follower looks for more.
 const LOOK: Duration = Duration::from_millis(250);

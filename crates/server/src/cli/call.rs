@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use engine::catalogue::ListKind;
 use proto::mcp::Method;
 
-use super::args::Global;
-use super::console::Console;
-use super::failure::Failure;
 use super::target::Place;
+use crate::output::console::Console;
+use crate::output::failure::Failure;
+use crate::output::options::Global;
 use crate::terminal::connection::{Ask, Connection};
 use crate::terminal::offer::{self, Tool};
 use crate::terminal::rounds::{complete, outcome};

@@ -8,11 +8,12 @@ use engine::config::{Config, Glob, Link, Server};
 use serde_json::{Value, json};
 use store::keys::{Key, KeyState, Keys};
 
-use super::args::Global;
-use super::console::{Console, one_line};
-use super::failure::{Failure, fault_json};
 use super::settings::{Settings, Source};
-use super::{address, moment, state};
+use super::{address, state};
+use crate::output::console::{Console, one_line};
+use crate::output::failure::{Failure, fault_json};
+use crate::output::moment;
+use crate::output::options::Global;
 use crate::preset::{self, Preset};
 use crate::tls;
 

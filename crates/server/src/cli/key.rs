@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use store::keys::{Key, KeyState, KeyText, Keys, NewKey, Revocation};
 
-use super::args::Global;
-use super::console::{Console, one_line};
-use super::failure::Failure;
-use super::moment::{self, Written, rfc3339, short};
 use super::state::{Place, State, failed};
+use crate::output::console::{Console, one_line};
+use crate::output::failure::Failure;
+use crate::output::moment::{self, Written, rfc3339, short};
+use crate::output::options::Global;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -7,10 +7,10 @@ use engine::catalogue::{Item, ListKind, Offer};
 use proto::era::ServerHello;
 use serde_json::Value;
 
-use super::args::Global;
-use super::console::{Console, one_line};
-use super::failure::Failure;
 use super::target::Place;
+use crate::output::console::{Console, one_line};
+use crate::output::failure::Failure;
+use crate::output::options::Global;
 use crate::terminal::offer::gather;
 
 /// The longest description on a terminal, in characters.

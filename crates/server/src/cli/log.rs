@@ -9,8 +9,8 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{fmt, registry};
 
-use super::console::Console;
-use super::failure::Failure;
+use crate::output::console::Console;
+use crate::output::failure::Failure;
 
 /// The environment variable that says what is logged: `info`, or `warn,dragoman=debug`.
 const VARIABLE: &str = "DRAGOMAN_LOG";

@@ -6,11 +6,8 @@
 //! | `serve`, `stdio`, `check`, `list`, `call`, `read`, `prompt`, `ping`, `key`, `audit`, `schema` | one command each |
 //! | `settings` | the configuration: where it lies, reading it, `${…}` |
 //! | `state` | where keys and the record of calls are kept |
-//! | `moment` | points in time and spans of it |
 //! | `address` | addresses to listen on, and which of them need care |
 //! | `welcome` | the first screen of `serve` |
-//! | `console` | stdout, stderr, colours |
-//! | `failure` | how a command ends badly |
 //! | `log` | what is logged, and how it looks |
 //!
 //! It must not know how anything is served or asked: that is `gateway` and `terminal`.
@@ -20,12 +17,9 @@ mod args;
 mod audit;
 mod call;
 mod check;
-pub(crate) mod console;
-pub(crate) mod failure;
 mod key;
 mod list;
 mod log;
-pub(crate) mod moment;
 mod ping;
 mod prompt;
 mod read;
@@ -41,12 +35,9 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
+use crate::output::console::Console;
+use crate::output::failure::Failure;
 use args::{Cli, Command};
-use console::Console;
-use failure::Failure;
-
-/// Dragoman's version.
-pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Reads the command line, does what it says and returns how that went: 0 well, 1 not, 2 a wrong command line or
 /// configuration, 130 after Ctrl-C.

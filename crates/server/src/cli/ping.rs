@@ -5,10 +5,10 @@ use std::time::Instant;
 use proto::mcp::Method;
 use serde_json::{Value, json};
 
-use super::args::Global;
-use super::console::{Console, one_line};
-use super::failure::Failure;
 use super::target::Place;
+use crate::output::console::{Console, one_line};
+use crate::output::failure::Failure;
+use crate::output::options::Global;
 use crate::terminal::connection::Ask;
 use crate::terminal::rounds::outcome;
 

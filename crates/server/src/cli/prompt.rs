@@ -2,10 +2,10 @@
 
 use proto::mcp::Method;
 
-use super::args::Global;
-use super::console::Console;
-use super::failure::Failure;
 use super::target::Place;
+use crate::output::console::Console;
+use crate::output::failure::Failure;
+use crate::output::options::Global;
 use crate::terminal::arguments;
 use crate::terminal::connection::Ask;
 use crate::terminal::rounds::complete;

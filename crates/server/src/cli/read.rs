@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use proto::mcp::Method;
 
-use super::args::Global;
-use super::console::Console;
-use super::failure::Failure;
 use super::target::Place;
+use crate::output::console::Console;
+use crate::output::failure::Failure;
+use crate::output::options::Global;
 use crate::terminal::connection::Ask;
 use crate::terminal::rounds::complete;
 use crate::terminal::save::Folder;

@@ -1,7 +1,7 @@
 //! `dragoman schema`: the JSON schema of the configuration file, for editors.
 
-use super::console::Console;
-use super::failure::Failure;
+use crate::output::console::Console;
+use crate::output::failure::Failure;
 
 /// Prints the schema.
 pub(super) fn run(console: &Console) -> Result<(), Failure> {

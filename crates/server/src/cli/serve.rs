@@ -7,14 +7,15 @@ use engine::config::Config;
 use serde_json::json;
 use transport::net::RuntimeKind;
 
-use super::args::Global;
-use super::console::Console;
-use super::failure::Failure;
+use super::address;
 use super::settings::{Settings, Source};
 use super::state;
 use super::welcome::{Welcome, welcome};
-use super::{VERSION, address};
 use crate::gateway::run::{self, Options};
+use crate::output::VERSION;
+use crate::output::console::Console;
+use crate::output::failure::Failure;
+use crate::output::options::Global;
 use crate::preset::{self, Preset};
 use crate::tls;
 

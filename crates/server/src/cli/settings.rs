@@ -10,9 +10,9 @@ use engine::config::{
 };
 use serde_json::json;
 
-use super::console::Console;
-use super::failure::Failure;
 use crate::gateway::reload::Origin;
+use crate::output::console::Console;
+use crate::output::failure::Failure;
 use crate::preset::Preset;
 use upstream::embedded::offered;
 

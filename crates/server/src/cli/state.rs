@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use engine::config::{Audit, Config};
 
-use super::args::Global;
-use super::console::Console;
-use super::failure::Failure;
 use super::settings::{Settings, Source};
+use crate::output::console::Console;
+use crate::output::failure::Failure;
+use crate::output::options::Global;
 use crate::preset::{self, Preset};
 
 /// The folder's option, for commands that need nothing else of the configuration.

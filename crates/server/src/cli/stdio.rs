@@ -5,12 +5,12 @@ use std::time::Duration;
 use engine::config::{DEFAULT_PROFILE, Limits};
 use transport::net::RuntimeKind;
 
-use super::args::Global;
-use super::console::Console;
-use super::failure::Failure;
 use super::settings::{Settings, Source};
 use super::state;
 use crate::gateway::run::{self, Options};
+use crate::output::console::Console;
+use crate::output::failure::Failure;
+use crate::output::options::Global;
 use crate::preset::{self, Preset};
 
 /// How long a list waits for servers here, where nobody says so. The client starts the servers together with this program and

@@ -6,10 +6,10 @@ use engine::config::Limits;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use proto::era::{ERAS, Era, by_version};
 
-use super::args::Global;
-use super::console::Console;
-use super::failure::Failure;
 use super::settings::Settings;
+use crate::output::console::Console;
+use crate::output::failure::Failure;
+use crate::output::options::Global;
 use crate::terminal::connect::connect;
 use crate::terminal::rounds::interruptible;
 use crate::terminal::target::Target;

@@ -11,8 +11,9 @@ use engine::config::{Config, DEFAULT_PROFILE, HttpTransport, Link, Native, Nativ
 use engine::places::second_path;
 use serde_json::{Value, json};
 
-use super::console::Paint;
-use super::{VERSION, address};
+use super::address;
+use crate::output::VERSION;
+use crate::output::console::Paint;
 
 /// The longest description of a server, in characters.
 const MOST: usize = 72;

@@ -6,7 +6,7 @@ use proto::json::quote;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::cli::failure::Failure;
+use crate::output::failure::Failure;
 
 /// A JSON object out of JSON text.
 ///

@@ -26,7 +26,7 @@ use transport::up::{HttpLimits, HttpLink, HttpTarget, LinkError, MuxRoom, PipeLi
 use super::connection::{Connection, Wire};
 use super::target::Target;
 use super::{CAPABILITIES, CLIENT_INFO};
-use crate::cli::failure::Failure;
+use crate::output::failure::Failure;
 use upstream::mask::Mask;
 use upstream::negotiation::greeting::{Greeted, Guest, Piped, greet};
 use upstream::negotiation::ladder::{Climb, Ladder, PROBE, Reach, Rung};

@@ -22,7 +22,7 @@ use transport::up::{
 use super::connect::told;
 use super::desk::Desk;
 use super::{CAPABILITIES, CLIENT_INFO};
-use crate::cli::failure::Failure;
+use crate::output::failure::Failure;
 use upstream::mask::Mask;
 
 /// How long a request may take in all, whatever progress it reports.

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::form::{Entry, Field, fields};
 use super::pretty::pretty;
-use crate::cli::console::{Console, harmless, one_line};
+use crate::output::console::{Console, harmless, one_line};
 
 /// What declines a question.
 const NO: &str = "!";

@@ -5,7 +5,7 @@
 
 use serde_json::{Number, Value};
 
-use crate::cli::console::one_line;
+use crate::output::console::one_line;
 
 /// How many fields and choices are shown.
 const MOST: usize = 200;

@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::CLIENT_INFO;
 use super::connection::Connection;
 use super::desk::Desk;
-use crate::cli::failure::Failure;
+use crate::output::failure::Failure;
 
 /// Caps on what is listed.
 const LIMITS: GatherLimits = GatherLimits { pages: 1000, entries: 100_000 };

@@ -8,7 +8,7 @@ use proto::rpc::{Frame, Kind, RpcError};
 
 use super::connection::{Ask, Connection};
 use super::desk::Desk;
-use crate::cli::failure::Failure;
+use crate::output::failure::Failure;
 
 /// How often a server may ask back before its answer.
 const MAX_ROUNDS: u32 = 10;

@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::cli::failure::Failure;
+use crate::output::failure::Failure;
 
 /// How many files of the same name there may be.
 const SAME: usize = 1000;

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::pretty::pretty;
 use super::save::Folder;
-use crate::cli::console::{Console, one_line};
-use crate::cli::failure::Failure;
+use crate::output::console::{Console, one_line};
+use crate::output::failure::Failure;
 
 /// How results are shown, and where files go.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use engine::config::{HttpTransport, Link, Native, Server};
 use http::{HeaderMap, Uri};
 use transport::child::Spec;
 
-use crate::cli::failure::Failure;
+use crate::output::failure::Failure;
 use upstream::destination;
 
 /// A server, as this client reaches it.

@@ -8,8 +8,8 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::args::{Global, When};
 use super::failure::Failure;
+use super::options::{Global, When};
 
 /// Where output goes, and how it may look.
 #[expect(clippy::struct_excessive_bools, reason = "each says something else about another stream")]

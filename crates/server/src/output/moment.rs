@@ -10,22 +10,22 @@ const DAY: u64 = 24 * HOUR;
 const LAST: u64 = 253_402_300_799_999;
 
 /// How a point in time or a span may be written, for messages.
-pub(super) const FORMS: &str =
+pub(crate) const FORMS: &str =
     "write a span as 90s, 30m, 12h, 30d or 4w, or a time in UTC as YYYY-MM-DD or YYYY-MM-DDTHH:MM:SSZ";
 
 /// What time it is.
-pub(super) fn now() -> u64 {
+pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, millis)
 }
 
 /// A span in milliseconds.
-pub(super) fn millis(span: Duration) -> u64 {
+pub(crate) fn millis(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// What was written: a span, or a point in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Written {
+pub(crate) enum Written {
     /// Milliseconds.
     Span(u64),
     /// Milliseconds since 1970.
@@ -37,14 +37,14 @@ impl Written {
     ///
     /// # Errors
     /// Says how it may be written.
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let read = span(text).map(Self::Span).or_else(|| point(text).map(Self::Point));
         read.ok_or_else(|| format!("it is no time; {FORMS}"))
     }
 
     /// The point in time, when a span counts backwards from now.
-    pub(super) fn before(self, now: u64) -> u64 {
+    pub(crate) fn before(self, now: u64) -> u64 {
         match self {
             Self::Span(span) => now.saturating_sub(span),
             Self::Point(point) => point,
@@ -52,7 +52,7 @@ impl Written {
     }
 
     /// The point in time, when a span counts from now on.
-    pub(super) fn after(self, now: u64) -> u64 {
+    pub(crate) fn after(self, now: u64) -> u64 {
         match self {
             Self::Span(span) => now.saturating_add(span),
             Self::Point(point) => point,
@@ -130,7 +130,7 @@ fn days_of(year: u64, month: u64) -> u64 {
 }
 
 /// A point in time as RFC 3339 has it, to the millisecond.
-pub(super) fn rfc3339(at: u64) -> String {
+pub(crate) fn rfc3339(at: u64) -> String {
     let (date, time) = (date(at), at.min(LAST) % DAY);
     let (hour, minute) = (time / HOUR, time / MINUTE % 60);
     format!("{date}T{hour:02}:{minute:02}:{:02}.{:03}Z", time / SECOND % 60, time % SECOND)
@@ -158,7 +158,7 @@ fn date(at: u64) -> String {
 }
 
 /// A span as a person says it: `850µs`, `12ms`, `1.5s`, `3m`.
-pub(super) fn brief(micros: u64) -> String {
+pub(crate) fn brief(micros: u64) -> String {
     match micros {
         0..1_000 => format!("{micros}µs"),
         1_000..1_000_000 => format!("{}ms", micros / 1_000),

@@ -1,0 +1,35 @@
+//! The options that every command has. They must not know any command.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+/// Options of every command.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "Options of every command")]
+pub(crate) struct Global {
+    /// The configuration file (YAML or JSON)
+    #[arg(long, short, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Answer in JSON, for scripts
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Colours; auto means on a terminal
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
+    pub(crate) color: When,
+    /// Say more; twice or three times for still more
+    #[arg(long, short, global = true, action = clap::ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// Say nothing but the result and errors
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+}
+
+/// When something is done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
