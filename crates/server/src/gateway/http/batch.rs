@@ -11,8 +11,9 @@ use proto::mcp::Method;
 use proto::rpc::{Batch, Kind as FrameKind, array, code};
 use transport::net::Body;
 
-use super::post::drive;
-use super::{Entry, answer, get};
+use super::drive::drive;
+use super::entry::Entry;
+use super::{answer, get};
 use crate::gateway::Shard;
 use crate::gateway::call::in_session::{Outcome, decide, notification, response};
 use crate::gateway::session::session::{Face, Session};

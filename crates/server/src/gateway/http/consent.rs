@@ -15,7 +15,9 @@ use http::header::{
 use http::{Method, Request, Response, StatusCode};
 use transport::net::{Body, Incoming};
 
-use super::{Arrived, answer, guard, post};
+use super::body;
+use super::entry::Arrived;
+use super::{answer, guard};
 use crate::gateway::Shard;
 use crate::gateway::call::consent;
 use upstream::oauth::form::pairs;
@@ -51,7 +53,7 @@ async fn leave(
 ) -> Response<Body> {
     let client = shard.gateway.client_of(peer.ip(), request.headers()).address;
     let mut body = request.into_body();
-    let text = match post::read(shard, &mut body).await {
+    let text = match body::read(shard, &mut body).await {
         Ok(text) => text,
         Err(refused) => return *refused,
     };

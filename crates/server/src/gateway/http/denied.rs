@@ -11,7 +11,9 @@ use http::Response;
 use http::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use transport::net::Body;
 
-use super::{Entry, answer, dialect, limited};
+use super::entry::Entry;
+use super::reply;
+use super::{answer, limited};
 use crate::auth::{Denied, NotAdmitted};
 use crate::gateway::Shard;
 use crate::gateway::dialect::{refuse, too_soon};
@@ -36,7 +38,7 @@ impl From<NotAdmitted> for Shut {
 pub(super) fn shut(row: Option<&Dialect>, shut: &Shut) -> Response<Body> {
     match (shut, row) {
         (Shut::Denied(why), row) => denied(row, why),
-        (Shut::TooSoon(verdict), Some(row)) => dialect::said(refuse(row, &too_soon(verdict))),
+        (Shut::TooSoon(verdict), Some(row)) => reply::said(refuse(row, &too_soon(verdict))),
         (Shut::TooSoon(verdict), None) => limited::refused(verdict, None),
     }
 }
@@ -46,7 +48,7 @@ pub(super) fn denied(row: Option<&Dialect>, denied: &Denied) -> Response<Body> {
     let mut response = match row {
         Some(row) => {
             let challenge = denied.challenge.clone();
-            dialect::said(refuse(
+            reply::said(refuse(
                 row,
                 &Trouble { challenge, ..Trouble::new(denied.condition, &*denied.message) },
             ))

@@ -10,7 +10,7 @@ use engine::dialect::{
     not_served, shown_info,
 };
 use engine::places::Place;
-use http::header::{ACCEPT, HeaderName, HeaderValue, ORIGIN};
+use http::header::{ACCEPT, ORIGIN};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use proto::codec::headers as names;
 use proto::era::by_version;
@@ -18,7 +18,10 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::JoinHandle;
 use transport::net::{Body, Incoming};
 
-use super::{Arrived, Entry, answer, get, limited, media, post};
+use super::body;
+use super::entry::{Arrived, Entry};
+use super::reply::{said, tell};
+use super::{answer, get, limited, media, post};
 use crate::gateway::admission::client_label;
 use crate::gateway::admission::identity::Identity;
 use crate::gateway::dialect::{
@@ -98,7 +101,7 @@ impl Visit<'_> {
             Ok(session) => session,
             Err(refusal) => return *refusal,
         };
-        let text = match post::collected(self.shard, &mut body).await {
+        let text = match body::collected(self.shard, &mut body).await {
             Ok(text) => text,
             Err(unread) => return self.unread(&unread),
         };
@@ -251,7 +254,7 @@ impl Visit<'_> {
     }
 
     /// The refusal of a body that could not be read, under the status that says why.
-    fn unread(&self, unread: &post::Unread) -> Response<Body> {
+    fn unread(&self, unread: &body::Unread) -> Response<Body> {
         let trouble = Trouble::new(Condition::InvalidRequest, unread.message.clone());
         let mut reply = refuse(&self.front.row, &trouble);
         reply.status = unread.status.as_u16();
@@ -290,7 +293,7 @@ pub(super) async fn stranger(
     let trouble = trouble.about(profile);
     let (head, mut body) = request.into_parts();
     let text = if head.method == Method::POST {
-        match post::read(shard, &mut body).await {
+        match body::read(shard, &mut body).await {
             Ok(text) => Some(text),
             Err(refusal) => return *refusal,
         }
@@ -298,22 +301,4 @@ pub(super) async fn stranger(
         None
     };
     said(refuse_message(shard, row, (identity, &head.headers), text.as_ref(), &trouble))
-}
-
-/// A reply as a response.
-pub(super) fn said(reply: Reply) -> Response<Body> {
-    let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response =
-        if reply.body.is_empty() { answer::empty(status) } else { answer::message(reply.status, reply.body) };
-    tell(response.headers_mut(), reply.headers);
-    response
-}
-
-/// Adds header lines; what cannot stand in one is left out.
-pub(super) fn tell(headers: &mut HeaderMap, lines: Vec<(&'static str, String)>) {
-    for (name, value) in lines {
-        if let Ok(value) = HeaderValue::from_str(&value) {
-            headers.insert(HeaderName::from_static(name), value);
-        }
-    }
 }

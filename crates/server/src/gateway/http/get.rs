@@ -9,7 +9,8 @@ use proto::era::{Lifecycle, by_version};
 use proto::rpc::Id;
 use transport::net::{Body, Incoming};
 
-use super::{Entry, answer, media, sse};
+use super::entry::Entry;
+use super::{answer, media, sse};
 use crate::gateway::Shard;
 use crate::gateway::session::session::{Face, Session};
 use crate::gateway::session::streams::StreamFault;

@@ -12,7 +12,8 @@ use proto::era::newest_stateless;
 use proto::rpc::{Frame, Kind, Message, code};
 use transport::net::Body;
 
-use super::{Entry, answer};
+use super::answer;
+use super::entry::Entry;
 use crate::gateway::Shard;
 use crate::gateway::admission::rates::seconds;
 use crate::gateway::call::record::Record;

@@ -1,7 +1,6 @@
 //! POST: one message, or a batch of them in the one era that has batches.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use engine::Fault;
@@ -13,9 +12,12 @@ use proto::era::{Lifecycle, Spoken, by_version, detect, initialize_result, negot
 use proto::mcp::Notice;
 use proto::rpc::{Frame, Kind as FrameKind, Message, code};
 use tokio::time::{Instant, sleep_until};
-use transport::net::{Body, CollectError, Incoming, collect, discard};
+use transport::net::Body;
 
-use super::{Arrived, Entry, answer, batch, get, limited, media, spare, stateless};
+use super::body::read;
+use super::drive::drive;
+use super::entry::{Arrived, Entry};
+use super::{answer, batch, get, limited, media, spare, stateless};
 use crate::gateway::Shard;
 use crate::gateway::call::call::{Call, Progress, Running};
 use crate::gateway::call::in_session::{Outcome, decide, notification, response};
@@ -25,13 +27,6 @@ use crate::gateway::session::seal;
 use crate::gateway::session::session::{Birth, Face, Session};
 use crate::gateway::session::streams::{SILENCE, Streams};
 use crate::gateway::session::subscriptions::Change;
-
-/// How long a client may take to send a body.
-pub(super) const BODY_TIME: Duration = Duration::from_secs(30);
-
-/// How much of a body that is too long is taken all the same, and how long that may take.
-const UNREAD: u64 = 32 << 20;
-const UNREAD_TIME: Duration = Duration::from_secs(5);
 
 /// Takes a message.
 pub(super) async fn post(shard: &Shard, entry: &Entry, mut request: Arrived) -> Response<Body> {
@@ -44,31 +39,6 @@ pub(super) async fn post(shard: &Shard, entry: &Entry, mut request: Arrived) -> 
     };
     spare::give(std::mem::take(request.headers_mut()));
     response
-}
-
-/// Why a body could not be read.
-pub(super) struct Unread {
-    /// What HTTP calls it.
-    pub(super) status: StatusCode,
-    /// The same for people.
-    pub(super) message: String,
-}
-
-/// Reads a body under its cap and in its time.
-pub(super) async fn read(shard: &Shard, body: &mut Incoming) -> Result<Bytes, Box<Response<Body>>> {
-    let read = collected(shard, body).await;
-    read.map_err(|unread| Box::new(answer::refusal(unread.status, &unread.message)))
-}
-
-/// The same for whoever has words of its own for what went wrong.
-pub(super) async fn collected(shard: &Shard, body: &mut Incoming) -> Result<Bytes, Unread> {
-    let cap = shard.gateway.snapshot.limits.request_body;
-    let read = collect(&mut *body, cap, Instant::now() + BODY_TIME).await;
-    if let Err(CollectError::TooLarge { .. }) = read {
-        // Many clients look for an answer only when they have sent everything.
-        Box::pin(discard(body, UNREAD, Instant::now() + UNREAD_TIME)).await;
-    }
-    read.map_err(|e| unread(&e))
 }
 
 /// Whether the requests of a message are still to be counted.
@@ -117,20 +87,6 @@ pub(super) async fn take(
         limited::tell(response.headers_mut(), &verdict);
     }
     response
-}
-
-fn unread<E: std::fmt::Display>(error: &CollectError<E>) -> Unread {
-    let status = match error {
-        CollectError::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-        CollectError::TimedOut { .. } => StatusCode::REQUEST_TIMEOUT,
-        CollectError::Broken(_) => StatusCode::BAD_REQUEST,
-    };
-    let mend = if status == StatusCode::PAYLOAD_TOO_LARGE {
-        " (`limits.requestBody` in the configuration)"
-    } else {
-        ""
-    };
-    Unread { status, message: format!("{error}{mend}") }
 }
 
 async fn single(
@@ -304,39 +260,3 @@ impl Drop for Attended<'_> {
 
 /// A stream that nobody has: what is sent on it is lost.
 const NOBODY: u64 = u64::MAX;
-
-/// Runs a call to its end on a stream of the session.
-pub(super) async fn drive(
-    shard: Shard,
-    session: Arc<Session>,
-    mut running: Running,
-    stream: u64,
-    change: Option<Change>,
-) {
-    let Face::Http(streams) = &session.face else { return };
-    loop {
-        let (call, progress) = running.await;
-        match progress {
-            Progress::Relay(text) => streams.push(stream, text),
-            Progress::Paused(retry) => streams.pause(stream, retry),
-            Progress::Answer(answered) => {
-                session.settle(&shard.session, change.as_ref(), answered.ok);
-                streams.push(stream, answered.body);
-                break;
-            }
-            Progress::Pass(body) => {
-                let cap = shard.gateway.snapshot.limits.result;
-                let read = collect(body, cap, Instant::now() + BODY_TIME).await;
-                streams.push(stream, read.unwrap_or_else(|_| call.broken().body));
-                break;
-            }
-            Progress::Park(ticket, asked) => {
-                streams.push(stream, call.park(&shard.gateway.parked, ticket, asked).body);
-                break;
-            }
-            Progress::End => break,
-        }
-        running = call.run();
-    }
-    session.touch();
-}

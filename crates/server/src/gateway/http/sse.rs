@@ -17,8 +17,9 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use transport::net::{Body, BodySender, Incoming, Stop};
 
-use super::post;
-use super::{Arrived, Entry, answer, denied, guard, limited, media};
+use super::body;
+use super::entry::{Arrived, Entry};
+use super::{answer, denied, guard, limited, media};
 use crate::gateway::Shard;
 use crate::gateway::admission::identity::Identity;
 use crate::gateway::lines::{Client, LINES, Way};
@@ -278,7 +279,7 @@ pub(super) async fn post(
         return *refusal;
     }
     let (head, mut body) = request.into_parts();
-    let text = match post::read(shard, &mut body).await {
+    let text = match body::read(shard, &mut body).await {
         Ok(text) => text,
         Err(refusal) => return *refusal,
     };

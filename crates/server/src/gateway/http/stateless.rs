@@ -16,7 +16,8 @@ use proto::rpc::{Frame, Kind as FrameKind, code};
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 use transport::net::{Body, BodySender, collect};
 
-use super::{Entry, answer};
+use super::answer;
+use super::entry::Entry;
 use crate::gateway::Shard;
 use crate::gateway::call::call::{Call, Progress, Running};
 use crate::gateway::call::listen;

@@ -24,13 +24,8 @@ const KNOWN: &[&str] = &[
     "crates/native/src/rest/",
     "crates/native/src/rest/entry.rs",
     "crates/native/src/wordpress/extended/content.rs",
-    "crates/server/src/cli/",
-    "crates/server/src/cli/address.rs",
-    "crates/server/src/gateway/call/call.rs",
     "crates/server/src/gateway/deeds.rs",
     "crates/server/src/gateway/dialect/outcome.rs",
-    "crates/server/src/gateway/session/changed.rs",
-    "crates/server/src/gateway/http/batch.rs",
     "crates/transport/src/net/accept.rs",
     "crates/transport/src/up/events.rs",
 ];

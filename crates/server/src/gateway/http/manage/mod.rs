@@ -15,8 +15,11 @@ use serde_json::{Value, json};
 use transport::net::{Body, Incoming};
 
 use super::denied::Shut;
-use super::{Arrival, Arrived, answer, guard, limited};
+use super::entry::Arrived;
+use super::identify::identify;
+use super::{answer, guard, limited};
 use crate::auth::Denied;
+use crate::gateway::Shard;
 use crate::gateway::admission::identity::Identity;
 use crate::gateway::admission::rates::seconds;
 use crate::gateway::deeds::{self, Deed};
@@ -30,7 +33,7 @@ pub(super) const ROOT: &str = "/api/";
 
 /// Answers a request below [`ROOT`].
 pub(super) async fn respond(
-    arrival: &Arrival,
+    shard: &Shard,
     management: &Management,
     request: Arrived,
     peer: SocketAddr,
@@ -41,8 +44,8 @@ pub(super) async fn respond(
     if *request.method() == Method::OPTIONS {
         return guard::preflight();
     }
-    let (shard, rates) = (&arrival.shard, arrival.shard.gateway.manage_rates.as_ref());
-    let entered = entered(arrival, management, &request, peer).await;
+    let rates = shard.gateway.manage_rates.as_ref();
+    let entered = entered(shard, management, &request, peer).await;
     let verdict = rates.and_then(|rates| {
         if let Ok(identity) = &entered {
             return rates.known.check(identity, request.headers(), "", None);
@@ -98,19 +101,18 @@ fn foreign(headers: &HeaderMap, uri: &Uri) -> Option<&'static str> {
 
 /// Lets in who may manage: whoever may do that can start programs.
 async fn entered(
-    arrival: &Arrival,
+    shard: &Shard,
     management: &Management,
     request: &Request<Incoming>,
     peer: SocketAddr,
 ) -> Result<Identity, Box<Response<Body>>> {
-    let shard = &arrival.shard;
     let forbidden = |message: &str| Box::new(refused(&Refusal::new(403, "FORBIDDEN", message)));
     if !shard.door.asks() && !shard.gateway.loopback {
         return Err(forbidden(
             "other machines reach this address, so that managing needs `auth` in the configuration",
         ));
     }
-    let identity = arrival.identify(request, peer, true, "").await.map_err(|shut| {
+    let identity = identify(shard, request, peer, true, "").await.map_err(|shut| {
         Box::new(match shut {
             Shut::Denied(denied) => unknown(&denied),
             Shut::TooSoon(verdict) => too_soon(&verdict),

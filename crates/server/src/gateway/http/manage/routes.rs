@@ -8,7 +8,8 @@ use http::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 use transport::net::{Body, Incoming};
 
-use super::super::{Arrived, answer, media, post};
+use super::super::entry::Arrived;
+use super::super::{answer, body, media};
 use super::{ROOT, error, json_response};
 use crate::audit::Outcome;
 use crate::gateway::Shard;
@@ -254,7 +255,7 @@ impl Asked<'_> {
             ));
         }
         let mut body = self.body.take().ok_or_else(|| Refusal::request("there is no body"))?;
-        let text = post::read(self.shard, &mut body).await.map_err(|refused| {
+        let text = body::read(self.shard, &mut body).await.map_err(|refused| {
             let status = refused.status().as_u16();
             Refusal::new(status, "INVALID_REQUEST", "the body cannot be read, or is too long")
         })?;
