@@ -12,8 +12,9 @@ use transport::net::Stop;
 use super::admission::rates::ManageRates;
 use super::call::CallState;
 use super::call::parked::Parked;
-use super::dialect;
-use super::manage::Asked;
+use super::dialect_session::lists::Lists;
+use super::dialect_session::sessions::Sessions as DialectSessions;
+use super::edits::Asked;
 use super::session::{SessionState, sealer::StateSealer};
 use super::threads::Threads;
 use super::view::ViewState;
@@ -43,8 +44,8 @@ pub(crate) struct Lasting {
     pub(super) call: Arc<CallState>,
     pub(super) parked: Arc<Parked>,
     pub(super) egress: Arc<EgressProcess>,
-    pub(super) dialect_sessions: dialect::Sessions,
-    pub(super) dialect_lists: dialect::Lists,
+    pub(super) dialect_sessions: DialectSessions,
+    pub(super) dialect_lists: Lists,
     pub(super) threads: Threads,
     pub(super) folder: Option<PathBuf>,
     pub(super) addresses: Vec<SocketAddr>,
@@ -81,8 +82,8 @@ impl Lasting {
             parked: Arc::new(Parked::new(limits.parked_calls, limits.request_state_lifetime)),
             consents,
             egress,
-            dialect_sessions: dialect::Sessions::new(limits.sessions),
-            dialect_lists: dialect::Lists::default(),
+            dialect_sessions: DialectSessions::new(limits.sessions),
+            dialect_lists: Lists::default(),
             threads: Threads::default(),
             folder,
             addresses,

@@ -14,8 +14,9 @@ use store::changes::FreshBytes;
 use tokio::sync::oneshot;
 
 use super::Shard;
+use super::edits::{Asked, Edit, Edited};
 use crate::gateway::admission::identity::Identity;
-use crate::manage::{Changes, Differences, Known, Refusal, Standing};
+use crate::manage::{Changes, Known, Refusal};
 use upstream::{Kind, Upstream};
 
 /// How long a server may take to say what it offers.
@@ -23,35 +24,6 @@ const PATIENCE: Duration = Duration::from_secs(8);
 
 /// How long a change may take to be in force.
 const EDIT_TIME: Duration = Duration::from_secs(30);
-
-/// A change of what is configured: the id of what it is about, and how things then stand.
-pub(crate) type Edit = Box<dyn FnOnce(&Standing) -> Result<(String, Standing), Refusal> + Send>;
-
-/// Someone who waits for a change.
-pub(super) struct Asked {
-    pub(super) edit: Edit,
-    pub(super) reply: oneshot::Sender<Result<Edited, Refusal>>,
-}
-
-/// A change that is in force.
-pub(crate) struct Edited {
-    /// What it is about.
-    pub(crate) id: String,
-    /// How things stand now.
-    pub(crate) standing: Arc<Standing>,
-    /// What differs since.
-    pub(crate) what: Differences,
-}
-
-impl Edited {
-    /// What it is about, as it is shown.
-    pub(crate) fn of(
-        &self,
-        show: impl FnOnce(&Standing, &str) -> Result<Value, Refusal>,
-    ) -> Result<Value, Refusal> {
-        show(&self.standing, &self.id)
-    }
-}
 
 /// Has a change put in force and kept.
 pub(crate) async fn edit(shard: &Shard, edit: Edit) -> Result<Edited, Refusal> {

@@ -6,6 +6,7 @@
 //! | `view/` | what clients see, kept up to date |
 //! | `session/` | what a client of a handshake era has here |
 //! | `call/` | one request of a client, done |
+//! | `dialect_session/` | what is kept of clients of endpoints that behave as another system does |
 //! | `http/` | clients over Streamable HTTP and HTTP+SSE |
 //! | `dialect/` | clients of endpoints that behave as another system does |
 //! | `stdio` | the one client over stdin and stdout |
@@ -16,7 +17,7 @@
 //! | `run`, `farewell`, `partings` | starting and ending it all; the last goodbye to servers |
 //! | `reload`, `takeover`, `leaving`, `apart` | a new configuration while serving: read, put in force; servers and sessions that end with it; servers that callers have for themselves from now on |
 //!
-//! Each of the first four may use those above it, and none the rest.
+//! Each of the first five may use those above it, and none the rest.
 //!
 //! Which versions differ in what is read from rows of `proto::era`; what is allowed and where a request goes is decided
 //! in `engine`.
@@ -26,6 +27,8 @@ mod apart;
 mod call;
 mod deeds;
 mod dialect;
+mod dialect_session;
+mod edits;
 mod farewell;
 mod http;
 mod lasting;
@@ -37,6 +40,7 @@ mod partings;
 pub(crate) mod reload;
 pub(crate) mod run;
 mod session;
+mod stdin;
 mod stdio;
 mod takeover;
 mod threads;
@@ -48,6 +52,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Weak};
 
 use ::http::HeaderMap;
+use engine::access::Hosts;
 use engine::config::{Config, RateLimit, RateMethods, RatePer};
 use engine::{ClientAddress, Snapshot};
 use proto::rpc::FrameLimits;
@@ -68,7 +73,8 @@ pub(crate) struct Gateway {
     snapshot: Arc<Snapshot>,
     /// What the snapshot was made of.
     standing: Arc<Standing>,
-    guard: http::Guard,
+    /// The hosts and origins for which requests are answered.
+    hosts: Hosts,
     /// Who is let in, asking others over nobody's connections.
     door: Authenticator,
     rates: Arc<Rates>,
@@ -108,7 +114,7 @@ impl Gateway {
         lasting.consents.serve_at(call::consent::base(config, &lasting.addresses));
         lasting.consents.with_clients(snapshot.upstreams.iter().filter_map(call::consent::client));
         Self {
-            guard: http::Guard::new(loopback, &config.allowed_hosts, &origins(config)),
+            hosts: Hosts::new(loopback, &config.allowed_hosts, &origins(config)),
             carries: embedded::is_wanted(&snapshot.upstreams),
             snapshot,
             standing: Arc::new(standing),

@@ -12,7 +12,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use super::deeds::{Deed, record};
-use super::manage::{Asked, Edit, Edited, Kept};
+use super::edits::{Asked, Edit, Edited};
+use super::manage::Kept;
 use super::run;
 use super::takeover::take_over;
 use super::threads::Thread;

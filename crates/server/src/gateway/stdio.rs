@@ -4,22 +4,22 @@ use std::collections::VecDeque;
 use std::error::Error;
 use std::sync::Arc;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use engine::config::Limits;
-use proto::codec::line::LineDecoder;
 use proto::rpc::{Message, code, error_response};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::Shard;
 use super::dialect::{Front, serve_pipe};
 use super::lines::{Client, LINES, Way};
+use super::stdin::{Line, Stdin};
 use crate::gateway::admission::identity::Identity;
 use engine::snapshot::frame_limits;
 
-/// How much is read at once.
-const CHUNK: usize = 64 << 10;
+/// How much is written at once.
+const BATCH: usize = 64 << 10;
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -110,39 +110,6 @@ async fn take(client: &Arc<Client>, line: Line, limits: &Limits, tasks: &mut Joi
     }
 }
 
-/// A line, or why it is none.
-pub(super) type Line = Result<Bytes, String>;
-
-/// The lines of stdin.
-pub(super) struct Stdin {
-    pipe: tokio::io::Stdin,
-    decoder: LineDecoder,
-    ended: bool,
-}
-
-impl Stdin {
-    fn new(most: usize) -> Self {
-        Self { pipe: tokio::io::stdin(), decoder: LineDecoder::new(most), ended: false }
-    }
-
-    /// The next line, or why it is none; `None` after the last one.
-    pub(super) async fn next(&mut self) -> std::io::Result<Option<Line>> {
-        loop {
-            let line = self.decoder.next_line();
-            let line = line.or_else(|| if self.ended { self.decoder.finish() } else { None });
-            if let Some(line) = line {
-                return Ok(Some(line.map_err(|e| format!("{e} (`limits.line` in the configuration)"))));
-            }
-            if self.ended {
-                return Ok(None);
-            }
-            let mut chunk = BytesMut::with_capacity(CHUNK);
-            self.ended = self.pipe.read_buf(&mut chunk).await? == 0;
-            self.decoder.push(chunk.freeze());
-        }
-    }
-}
-
 async fn write(mut queue: mpsc::Receiver<Bytes>) {
     let mut stdout = tokio::io::stdout();
     let mut batch = Vec::new();
@@ -150,7 +117,7 @@ async fn write(mut queue: mpsc::Receiver<Bytes>) {
         batch.clear();
         append(&mut batch, &line);
         // Lines that wait already are written together.
-        while batch.len() < CHUNK
+        while batch.len() < BATCH
             && let Ok(line) = queue.try_recv()
         {
             append(&mut batch, &line);

@@ -60,7 +60,7 @@ fn follow(shard: &Shard, old: &Gateway) {
     };
     gateway.session.sessions.end_doors(|door| fits(door.regime, door.profile));
     gateway.dialect_sessions.end_streams(fits);
-    gateway.dialect_sessions.follow(shard);
+    gateway.dialect_sessions.follow(&shard.call);
     for one in gateway.view.upstreams.all().iter() {
         let server = &one.common.server;
         if gateway.snapshot.upstream(server.spec.id).is_none() && !server.leaving.is_stopped() {

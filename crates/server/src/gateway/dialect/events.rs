@@ -11,9 +11,9 @@ use tokio::time::{Instant, sleep_until};
 use transport::net::{Body, BodySender, Stop};
 
 use super::front::Front;
-use super::sessions::{Session, Stream};
-use super::subscribed::Subscriptions;
 use crate::gateway::admission::identity::Identity;
+use crate::gateway::dialect_session::sessions::{Session, Stream};
+use crate::gateway::dialect_session::subscribed::Subscriptions;
 use crate::gateway::session::seal;
 use crate::gateway::session::until::Holding;
 use crate::gateway::{NO_RANDOM, Shard};

@@ -5,9 +5,7 @@
 //! | `serve` | one message, from its bytes to its reply |
 //! | `outcome` | a forwarded request, run to its end |
 //! | `found` | what a request names, for the record |
-//! | `sessions` | what is kept of clients: whether they have introduced themselves, where their events go |
 //! | `events` | a client's event stream |
-//! | `subscribed` | resources that a client with a stream listens to |
 //! | `front` | what an endpoint shows |
 //! | `telemetry` | what the log says of requests |
 //! | `pipe` | the one client over stdin and stdout |
@@ -22,12 +20,9 @@ mod front;
 mod outcome;
 mod pipe;
 mod serve;
-mod sessions;
-mod subscribed;
 mod telemetry;
 
 pub(super) use events::open;
 pub(super) use front::Front;
 pub(super) use pipe::serve as serve_pipe;
-pub(super) use serve::{Lists, NO_PROFILE, Taken, refuse, refuse_message, refuse_text, take, too_soon};
-pub(super) use sessions::{Session, Sessions};
+pub(super) use serve::{NO_PROFILE, Taken, refuse, refuse_message, refuse_text, take, too_soon};

@@ -17,11 +17,11 @@ use tokio::time::{Instant, sleep_until, timeout};
 use super::account::Account;
 use super::front::Front;
 use super::serve::{Taken, refuse, take, take_refused};
-use super::sessions::Session;
 use super::telemetry::Told;
 use crate::gateway::Shard;
 use crate::gateway::admission::identity::Identity;
-use crate::gateway::stdio::{Line, Stdin};
+use crate::gateway::dialect_session::sessions::Session;
+use crate::gateway::stdin::{Line, Stdin};
 
 /// How many lines are read ahead of the one that is worked on.
 const AHEAD: usize = 16;

@@ -4,29 +4,26 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use engine::Condition;
-use engine::catalogue::View;
 use engine::dialect::{
     Ask, Begun, Dialect, Facts, Outcome, Reading, Reply, Trouble, begin, finish, gather, given_up,
-    rate_headers, read, tools,
+    rate_headers, read,
 };
 use engine::rate::Verdict;
 use http::HeaderMap;
-use parking_lot::Mutex;
 use proto::mcp::{Method, Notice};
 use proto::rpc::{Frame, Id};
 
 use super::found::{Found, named};
 use super::front::Front;
 use super::outcome::{Became, forward};
-use super::sessions::{Session, UnderWay};
-use super::subscribed::{self, Change};
 use super::telemetry::Told;
 use crate::gateway::Shard;
 use crate::gateway::admission::rates::rate;
 use crate::gateway::admission::{Identity, client_label};
 use crate::gateway::call::record::Record;
 use crate::gateway::call::{in_flight, stateless};
-use crate::gateway::view::ViewCell;
+use crate::gateway::dialect_session::sessions::{Session, UnderWay};
+use crate::gateway::dialect_session::subscribed::{self, Change};
 
 /// What became of a message.
 pub(crate) enum Taken {
@@ -330,12 +327,12 @@ impl Asking<'_> {
         let session = self.session.filter(|session| session.has_stream())?;
         let cell =
             stateless::view(&self.shard.call, self.front.profile, self.front.row.era, self.identity).await;
-        let change = Change::of(self.shard, &cell, ask.frame())?;
+        let change = Change::of(&self.shard.call, &cell, ask.frame())?;
         let mut record = self.record(ask.frame());
         if let Some(record) = &mut record {
             record.went_to(change.upstream.name());
         }
-        let outcome = subscribed::change(self.shard, session, change).await?;
+        let outcome = subscribed::change(&self.shard.call, session, change).await?;
         if let (Some(record), Outcome::Result(result)) = (&mut record, &outcome) {
             record.said(result, false);
         }
@@ -357,42 +354,5 @@ impl Asking<'_> {
                 Found::Nowhere => record.unknown(),
             }
         }
-    }
-}
-
-/// How many lists are kept ready.
-const MAX_LISTS: usize = 64;
-
-/// The tools of views as rows list them, made once for as long as a view is the same.
-#[derive(Default)]
-pub(crate) struct Lists(Mutex<Vec<Kept>>);
-
-struct Kept {
-    row: Arc<Dialect>,
-    cell: std::sync::Weak<ViewCell>,
-    view: Arc<View>,
-    list: Bytes,
-}
-
-impl Lists {
-    fn tools(&self, row: &Arc<Dialect>, cell: &Arc<ViewCell>, view: &Arc<View>) -> Bytes {
-        let is_it =
-            |kept: &Kept| Arc::ptr_eq(&kept.row, row) && std::ptr::eq(kept.cell.as_ptr(), Arc::as_ptr(cell));
-        let mut lists = self.0.lock();
-        if let Some(kept) = lists.iter().find(|kept| is_it(kept) && Arc::ptr_eq(&kept.view, view)) {
-            return kept.list.clone();
-        }
-        let list = tools(row, view);
-        lists.retain(|kept| !is_it(kept) && kept.cell.strong_count() > 0);
-        if lists.len() >= MAX_LISTS {
-            lists.remove(0);
-        }
-        lists.push(Kept {
-            row: row.clone(),
-            cell: Arc::downgrade(cell),
-            view: view.clone(),
-            list: list.clone(),
-        });
-        list
     }
 }

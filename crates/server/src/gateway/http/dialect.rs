@@ -24,9 +24,8 @@ use super::reply::{said, tell};
 use super::{answer, get, limited, media, post};
 use crate::gateway::admission::client_label;
 use crate::gateway::admission::identity::Identity;
-use crate::gateway::dialect::{
-    Front, Session, Taken, open, refuse, refuse_message, refuse_text, take, too_soon,
-};
+use crate::gateway::dialect::{Front, Taken, open, refuse, refuse_message, refuse_text, take, too_soon};
+use crate::gateway::dialect_session::sessions::Session;
 use crate::gateway::session::seal;
 use crate::gateway::session::streams::event;
 use crate::gateway::{NO_RANDOM, Shard};

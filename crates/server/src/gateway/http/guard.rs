@@ -14,53 +14,41 @@ use transport::net::{Body, Incoming};
 
 use super::answer;
 
-/// The door that every request comes to first.
-#[derive(Debug)]
-pub(crate) struct Guard(Hosts);
-
-impl Guard {
-    /// `loopback` when all listeners are on loopback addresses; the lists are the configured ones.
-    pub(crate) fn new(loopback: bool, hosts: &[String], origins: &[String]) -> Self {
-        Self(Hosts::new(loopback, hosts, origins))
-    }
-
-    /// Checks a request; returns its origin when it came from a web page that is allowed.
-    pub(crate) fn check(
-        &self,
-        request: &Request<Incoming>,
-    ) -> Result<Option<HeaderValue>, Box<Response<Body>>> {
-        let headers = request.headers();
-        only(headers, &HOST)?;
-        let origin = only(headers, &ORIGIN)?;
-        if !is_plainly_framed(headers) {
-            let message = "`Transfer-Encoding` must be `chunked` alone, in one header: whatever reads it otherwise would see \
+/// Checks a request by the hosts and origins that are served; returns its origin when it came from a web page that is allowed.
+pub(super) fn check(
+    hosts: &Hosts,
+    request: &Request<Incoming>,
+) -> Result<Option<HeaderValue>, Box<Response<Body>>> {
+    let headers = request.headers();
+    only(headers, &HOST)?;
+    let origin = only(headers, &ORIGIN)?;
+    if !is_plainly_framed(headers) {
+        let message = "`Transfer-Encoding` must be `chunked` alone, in one header: whatever reads it otherwise would see \
                            another end of this request";
-            return Err(Box::new(answer::refusal(StatusCode::BAD_REQUEST, message)));
-        }
-        if !names_one_host(headers, request.uri()) {
-            let message =
-                "the header `Host` names another host than the request's target; send the same in both";
-            return Err(Box::new(answer::refusal(StatusCode::BAD_REQUEST, message)));
-        }
-        let host = lower(authority(headers, request.uri()));
-        if !self.0.knows(&host) {
-            let message = format!(
-                "this server does not answer to the host name {host:?}; if it should, add it to `allowedHosts` in the \
-                 configuration"
-            );
-            return Err(forbidden(&message));
-        }
-        let Some(origin) = origin else { return Ok(None) };
-        let text = lower(Some(origin.to_str().unwrap_or("null")));
-        if !self.0.knows_origin(&text, &host) {
-            let message = format!(
-                "web pages of {text} may not call this server; if they should, add it to `allowedOrigins` in the \
-                 configuration"
-            );
-            return Err(forbidden(&message));
-        }
-        Ok(Some(origin.clone()))
+        return Err(Box::new(answer::refusal(StatusCode::BAD_REQUEST, message)));
     }
+    if !names_one_host(headers, request.uri()) {
+        let message = "the header `Host` names another host than the request's target; send the same in both";
+        return Err(Box::new(answer::refusal(StatusCode::BAD_REQUEST, message)));
+    }
+    let host = lower(authority(headers, request.uri()));
+    if !hosts.knows(&host) {
+        let message = format!(
+            "this server does not answer to the host name {host:?}; if it should, add it to `allowedHosts` in the \
+                 configuration"
+        );
+        return Err(forbidden(&message));
+    }
+    let Some(origin) = origin else { return Ok(None) };
+    let text = lower(Some(origin.to_str().unwrap_or("null")));
+    if !hosts.knows_origin(&text, &host) {
+        let message = format!(
+            "web pages of {text} may not call this server; if they should, add it to `allowedOrigins` in the \
+                 configuration"
+        );
+        return Err(forbidden(&message));
+    }
+    Ok(Some(origin.clone()))
 }
 
 /// The host, with its port where one is named, that a request is for: that of its target (absolute form in HTTP/1.1,
@@ -92,7 +80,7 @@ fn is_plainly_framed(headers: &HeaderMap) -> bool {
 }
 
 /// The refusal of a request that a page of another site had a browser send and that shows no allowed `Origin` (Fetch metadata):
-/// such requests carry what the browser knows, and need no preflight. Those with an `Origin` were checked by [`Guard::check`].
+/// such requests carry what the browser knows, and need no preflight. Those with an `Origin` were checked by [`check`].
 pub(super) fn refuse_foreign_page(headers: &HeaderMap) -> Option<Response<Body>> {
     let mut sites = headers.get_all("sec-fetch-site").iter();
     let is_foreign = sites.any(|site| matches!(site.as_bytes(), b"cross-site" | b"same-site"));

@@ -31,5 +31,4 @@ mod spare;
 mod sse;
 mod stateless;
 
-pub(crate) use guard::Guard;
 pub(crate) use service::Service;

@@ -34,7 +34,7 @@ struct Arrival {
 
 impl Arrival {
     async fn respond(self, request: Arrived, peer: SocketAddr) -> Response<Body> {
-        let origin = match self.shard.gateway.guard.check(&request) {
+        let origin = match guard::check(&self.shard.gateway.hosts, &request) {
             Ok(origin) => origin,
             Err(refusal) => return *refusal,
         };

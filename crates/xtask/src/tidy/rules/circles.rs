@@ -24,8 +24,6 @@ const KNOWN: &[&str] = &[
     "crates/native/src/rest/",
     "crates/native/src/rest/entry.rs",
     "crates/native/src/wordpress/extended/content.rs",
-    "crates/server/src/gateway/deeds.rs",
-    "crates/server/src/gateway/dialect/outcome.rs",
     "crates/transport/src/net/accept.rs",
     "crates/transport/src/up/events.rs",
 ];

@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 use super::sessions::{Session, Stream};
-use crate::gateway::Shard;
+use crate::gateway::call::CallContext;
 use crate::gateway::call::stateless;
 use crate::gateway::session::remade::{Fate, owner};
 use crate::gateway::session::streams::event;
@@ -59,15 +59,15 @@ impl Drop for Hold {
 }
 
 /// A change of what a client listens to.
-pub(super) struct Change {
+pub(crate) struct Change {
     uri: String,
     on: bool,
-    pub(super) upstream: Arc<Upstream>,
+    pub(crate) upstream: Arc<Upstream>,
 }
 
 impl Change {
     /// The change that a request asks for, of a resource that the client sees and whose server tells of changes.
-    pub(super) fn of(shard: &Shard, cell: &ViewCell, request: &Frame) -> Option<Self> {
+    pub(crate) fn of(context: &Arc<CallContext>, cell: &ViewCell, request: &Frame) -> Option<Self> {
         let view = cell.view();
         let on = match Method::from_name(&request.method()) {
             Some(Method::Subscribe) => true,
@@ -79,26 +79,31 @@ impl Change {
         view.upstream_declares(owner, "resources", Some("subscribe")).then(|| Self {
             uri,
             on,
-            upstream: shard.view.state.upstream_by(owner, cell.whose.as_ref()),
+            upstream: context.view.state.upstream_by(owner, cell.whose.as_ref()),
         })
     }
 }
 
 impl Subscriptions {
     /// Makes a change; what is told from then on goes to `events`.
-    async fn change(&self, shard: &Shard, change: Change, events: &mpsc::Sender<Bytes>) -> Outcome {
+    async fn change(
+        &self,
+        context: &Arc<CallContext>,
+        change: Change,
+        events: &mpsc::Sender<Bytes>,
+    ) -> Outcome {
         let done = Outcome::Result(Bytes::from_static(b"{}"));
         let Change { uri, on, upstream } = change;
         if !on {
             self.0.lock().remove(&uri);
             return done;
         }
-        let most = shard.gateway.snapshot.limits.subscriptions_per_session;
+        let most = context.egress.snapshot.limits.subscriptions_per_session;
         if self.has(&uri) {
             return done;
         }
         let (listener, heard) = Listener::by_stream(vec![uri.clone()]);
-        let listening = upstream.listen(&shard.egress, listener);
+        let listening = upstream.listen(&context.egress, listener);
         let settled = tokio::time::timeout(PATIENCE, listening.handle().settled()).await;
         if settled.is_ok() && !listening.handle().refused().is_empty() {
             let message = format!("server {:?} does not tell of changes of {uri}", upstream.name());
@@ -116,10 +121,10 @@ impl Subscriptions {
     }
 
     /// Lets go of resources whose servers are not there any more; those of servers that are others now.
-    fn leave(&self, shard: &Shard, profile: usize) -> Vec<String> {
+    fn leave(&self, context: &Arc<CallContext>, profile: usize) -> Vec<String> {
         let mut again = Vec::new();
         self.0.lock().retain(|uri, following| {
-            let fate = Fate::of(&shard.session, profile, &following.upstream);
+            let fate = Fate::of(&context.session, profile, &following.upstream);
             if fate == Fate::Changed && following.hold.take().is_some() {
                 again.push(uri.clone());
             }
@@ -129,12 +134,18 @@ impl Subscriptions {
     }
 
     /// Listens to a resource where it is now; `None` where it is wanted no more, or nobody tells of it.
-    async fn take_up(&self, shard: &Shard, cell: &ViewCell, uri: &str, stream: &Stream) -> Option<()> {
-        let owner = owner(&shard.session, cell, uri).await?;
+    async fn take_up(
+        &self,
+        context: &Arc<CallContext>,
+        cell: &ViewCell,
+        uri: &str,
+        stream: &Stream,
+    ) -> Option<()> {
+        let owner = owner(&context.session, cell, uri).await?;
         let declares = cell.view().upstream_declares(owner, "resources", Some("subscribe"));
-        let upstream = declares.then(|| shard.view.state.upstream_by(owner, cell.whose.as_ref()))?;
+        let upstream = declares.then(|| context.view.state.upstream_by(owner, cell.whose.as_ref()))?;
         let (listener, heard) = Listener::by_stream(vec![uri.to_owned()]);
-        let listening = upstream.listen(&shard.egress, listener);
+        let listening = upstream.listen(&context.egress, listener);
         let settled = tokio::time::timeout(PATIENCE, listening.handle().settled()).await;
         if settled.is_ok() && !listening.handle().refused().is_empty() {
             return None;
@@ -156,28 +167,32 @@ impl Subscriptions {
 }
 
 /// Makes a change for a client; `None` where it has no event stream.
-pub(super) async fn change(shard: &Shard, session: &Arc<Session>, change: Change) -> Option<Outcome> {
+pub(crate) async fn change(
+    context: &Arc<CallContext>,
+    session: &Arc<Session>,
+    change: Change,
+) -> Option<Outcome> {
     let stream = session.stream()?;
-    let outcome = stream.subscriptions.change(shard, change, &stream.events).await;
+    let outcome = stream.subscriptions.change(context, change, &stream.events).await;
     // What was configured meanwhile did not meet it.
-    follow(shard, session);
+    follow(context, session);
     Some(outcome)
 }
 
 /// Brings what a client listens to in line with what is configured by now.
-pub(super) fn follow(shard: &Shard, session: &Arc<Session>) {
+pub(crate) fn follow(context: &Arc<CallContext>, session: &Arc<Session>) {
     let Some(stream) = session.stream() else { return };
-    let again = stream.subscriptions.leave(shard, session.profile);
+    let again = stream.subscriptions.leave(context, session.profile);
     if again.is_empty() {
         return;
     }
-    let (shard, session) = (shard.clone(), session.clone());
+    let (context, session) = (context.clone(), session.clone());
     tokio::spawn(async move {
         let Some(stream) = session.stream() else { return };
-        let cell = stateless::view(&shard.call, session.profile, stream.era, &stream.identity).await;
+        let cell = stateless::view(&context, session.profile, stream.era, &stream.identity).await;
         for uri in again {
             let taken = tokio::select! {
-                taken = stream.subscriptions.take_up(&shard, &cell, &uri, stream) => taken,
+                taken = stream.subscriptions.take_up(&context, &cell, &uri, stream) => taken,
                 () = stream.events.closed() => return,
             };
             if taken.is_some() {

@@ -16,8 +16,8 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use transport::net::Stop;
 
 use super::subscribed::{Subscriptions, follow};
-use crate::gateway::Shard;
 use crate::gateway::admission::identity::Identity;
+use crate::gateway::call::CallContext;
 use crate::gateway::session::until::Held;
 use crate::gateway::session::usage::Usage;
 use upstream::quota::{Permit, Quota, QuotaError, Throttle};
@@ -45,7 +45,7 @@ pub(crate) struct Stream {
 pub(crate) struct Session {
     /// Who opened it; nobody else may use it, nor they with other rights than they had then.
     identity: Identity,
-    pub(super) profile: usize,
+    pub(crate) profile: usize,
     initialized: AtomicBool,
     /// The name and version of its client's program, once it has introduced itself.
     program: OnceLock<Arc<str>>,
@@ -54,7 +54,7 @@ pub(crate) struct Session {
     /// What is worked on for its client, by the ids that it gave; each hears here that it has been given up.
     calls: Mutex<Vec<(Id, oneshot::Sender<Option<Frame>>)>>,
     /// Those that are at a server, whatever their ids.
-    pub(super) in_flight: Calls,
+    pub(crate) in_flight: Calls,
     usage: Usage,
     /// After how long without a message it is over; never for `None`.
     idle: Option<Duration>,
@@ -99,7 +99,7 @@ impl Session {
     }
 
     /// Lets a request be given up for as long as what is returned is there; `None` where its id is none, or is in use.
-    pub(super) fn begin(&self, id: &[u8]) -> Option<UnderWay<'_>> {
+    pub(crate) fn begin(&self, id: &[u8]) -> Option<UnderWay<'_>> {
         let id = Id::from_json(Bytes::copy_from_slice(id)).ok()?;
         let mut calls = self.calls.lock();
         if calls.iter().any(|(open, _)| *open == id) {
@@ -111,7 +111,7 @@ impl Session {
     }
 
     /// Gives up the request with this id, by the client's notice.
-    pub(super) fn give_up(&self, id: &Id, notice: Frame) {
+    pub(crate) fn give_up(&self, id: &Id, notice: Frame) {
         if let Some(call) = self.take_call(id) {
             let _ = call.send(Some(notice));
         }
@@ -124,7 +124,7 @@ impl Session {
     }
 
     /// Gives up all that is worked on: nobody waits for it any more.
-    pub(super) fn give_up_all(&self) {
+    pub(crate) fn give_up_all(&self) {
         for (_, call) in self.calls.lock().drain(..) {
             let _ = call.send(None);
         }
@@ -144,7 +144,7 @@ impl Session {
     }
 
     /// Notes that more than the introduction has come.
-    pub(super) fn note_use(&self) {
+    pub(crate) fn note_use(&self) {
         self.usage.note();
     }
 
@@ -154,13 +154,13 @@ impl Session {
     }
 
     /// Whether its time is over.
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.idle.is_some_and(|idle| self.usage.idle() > idle)
     }
 }
 
 /// A request that is worked on.
-pub(super) struct UnderWay<'s> {
+pub(crate) struct UnderWay<'s> {
     session: &'s Session,
     id: Id,
     given_up: Option<oneshot::Receiver<Option<Frame>>>,
@@ -168,7 +168,7 @@ pub(super) struct UnderWay<'s> {
 
 impl UnderWay<'_> {
     /// Whence it is heard that it has been given up; once.
-    pub(super) fn given_up(&mut self) -> Option<oneshot::Receiver<Option<Frame>>> {
+    pub(crate) fn given_up(&mut self) -> Option<oneshot::Receiver<Option<Frame>>> {
         self.given_up.take()
     }
 }
@@ -261,10 +261,10 @@ impl Sessions {
     }
 
     /// Brings what clients of event streams listen to in line with what is configured.
-    pub(crate) fn follow(&self, shard: &Shard) {
+    pub(crate) fn follow(&self, context: &Arc<CallContext>) {
         let all: Vec<_> = self.open.lock().values().map(|open| open.session.clone()).collect();
         for session in all {
-            follow(shard, &session);
+            follow(context, &session);
         }
     }
 
