@@ -7,7 +7,9 @@
 //! |---|---|
 //! | [`server`] | what every native server can do: say hello, answer a request; in which era it is asked |
 //! | [`port`] | what native servers need of the world: HTTP requests and a clock |
-//! | `tools` | what servers of tools share: tools as rows, their arguments, lists and calls |
+//! | `arguments` | arguments of tools: declared, read, checked; why a call fails |
+//! | `tools` | what servers of tools share: tools as rows, lists and calls |
+//! | `html` | markup made harmless, or taken off |
 //! | `rest` | the interpreter of tools that send requests |
 //! | [`demo`] | a few harmless tools, a resource and a prompt to try things out with |
 //! | [`plain`] | a greeting, an echo, sums, joined texts, a calculator |
@@ -20,11 +22,13 @@
 //! | [`community`] | tools for BuddyBoss and BuddyPress |
 //! | [`heritage`] | encyclopaedias and registers of cultural heritage in Norway |
 
+mod arguments;
 pub mod community;
 pub mod demo;
 mod discover;
 pub mod heritage;
 mod hints;
+mod html;
 mod nearest;
 pub mod plain;
 pub mod port;

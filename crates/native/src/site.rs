@@ -12,9 +12,10 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
 
 use crate::hints;
+use crate::html;
 use crate::port::{HttpResponse, Verb};
 use crate::rest::{
-    Answers, Doubt, Entry, Known, Limits, Offered, Place, Places, Unread, base_url, html, is_listed, json,
+    Answers, Doubt, Entry, Known, Limits, Offered, Place, Places, Unread, base_url, is_listed, json,
 };
 use crate::server::{Mapped, SiteLogin};
 use crate::tools::{Condition, Effect, Tool, Trouble, Values};

@@ -6,10 +6,12 @@
 //! | `arguments` | a tool's arguments: declared in rows, so that the schema and the check are one |
 //! | `resources` | a welcome page and a template of greetings |
 //! | `prompts` | one prompt |
+//! | `params` | what requests must have |
 //! | `completion` | values for the arguments of the prompt and the template |
 
 mod arguments;
 mod completion;
+mod params;
 mod prompts;
 mod resources;
 mod tools;
@@ -21,6 +23,8 @@ use bytes::Bytes;
 use proto::era::{CacheHint, CacheScope, Era, ServerHello, complete};
 use proto::mcp::Method;
 use proto::rpc::Frame;
+
+use params::required;
 
 use crate::server::{Answering, NativeCall, NativeServer, Refusal, respond};
 
@@ -89,12 +93,4 @@ fn list(request: &Frame, era: &Era, members: &str) -> Result<Bytes, Refusal> {
 /// `members` as a result of `era`.
 fn dressed(era: &Era, members: &str, cache: Option<CacheHint>) -> Bytes {
     complete(era, members.as_bytes(), cache, INFO)
-}
-
-/// A required string of `params`.
-fn required(request: &Frame, key: &'static str) -> Result<String, Refusal> {
-    let span = request.param(key).map_err(|e| Refusal::params(e.to_string()))?;
-    let text = span.and_then(|span| request.string(span));
-    text.map(std::borrow::Cow::into_owned)
-        .ok_or_else(|| Refusal::params(format!("\"{key}\" is required and must be a string")))
 }

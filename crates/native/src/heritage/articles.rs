@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::rest::html;
+use crate::html;
 use crate::tools::Values;
 
 /// Characters of an article's text that are shown.

@@ -23,7 +23,6 @@
 //! | `fetch` | files that calls name by URL |
 //! | `multipart` | bodies with files (RFC 7578) |
 //! | `encode` | values in URLs (RFC 3986) |
-//! | `html` | markup made harmless, or taken off |
 
 mod brought;
 mod cache;
@@ -31,7 +30,6 @@ mod encode;
 mod entry;
 mod fetch;
 mod file;
-pub(crate) mod html;
 mod mend;
 mod multipart;
 mod offered;

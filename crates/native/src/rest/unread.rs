@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-use super::html;
 use super::place::Places;
+use crate::html;
 use crate::tools::{Condition, Trouble};
 
 /// What stands where JSON was asked for.

@@ -6,13 +6,13 @@ use std::fmt;
 use proto::rpc::Frame;
 use serde_json::{Map, Value};
 
-use super::argument::Argument;
 use super::found::Call;
-use super::read::{Policy, read, taken, tree};
 use super::row::{Act, Tool};
 use super::server::{Inner, more_of};
-use super::trouble::{Condition, Trouble};
-use super::values::Values;
+use crate::arguments::argument::Argument;
+use crate::arguments::read::{Policy, read, taken, tree};
+use crate::arguments::trouble::{Condition, Trouble};
+use crate::arguments::values::Values;
 use crate::rest::settled;
 use crate::unknown::{self, CALL_ID, UnknownArguments, is_injected};
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use super::argument::Argument;
-use super::values::Values;
+use crate::arguments::argument::Argument;
+use crate::arguments::values::Values;
 use crate::rest::{Shape, Step, World};
 
 /// How tools are found.

@@ -6,9 +6,9 @@ use proto::json::{Members, quote};
 use proto::rpc::Frame;
 use serde_json::{Map, Value, json};
 
-use super::argument::Argument;
-use super::trouble::Trouble;
-use super::values::Values;
+use crate::arguments::argument::Argument;
+use crate::arguments::trouble::Trouble;
+use crate::arguments::values::Values;
 use crate::rest::{Shape, Step, World};
 use crate::server::{Mapped, Refusal};
 

@@ -1,8 +1,8 @@
 //! A tool as a row: what is read about it, its arguments, and what a call does.
 
-use super::argument::Argument;
-use super::trouble::Trouble;
-use super::values::Values;
+use crate::arguments::argument::Argument;
+use crate::arguments::trouble::Trouble;
+use crate::arguments::values::Values;
 use crate::port::Verb;
 use crate::rest::{Shape, Step};
 

@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::argument::{Argument, Kind, Literal};
 use super::row::{Effect, Tool};
+use crate::arguments::argument::{Argument, Kind, Literal};
 use crate::unknown::UnknownArguments;
 
 /// A tool as a list shows it, with arguments that it has beside its own. The schema of its answers is there where they are

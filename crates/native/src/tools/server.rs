@@ -10,13 +10,13 @@ use proto::mcp::Method;
 use proto::rpc::Frame;
 use serde_json::{Map, Value, json};
 
-use super::argument::{Argument, flag};
 use super::found::{Found, Kept};
 use super::offers::{Completion, Offers, text_of};
-use super::read::Policy;
 use super::row::{Act, Tool};
 use super::schema::described;
-use super::trouble::{Condition, Trouble};
+use crate::arguments::argument::{Argument, flag};
+use crate::arguments::read::Policy;
+use crate::arguments::trouble::{Condition, Trouble};
 use crate::rest::{
     ALLOW_MARKUP_LOSS, Answers, CONTENT_FORMAT, CONTENT_NOTE, RAW, RENDERED, Shape, Shown, Step, World,
 };

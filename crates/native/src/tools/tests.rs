@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::read::read;
 use super::{
     Argument, Channel, Family, Policy, Tool, ToolServer, flag, html, int, integers, list, number, raw, text,
     tool,
 };
+use crate::arguments::read::read;
 use crate::rest::{Open, Shape, Step, get};
 use crate::server::NativeServer as _;
 use crate::unknown::UnknownArguments;

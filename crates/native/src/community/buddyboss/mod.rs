@@ -2,6 +2,7 @@
 //!
 //! | file | is for |
 //! |---|---|
+//! | `arguments` | arguments that many tools take |
 //! | `people` | rows about members, friends and profiles |
 //! | `groups` | rows about groups |
 //! | `talk` | rows about activity, messages and notifications |
@@ -9,6 +10,7 @@
 //! | `learning` | rows about forums and courses |
 //! | `extended` | the rest of the API |
 
+mod arguments;
 mod extended;
 mod groups;
 mod learning;
@@ -25,7 +27,8 @@ use crate::discover;
 use crate::port::HttpClient;
 use crate::rest::World;
 use crate::site::{Api, INDEX, Site, SiteSettings, WORDPRESS};
-use crate::tools::{Argument, Channel, Condition, Family, Policy, Tool, ToolServer, int, text};
+use crate::tools::{Channel, Condition, Family, Policy, Tool, ToolServer};
+use arguments::{ADVANCED, BUDDYBOSS, EXTENDED, GROUP, PAGE, PER_PAGE, SEARCH, USER, id};
 
 const FAMILY: Family = Family {
     name: "dragoman-buddyboss",
@@ -124,18 +127,4 @@ pub fn server(
         ToolServer::new(&FAMILY, (channel, settings.unknown_arguments), tools, Map::new(), Some(world))
             .offering(&super::offers::BUDDYBOSS);
     Ok(if phases.discover { server.finding(discover::ABILITIES, settings.only_reads()) } else { server })
-}
-
-const BUDDYBOSS: &str = "buddyboss";
-const ADVANCED: &str = "advanced";
-const EXTENDED: &str = "extended";
-
-const PAGE: Argument = int("page", "Which page of the list.").or_int(1).least(1);
-const PER_PAGE: Argument = int("per_page", "How many on a page.").or_int(20).least(1).most(100);
-const SEARCH: Argument = text("search", "Only those that have this text.");
-const USER: Argument = int("user_id", "The number of the member.");
-const GROUP: Argument = int("group_id", "The number of the group.");
-
-const fn id(about: &'static str) -> Argument {
-    int("id", about).required()
 }

@@ -3,8 +3,9 @@
 use serde_json::json;
 
 use super::*;
+use crate::html;
 use crate::rest::file::{FileAsk, redirected, wanted};
-use crate::rest::{FileFrom, base_url, html};
+use crate::rest::{FileFrom, base_url};
 use crate::tools::Values;
 
 #[test]

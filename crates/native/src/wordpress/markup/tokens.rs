@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::rest::html::{as_text, tags_and_attributes};
+use crate::html::{as_text, tags_and_attributes};
 
 /// The words of HTML in lower case: letters and digits outside of tags, with character references read.
 pub(super) fn words(html: &str) -> Vec<String> {

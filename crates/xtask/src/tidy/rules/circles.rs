@@ -17,13 +17,7 @@ const KNOWN: &[&str] = &[
     "crates/engine/src/dialect/begin.rs",
     "crates/engine/src/dialect/rows/bb.rs",
     "crates/engine/src/exchange/bridged.rs",
-    "crates/native/src/community/buddyboss/extended/",
-    "crates/native/src/community/buddyboss/extended/activity.rs",
-    "crates/native/src/demo/completion.rs",
-    "crates/native/src/plain/calculate/functions/angles.rs",
-    "crates/native/src/rest/",
     "crates/native/src/rest/entry.rs",
-    "crates/native/src/wordpress/extended/content.rs",
     "crates/transport/src/net/accept.rs",
     "crates/transport/src/up/events.rs",
 ];

@@ -10,6 +10,7 @@
 //! | `media` | albums, posters of videos, folders of documents |
 //! | `forums` | topics and replies of forums |
 //! | `site` | the platform itself |
+//! | `rows` | how they are written |
 
 mod activity;
 mod forums;
@@ -17,12 +18,13 @@ mod groups;
 mod media;
 mod people;
 mod profiles;
+mod rows;
 mod site;
 mod talk;
 
 use super::{EXTENDED, PAGE, PER_PAGE, SEARCH};
-use crate::rest::{Shape, Step};
-use crate::tools::{Argument, Tool, raw, tool};
+use crate::tools::Tool;
+use rows::{PICTURE, rows, upload};
 
 /// The tables, in the order of the list.
 pub(super) const TABLES: &[&[Tool]] = &[
@@ -44,34 +46,3 @@ pub(super) const TABLES: &[&[Tool]] = &[
     site::TOOLS,
     site::SETTINGS,
 ];
-
-const PICTURE: Argument =
-    raw("file", "The picture: in base64, as a data URL, or its public URL.").required().kept();
-
-const fn upload(
-    name: &'static str,
-    about: &'static str,
-    arguments: &'static [Argument],
-    steps: &'static [Step],
-) -> Tool {
-    tool(name, about, arguments, steps, Shape::Whole).phase(EXTENDED)
-}
-
-/// Tools as lines: a name, what it does, its arguments; then the request, and under which name the account that asks goes along
-/// when a call names nobody.
-macro_rules! rows {
-    ($($name:literal, $about:literal, $arguments:expr; $verb:ident $route:literal $(as $who:literal)?;)*) => {
-        &[$($crate::tools::tool(
-            $name,
-            $about,
-            &$arguments,
-            &[
-                $($crate::community::caller_unless_given!($who),)?
-                $crate::rest::$verb("buddyboss", $route).step(),
-            ],
-            $crate::rest::Shape::Whole,
-        )
-        .phase($crate::community::buddyboss::EXTENDED)),*]
-    };
-}
-use rows;

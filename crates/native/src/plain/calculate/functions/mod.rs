@@ -2,6 +2,7 @@
 //!
 //! | file | is for |
 //! |---|---|
+//! | `function` | a row |
 //! | `numbers` | arithmetic, powers, rounding, comparison |
 //! | `angles` | trigonometry, hyperbolic functions |
 //! | `rows` | vectors, statistics |
@@ -11,25 +12,15 @@
 
 mod angles;
 mod dates;
+mod function;
 mod markets;
 mod money;
 mod numbers;
 mod rows;
 
-use super::value::{Outcome, Value};
-
-/// A function.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Function {
-    pub(super) name: &'static str,
-    /// How few arguments it takes.
-    pub(super) least: usize,
-    /// How many.
-    pub(super) most: usize,
-    /// How it is written.
-    pub(super) usage: &'static str,
-    pub(super) run: fn(&[Value]) -> Outcome,
-}
+use super::value::Value;
+pub(super) use function::Function;
+use function::{between, exactly};
 
 /// All functions.
 pub(super) const FAMILIES: &[&[Function]] = &[
@@ -41,27 +32,6 @@ pub(super) const FAMILIES: &[&[Function]] = &[
     dates::FUNCTIONS,
     markets::FUNCTIONS,
 ];
-
-/// A function with a fixed number of arguments.
-const fn exactly(
-    name: &'static str,
-    count: usize,
-    usage: &'static str,
-    run: fn(&[Value]) -> Outcome,
-) -> Function {
-    Function { name, least: count, most: count, usage, run }
-}
-
-/// A function with some of its arguments left to the caller.
-const fn between(
-    name: &'static str,
-    least: usize,
-    most: usize,
-    usage: &'static str,
-    run: fn(&[Value]) -> Outcome,
-) -> Function {
-    Function { name, least, most, usage, run }
-}
 
 /// The value of a constant.
 pub(super) fn constant(name: &str) -> Option<Value> {

@@ -4,13 +4,13 @@ use serde_json::Value;
 
 use super::argument::{Argument, Kind};
 use super::read::{tree, user, whole};
-use crate::rest::html;
+use crate::html;
 
 /// Characters of a text that are kept.
 const LONGEST: usize = 1000;
 
 /// The value as the row wants it; `None` when it counts as left out.
-pub(super) fn bent(value: &Value, row: &Argument) -> Option<Value> {
+pub(crate) fn bent(value: &Value, row: &Argument) -> Option<Value> {
     if value.as_str().is_some_and(str::is_empty) {
         return None;
     }

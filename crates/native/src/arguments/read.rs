@@ -27,7 +27,7 @@ pub(crate) enum Policy {
 ///
 /// # Errors
 /// Arguments that do not fit: every fault in one text; under the lenient policies the first that is missing.
-pub(super) fn read(given: &Map<String, Value>, rows: &[Argument], policy: Policy) -> Result<Values, Trouble> {
+pub(crate) fn read(given: &Map<String, Value>, rows: &[Argument], policy: Policy) -> Result<Values, Trouble> {
     let mut values = Values::default();
     let mut faults = Vec::new();
     for row in rows {
@@ -52,7 +52,7 @@ pub(super) fn read(given: &Map<String, Value>, rows: &[Argument], policy: Policy
 }
 
 /// The arguments of `given` that would be taken, as they would be taken; nothing stands for those that are left out.
-pub(super) fn taken<'r>(
+pub(crate) fn taken<'r>(
     given: &Map<String, Value>,
     rows: impl Iterator<Item = &'r Argument>,
     policy: Policy,
@@ -145,7 +145,7 @@ fn is_too_small(value: &Value, row: &Argument) -> bool {
 }
 
 /// The value itself, or what it says when it is a text: models often write objects as texts.
-pub(super) fn tree(value: &Value) -> Option<Value> {
+pub(crate) fn tree(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) => serde_json::from_str(text).ok(),
         other => Some(other.clone()),
@@ -153,7 +153,7 @@ pub(super) fn tree(value: &Value) -> Option<Value> {
 }
 
 /// A user: the one who asks, or a number.
-pub(super) fn user(value: &Value) -> Option<Value> {
+pub(crate) fn user(value: &Value) -> Option<Value> {
     match value.as_str().map(str::trim) {
         Some("me") => Some(Value::from("me")),
         _ => whole(value).filter(|number| *number > 0).map(Value::from),
@@ -161,7 +161,7 @@ pub(super) fn user(value: &Value) -> Option<Value> {
 }
 
 /// A whole number, also when it is written as 3.0 or as text.
-pub(super) fn whole(value: &Value) -> Option<i64> {
+pub(crate) fn whole(value: &Value) -> Option<i64> {
     match value {
         Value::Number(number) => number.as_i64().or_else(|| exact(number.as_f64()?)),
         Value::String(text) => text.trim().parse().ok(),
