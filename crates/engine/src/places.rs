@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::config::{Config, DEFAULT_PROFILE, EndpointAuth, EndpointTransport};
-use crate::dialect::Dialect;
+use crate::dialect_rows::Dialect;
 
 /// What is served at a path.
 #[derive(Debug, Clone)]
@@ -160,7 +160,7 @@ impl<'c> Dialects<'c> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::Streams;
+    use crate::dialect_rows::Streams;
 
     fn places(text: &str) -> Places {
         let nothing = crate::config::Lookup { env: &|_| None, file: &|_| Err("no files".to_owned()) };

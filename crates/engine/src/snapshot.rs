@@ -11,7 +11,7 @@ use proto::rpc::FrameLimits;
 use crate::access::{Asker, Class, Guard, Rules};
 use crate::catalogue::UpstreamId;
 use crate::config::{Affinity, Config, Limits, Link, Profile, ServerTools, StdioLink, Text, TrustedProxies};
-use crate::dialect::Dialect;
+use crate::dialect_rows::Dialect;
 use crate::exchange::Timeouts;
 use crate::places::{Place, Places};
 

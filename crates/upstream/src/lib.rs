@@ -1,6 +1,6 @@
 //! What faces MCP servers: how each is spoken to, the links to it, what it offers, what it is listened to for, and whose
 //! consent it wants. It must not know clients' transports, sessions or profiles: what must go up goes through
-//! [`LinkUser`](link::LinkUser) and [`Audience`](egress::Audience).
+//! [`LinkUser`](link::LinkUser) and [`Audience`].
 //!
 //! | room | is for |
 //! |---|---|

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::rules::{Class, Rules};
 use super::target::Target;
-use crate::catalogue::ListKind;
 use crate::config::Glob;
+use crate::list_kind::ListKind;
 
 /// What a class of askers may use of a profile.
 #[derive(Debug, Clone)]

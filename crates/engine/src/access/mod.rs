@@ -4,8 +4,6 @@
 //!
 //! | file | is for |
 //! |---|---|
-//! | `principal`, `asker` | who asks, and whether a rule means them |
-//! | `calls` | how many calls of an asker are in flight |
 //! | `target` | what is asked for |
 //! | `values` | a call's arguments against a rule's conditions |
 //! | `reach` | whether any arguments could be allowed |
@@ -14,10 +12,8 @@
 //! | `hosts` | by which names, and from which web pages, this server may be addressed |
 
 mod asker;
-mod calls;
 mod guard;
 mod hosts;
-mod principal;
 mod reach;
 mod rules;
 mod target;
@@ -26,10 +22,10 @@ mod values;
 #[cfg(test)]
 mod tests;
 
+pub use crate::principal::{CallPlace, Calls};
+pub use crate::principal::{Principal, Scheme};
 pub use asker::Asker;
-pub use calls::{CallPlace, Calls};
 pub use guard::Guard;
 pub use hosts::Hosts;
-pub use principal::{Principal, Scheme};
 pub use rules::{Class, Decision, Rules, Why};
 pub use target::{Annotations, Arguments, Target};

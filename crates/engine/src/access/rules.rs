@@ -8,8 +8,8 @@ use super::asker::{Asker, is_among};
 use super::reach::is_reachable;
 use super::target::{Arguments, Target};
 use super::values::{Conditions, fits_all, hold};
-use crate::catalogue::ListKind;
 use crate::config::{AccessRule, Effect, Glob};
+use crate::list_kind::ListKind;
 
 /// Who may use what.
 ///

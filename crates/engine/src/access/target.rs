@@ -2,8 +2,8 @@
 
 use proto::json::{Members, Span};
 
-use crate::catalogue::ListKind;
 use crate::config::AnnotationHint;
+use crate::list_kind::ListKind;
 
 /// What somebody wants to see or use.
 #[derive(Debug, Clone, Copy)]

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::catalogue::ListKind;
 use crate::config::{AccessRule, AnnotationHint, Effect, Glob, Lookup, ValuePath, When, Who, load};
+use crate::list_kind::ListKind;
 
 const NOTHING: Lookup<'_> = Lookup { env: &|_| None, file: &|_| Err(String::new()) };
 

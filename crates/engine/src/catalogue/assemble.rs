@@ -7,6 +7,7 @@ use bytes::Bytes;
 use proto::bridge::tasks::without_list;
 
 use super::capabilities::merge;
+use super::entry::renames_among;
 use super::mirrored::{MirroredParam, annotated};
 use super::names::PublicNames;
 use super::pages::Shown;
@@ -15,7 +16,6 @@ use super::validator::{KnownNames, LazyValidator};
 use super::{Item, ListKind, PromptEntry, ToolEntry, UpstreamId, UpstreamOffer, ViewSpec};
 use crate::access::Annotations;
 use crate::config::{Glob, NameRules, Profile, ToolSetting};
-use crate::tasks::renames_among;
 
 /// An item under its public name.
 struct Named<'p, 'a> {

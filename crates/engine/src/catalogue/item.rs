@@ -1,73 +1,8 @@
 //! One tool, prompt, resource or template as its server described it.
 
+use crate::list_kind::ListKind;
 use bytes::Bytes;
 use proto::json::{Members, Span, unquote};
-use proto::mcp::Method;
-
-/// The kinds of things that servers list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ListKind {
-    /// Tools, by name.
-    Tools,
-    /// Prompts, by name.
-    Prompts,
-    /// Resources, by URI.
-    Resources,
-    /// Resource templates, by URI template.
-    Templates,
-}
-
-impl ListKind {
-    /// All kinds, in the order in which they are fetched.
-    pub const ALL: [Self; 4] = [Self::Tools, Self::Prompts, Self::Resources, Self::Templates];
-
-    /// The request that lists them.
-    pub fn method(self) -> Method {
-        match self {
-            Self::Tools => Method::ToolsList,
-            Self::Prompts => Method::PromptsList,
-            Self::Resources => Method::ResourcesList,
-            Self::Templates => Method::TemplatesList,
-        }
-    }
-
-    /// The kind that a request lists.
-    pub fn of_method(method: Method) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.method() == method)
-    }
-
-    /// The member of the result that holds the list.
-    pub fn member(self) -> &'static str {
-        match self {
-            Self::Tools => "tools",
-            Self::Prompts => "prompts",
-            Self::Resources => "resources",
-            Self::Templates => "resourceTemplates",
-        }
-    }
-
-    /// The member of an item by which it is told apart.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Tools | Self::Prompts => "name",
-            Self::Resources => "uri",
-            Self::Templates => "uriTemplate",
-        }
-    }
-
-    /// The server capability that announces the list.
-    pub fn capability(self) -> &'static str {
-        match self {
-            Self::Tools => "tools",
-            Self::Prompts => "prompts",
-            Self::Resources | Self::Templates => "resources",
-        }
-    }
-
-    pub(super) fn index(self) -> usize {
-        self as usize
-    }
-}
 
 /// One listed thing: its JSON as it came, and its key.
 #[derive(Debug, Clone)]

@@ -13,6 +13,7 @@ pub mod arguments;
 mod assemble;
 mod capabilities;
 pub mod effort;
+mod entry;
 mod gather;
 mod hidden;
 mod item;
@@ -30,12 +31,14 @@ mod view;
 #[cfg(test)]
 mod tests;
 
+pub use crate::list_kind::ListKind;
 pub use capabilities::declares;
+pub use entry::{Absence, PromptEntry, ToolEntry, UpstreamId, UpstreamOffer, ViewSpec, renames_among};
 pub use gather::{Gather, GatherFault, GatherLimits};
-pub use item::{Item, ListKind};
+pub use item::Item;
 pub use mirrored::MirroredParam;
 pub use offer::{Offer, ReadsArguments};
 pub use pages::Pages;
 pub use resources::ResourceEntry;
 pub use validator::Invalid;
-pub use view::{Absence, PromptEntry, ToolEntry, UpstreamId, UpstreamOffer, View, ViewSpec};
+pub use view::View;

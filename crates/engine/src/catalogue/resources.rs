@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
+use super::entry::present;
 use super::part::Part;
 use super::template::{covers, pattern};
-use super::view::present;
 use super::{ListKind, UpstreamId, View, declares};
 use crate::access::Annotations;
 use crate::config::Glob;

@@ -1,111 +1,22 @@
 //! What one kind of client sees at one profile: all upstreams' offers as one server's.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use bytes::Bytes;
-use proto::bridge::tasks::TaskSupport;
 use proto::era::{CacheHint, Era, discover_result};
 use proto::json::unquote;
 
 use super::assemble::{Assembly, capabilities, instructions, is_awaited};
 use super::capabilities::{declared, declares, names_extension};
-use super::mirrored::MirroredParam;
+use super::entry::{Absence, PromptEntry, ToolEntry, UpstreamId, UpstreamOffer, ViewSpec, present};
 use super::names::SEPARATOR;
 use super::pages::Shown;
 use super::part::Part;
 use super::resources::TemplateOwner;
 use super::template::covers;
-use super::validator::LazyValidator;
 use super::{ListKind, Offer, Pages};
 use crate::access::{Annotations, Guard};
-use crate::config::{Glob, Naming, Profile, UriRules};
-
-/// An upstream's place in the configuration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct UpstreamId(pub u32);
-
-/// Why an upstream has nothing to offer to this kind of client.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Absence {
-    /// In words, for the one who misses it.
-    pub reason: String,
-    /// Whether it may be there when it is tried again.
-    pub retry: bool,
-}
-
-/// One upstream's part in a view.
-#[derive(Debug, Clone)]
-pub struct UpstreamOffer {
-    /// Its place in the configuration.
-    pub id: UpstreamId,
-    /// Its name there.
-    pub name: Arc<str>,
-    /// Whether requests to it mirror arguments in headers.
-    pub over_http: bool,
-    /// What it offers, or why nothing.
-    pub offer: Result<Arc<Offer>, Absence>,
-}
-
-/// What a view is made for.
-#[derive(Debug, Clone, Copy)]
-pub struct ViewSpec<'a> {
-    /// The clients' era.
-    pub era: &'static Era,
-    /// The profile.
-    pub profile: &'a Profile,
-    /// The gateway's name and version, a JSON object.
-    pub server_info: &'a str,
-    /// The longest input schema that is compiled, in bytes.
-    pub schema_bytes: usize,
-    /// What the clients may use, where there are rules.
-    pub guard: Option<&'a Guard>,
-    /// Whether its clients are several callers, of whom each has things of their own.
-    pub separate: bool,
-}
-
-/// A tool as it is called.
-#[derive(Debug)]
-pub struct ToolEntry {
-    /// Whose it is.
-    pub upstream: UpstreamId,
-    /// Its public name.
-    pub name: Arc<str>,
-    /// Its name there, a JSON string; `None` when it is the public one.
-    pub real_name: Option<Bytes>,
-    /// Arguments that requests mirror in headers, where the era of client or server has such.
-    pub mirrored: Vec<MirroredParam>,
-    /// Whether a call can run as a task where client and server do not speak of tasks in the same way.
-    pub tasks: TaskSupport,
-    /// What its server says of it.
-    pub annotations: Annotations,
-    pub(super) validator: LazyValidator,
-}
-
-impl ToolEntry {
-    /// Checks arguments, JSON text, against the input schema.
-    ///
-    /// # Errors
-    /// What does not fit.
-    pub fn check(&self, arguments: Option<&[u8]>) -> Result<(), super::Invalid> {
-        self.validator.check(arguments)
-    }
-
-    /// Why no arguments are held against the input schema, where that was found out at a check: only the first time that
-    /// somebody asks.
-    pub fn unchecked(&self) -> Option<&'static str> {
-        self.validator.unchecked()
-    }
-}
-
-/// A prompt as it is asked for.
-#[derive(Debug)]
-pub struct PromptEntry {
-    /// Whose it is.
-    pub upstream: UpstreamId,
-    /// Its name there, a JSON string; `None` when it is the public one.
-    pub real_name: Option<Bytes>,
-}
+use crate::config::{Glob, Naming, UriRules};
 
 /// The merged catalogue of a profile for the clients of one era with the same capabilities.
 #[derive(Debug)]
@@ -382,8 +293,4 @@ impl View {
         let owner = absent.clone().find(|(server, _)| prefix(server));
         owner.or_else(|| absent.next().filter(|_| !self.is_served()))
     }
-}
-
-pub(super) fn present(upstreams: &[UpstreamOffer]) -> impl Iterator<Item = (&UpstreamOffer, &Offer)> + Clone {
-    upstreams.iter().filter_map(|u| Some((u, u.offer.as_deref().ok()?)))
 }

@@ -10,7 +10,7 @@ use super::names::{Names, Offers, What};
 use super::parse::{Entry, Kind, Node};
 use super::read::{Reader, clip};
 use super::suggest;
-use crate::dialect::Dialect;
+use crate::dialect_rows::Dialect;
 
 /// The shortest token that is taken without a word: one that people do not guess.
 const SHORTEST_TOKEN: usize = 16;

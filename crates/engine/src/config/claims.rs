@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::model::{Config, DEFAULT_PROFILE, Endpoint, EndpointTransport};
 use super::read::Reader;
 use super::source::Span;
-use crate::dialect::Streams;
+use crate::dialect_rows::Streams;
 
 /// The path of the default profile's event stream.
 const STREAM: &str = "/sse";

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
-use crate::dialect::{Channel, Choice, Column, Dialect, Kind};
+use crate::dialect_rows::{Channel, Choice, Column, Dialect, Kind};
 
 /// What a file may say instead of a value: a variable.
 const VARIABLE: &str = "\\$\\{";

@@ -8,7 +8,7 @@ use super::parse::{Entry, Kind, Node};
 use super::pieces::{self, Known};
 use super::read::{Reader, clip};
 use super::suggest;
-use crate::dialect::{Dialect, Streams};
+use crate::dialect_rows::{Dialect, Streams};
 
 /// How many columns are told of that may be meant.
 const MOST_TOLD: usize = 5;

@@ -25,7 +25,7 @@ use super::server_tools::ServerTools;
 use super::settings::ToolSettings;
 use super::text::Text;
 use super::tls::Tls;
-use crate::dialect::Dialect;
+use crate::dialect_rows::Dialect;
 
 /// The profile that is served at `/mcp`; when nobody writes one, it has all servers in file order.
 pub const DEFAULT_PROFILE: &str = "default";

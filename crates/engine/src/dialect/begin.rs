@@ -1,33 +1,18 @@
 //! What the row answers itself, and what goes on to the gateway. It must not know what a list or a call looks like.
 
-use bytes::Bytes;
 use proto::mcp::Method;
 use proto::rpc::Frame;
 
 use super::ask::Ask;
+use super::facts::{Facts, Stop, served};
 use super::finish::{Reply, refuse};
 use super::introduce::{introduce, is_standard};
-use super::row::Dialect;
 use super::trouble::Trouble;
-use super::words::{Check, Gate};
 use super::{call, list};
-use crate::catalogue::{ListKind, View};
+use crate::catalogue::ListKind;
+use crate::dialect_rows::row::Dialect;
+use crate::dialect_rows::words::{Check, Gate};
 use crate::fault::Condition;
-
-/// What the answer to a request depends on.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Facts<'a> {
-    /// Whether the session was begun with `initialize`.
-    pub initialized: bool,
-    /// What the asker sees of the profile; without one, a request that needs it says so.
-    pub view: Option<&'a View>,
-    /// The view's tools in the row's shape, where [`super::tools`] has made them before.
-    pub tools: Option<&'a Bytes>,
-    /// The name of the profile.
-    pub profile: &'a str,
-    /// Servers that want a user's consent first, each with the page where it is given.
-    pub consents: &'a [(String, String)],
-}
 
 /// What is to be done with a request.
 #[derive(Debug)]
@@ -42,27 +27,6 @@ pub enum Begun {
     Standard,
     /// It cannot be decided without a view.
     NeedsView,
-}
-
-/// Why a request is not simply forwarded.
-#[derive(Debug)]
-pub(super) enum Stop {
-    /// Something is wrong with it.
-    Trouble(Box<Trouble>),
-    /// It cannot be decided without a view.
-    NeedsView,
-}
-
-impl From<Trouble> for Stop {
-    fn from(trouble: Trouble) -> Self {
-        Self::Trouble(Box::new(trouble))
-    }
-}
-
-impl<'a> Facts<'a> {
-    pub(super) fn view(&self) -> Result<&'a View, Stop> {
-        self.view.ok_or(Stop::NeedsView)
-    }
 }
 
 /// Decides what is to be done with a request.
@@ -118,14 +82,6 @@ fn answer(row: &Dialect, ask: &Ask, facts: Facts<'_>) -> Result<Begun, Stop> {
         }
         _ => Ok(Begun::Forward(ask.frame().clone())),
     }
-}
-
-/// Whether any server of a view is there, if it has some.
-pub(super) fn served(view: &View) -> Result<(), Stop> {
-    if view.upstreams().is_empty() || view.is_served() {
-        return Ok(());
-    }
-    Err(Trouble::new(Condition::Internal, "none of the servers can be reached").into())
 }
 
 fn gated(row: &Dialect, method: &str) -> bool {

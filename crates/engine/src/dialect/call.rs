@@ -8,13 +8,13 @@ use proto::json::{Span, Splice};
 use proto::rpc::{Frame, FrameLimits};
 
 use super::ask::Ask;
-use super::begin::{Facts, Stop};
+use super::facts::{Facts, Stop};
 use super::list::schema_of;
 use super::mend::{mend, mends};
-use super::row::Dialect;
 use super::trouble::Trouble;
-use super::words::ArgumentsMissing;
 use crate::catalogue::View;
+use crate::dialect_rows::row::Dialect;
+use crate::dialect_rows::words::ArgumentsMissing;
 use crate::fault::{Condition, consent_message, no_resource};
 
 /// A call as it goes on.

@@ -3,8 +3,8 @@
 use bytes::{Bytes, BytesMut};
 use proto::codec::sse::{KEEP_ALIVE, encode_comment, encode_event};
 
-use super::row::Dialect;
-use super::say::Words;
+use crate::dialect_rows::row::Dialect;
+use crate::dialect_rows::say::Words;
 use crate::fault::Condition;
 
 /// What a stream begins with before its first event; often nothing.

@@ -10,11 +10,11 @@ use proto::rpc::code;
 
 use super::ask::Ask;
 use super::result::{Failed, call_result};
-use super::row::Dialect;
-use super::say::{Say, Words};
 use super::trouble::Trouble;
 use super::web::{RETRY_SOON, refused_rate_headers};
-use super::words::Channel;
+use crate::dialect_rows::row::Dialect;
+use crate::dialect_rows::say::{Say, Words};
+use crate::dialect_rows::words::Channel;
 use crate::fault::Condition;
 
 /// What became of a request.

@@ -8,11 +8,11 @@ use proto::json::{Members, quote};
 use proto::mcp::{Method, meta};
 
 use super::ask::Ask;
-use super::begin::{Facts, Stop, served};
-use super::row::Dialect;
-use super::say::Words;
+use super::facts::{Facts, Stop, served};
 use super::trouble::{Trouble, string_at};
-use super::words::{Needed, VersionPolicy};
+use crate::dialect_rows::row::Dialect;
+use crate::dialect_rows::say::Words;
+use crate::dialect_rows::words::{Needed, VersionPolicy};
 use crate::fault::Condition;
 
 /// The longest version that is echoed or told, in bytes.

@@ -6,11 +6,11 @@ use bytes::Bytes;
 use proto::json::{Elements, MAX_DEPTH, Members, Span, Splice, unquote};
 
 use super::ask::Ask;
-use super::begin::{Facts, Stop};
-use super::row::{Dialect, Lists};
+use super::facts::{Facts, Stop};
 use super::trouble::{Trouble, string_at};
-use super::words::{RequiredStyle, SchemaPart, ToolOrder};
 use crate::catalogue::{ListKind, View};
+use crate::dialect_rows::row::{Dialect, Lists};
+use crate::dialect_rows::words::{RequiredStyle, SchemaPart, ToolOrder};
 use crate::fault::Condition;
 
 /// The input schema of a tool whose server gave none.

@@ -4,8 +4,8 @@ use proto::json::{Splice, unquote};
 use serde_json::{Map, Value};
 
 use super::finish::members;
-use super::row::Dialect;
-use super::words::Mend;
+use crate::dialect_rows::row::Dialect;
+use crate::dialect_rows::words::Mend;
 
 /// Whether the row changes arguments at all.
 pub(super) fn mends(row: &Dialect) -> bool {

@@ -1,4 +1,4 @@
-//! Dialects: how an endpoint behaves where systems that speak MCP disagree, as rows of data with one interpreter.
+//! Dialects: how an endpoint behaves where systems that speak MCP disagree, as rows of data (`dialect_rows`) with one interpreter.
 //!
 //! ```text
 //!  bytes ─► read ─► Ask ─► begin ─┬─► Forward(frame) ─► the gateway, as any other request ─► Outcome ─► finish ─► Reply
@@ -7,14 +7,11 @@
 //! ```
 //!
 //! Everything is pure: bytes in, bytes out. Nothing here asks which dialect it is; it asks the row. To add a dialect, add
-//! its file in `rows/` and its line there; what no column says yet is a new column. It must not know transports beyond a
+//! its file in `dialect_rows/` and its line in `built_in.rs` there; what no column says yet is a new column. It must not know transports beyond a
 //! status and header lines, nor what differs between protocol versions.
 //!
 //! | file | is for |
 //! |---|---|
-//! | `row`, `cell`, `words`, `say`, `set` | the columns, how they are configured, templates of messages |
-//! | `sense` | what makes no sense as a column's value |
-//! | `rows/` | one file a system |
 //! | `read`, `ask` | a message's bytes to a request in the gateway's own form |
 //! | `begin`, `introduce`, `list`, `call`, `mend` | what the row answers itself, and what goes on |
 //! | `finish`, `result`, `output`, `trouble` | results and troubles in the dialect's words |
@@ -23,8 +20,8 @@
 mod ask;
 mod begin;
 mod call;
-mod cell;
 mod events;
+mod facts;
 mod finish;
 mod introduce;
 mod list;
@@ -32,32 +29,27 @@ mod mend;
 mod output;
 mod read;
 mod result;
-mod row;
-mod rows;
-mod say;
-mod sense;
-mod set;
 mod trouble;
 mod web;
-mod words;
 
 #[cfg(test)]
 mod tests;
 
-pub use ask::Ask;
-pub use begin::{Begun, Facts, begin};
-pub use cell::{Choice, Kind, Object, Text};
-pub use events::{endpoint_event, error_event, opening, ping_event};
-pub use finish::{Outcome, Reply, finish, gather, given_up, refuse};
-pub use list::tools;
-pub use read::{Reading, read};
-pub use row::{Column, Dialect, Variant};
-pub use say::{Say, Template};
-pub use set::Unfit;
-pub use trouble::{Rate, Trouble};
-pub use web::{Cross, RETRY_SOON, cross_origin, not_served, rate_headers, shown_info};
-pub use words::{
+pub use crate::dialect_rows::cell::{Choice, Kind, Object, Text};
+pub use crate::dialect_rows::row::{Column, Dialect, Variant};
+pub use crate::dialect_rows::say::{Say, Template};
+pub use crate::dialect_rows::set::Unfit;
+pub use crate::dialect_rows::words::{
     ArgumentsMissing, Batches, Channel, Check, ErrorId, Gate, GetAnswer, Ids, Mend, Needed, NoId, NullId,
     Origins, Output, ParamsShape, RateHeaders, RequiredStyle, SchemaPart, Sessions, Streams, SuccessFlag,
     ToolOrder, UnknownSession, VersionPolicy,
 };
+pub use ask::Ask;
+pub use begin::{Begun, begin};
+pub use events::{endpoint_event, error_event, opening, ping_event};
+pub use facts::Facts;
+pub use finish::{Outcome, Reply, finish, gather, given_up, refuse};
+pub use list::tools;
+pub use read::{Reading, read};
+pub use trouble::{Rate, Trouble};
+pub use web::{Cross, RETRY_SOON, cross_origin, not_served, rate_headers, shown_info};

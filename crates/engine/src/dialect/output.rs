@@ -1,6 +1,6 @@
 //! JSON laid out anew without changing a value: only the white space between them. It must not know what it means.
 
-use super::words::Output;
+use crate::dialect_rows::words::Output;
 
 /// JSON text, which must be valid, in another layout; `None` when it stays as it is.
 pub(super) fn laid_out(json: &str, output: Output) -> Option<String> {

@@ -9,9 +9,9 @@ use proto::rpc::{Frame, FrameFault, FrameLimits, Id, Kind};
 
 use super::ask::Ask;
 use super::finish::{Reply, refuse_with_id};
-use super::row::Dialect;
 use super::trouble::Trouble;
-use super::words::{Batches, Check, ErrorId, Ids, NoId, NullId, ParamsShape};
+use crate::dialect_rows::row::Dialect;
+use crate::dialect_rows::words::{Batches, Check, ErrorId, Ids, NoId, NullId, ParamsShape};
 use crate::fault::Condition;
 
 /// What a body or a line holds.

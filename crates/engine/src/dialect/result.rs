@@ -7,9 +7,9 @@ use proto::json::{Elements, Members, Scanner, Span, Splice, quote, unquote};
 
 use super::finish::members;
 use super::output::laid_out;
-use super::row::Dialect;
 use super::trouble::string_at;
-use super::words::{Channel, Output, SuccessFlag};
+use crate::dialect_rows::row::Dialect;
+use crate::dialect_rows::words::{Channel, Output, SuccessFlag};
 
 /// A call whose tool failed, where the row tells that by an error.
 #[derive(Debug)]

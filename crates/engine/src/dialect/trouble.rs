@@ -4,8 +4,8 @@ use bytes::Bytes;
 use proto::json::{Members, unquote};
 use proto::rpc::{Frame, Kind, RpcError};
 
-use super::row::Errors;
-use super::say::Say;
+use crate::dialect_rows::row::Errors;
+use crate::dialect_rows::say::Say;
 use crate::fault::{Condition, Fault};
 
 /// What went wrong.

@@ -2,10 +2,10 @@
 //! ask from where.
 
 use super::finish::Reply;
-use super::row::Dialect;
-use super::say::Words;
 use super::trouble::Rate;
-use super::words::{GetAnswer, Origins, RateHeaders, Streams};
+use crate::dialect_rows::row::Dialect;
+use crate::dialect_rows::say::Words;
+use crate::dialect_rows::words::{GetAnswer, Origins, RateHeaders, Streams};
 
 /// A header line; names in lower case.
 type Header = (&'static str, String);

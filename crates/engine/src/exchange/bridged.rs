@@ -10,6 +10,7 @@ use proto::rpc::{Frame, Kind, RpcError, code, result_response};
 
 use super::cross::Input;
 use super::input::{answers, may_ask, no_longer_open, visited};
+use super::kept::Kept;
 use super::{Answer, Binding, Event, Exchange, Sealer, Step, Ticket};
 use crate::fault::Fault;
 
@@ -24,15 +25,6 @@ const MAX_PARKINGS: u32 = 64;
 
 /// How many notices are kept for a client that was asked by a result, until it comes back.
 const MAX_KEPT: usize = 16;
-
-/// What the upstream said meanwhile to a client that was asked by a result: it has no stream on which it could hear it.
-#[derive(Debug, Default)]
-pub(super) struct Kept {
-    /// Its notices, the newest one about progress alone, and then its answer or its end.
-    events: Vec<Event>,
-    /// Whether the last of them is the end.
-    is_over: bool,
-}
 
 impl Exchange {
     /// Whether its request is with the upstream now, so that it can be cancelled there.

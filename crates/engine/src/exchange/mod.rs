@@ -14,20 +14,24 @@ mod cross;
 mod dispatch;
 mod event;
 mod input;
+mod kept;
 mod outbound;
 mod prepare;
 mod progress;
 mod run;
+mod start;
 mod task_bridge;
 mod tasks;
 
 #[cfg(test)]
 mod tests;
 
+pub use crate::sealer::Sealer;
 pub use dispatch::{Dispatch, Route, TaskNames, dispatch, may_gain, wants_list};
 pub use event::{Answer, Event, LinkFailure, Step, Timeouts};
-pub use input::{Binding, Sealer, Ticket, no_longer_open, parked};
+pub use input::{Binding, Ticket, no_longer_open, parked};
 pub use outbound::{Headers, Mirror, Outbound};
 pub use progress::ProgressToken;
-pub use run::{Exchange, Start};
+pub use run::Exchange;
+pub use start::Start;
 pub use task_bridge::Made;

@@ -9,50 +9,17 @@ use proto::mcp::{Notice, meta};
 use proto::rpc::{Frame, Id, IdSwap, Kind, RpcError, code, result_response};
 use smallvec::SmallVec;
 
-use super::bridged::Kept;
 use super::cross::Cross;
 use super::input::{may_ask, wrap_state};
-use super::outbound::{Headers, Mirror, check_param_headers};
+use super::kept::Kept;
+use super::outbound::{Mirror, check_param_headers};
 use super::prepare::{check_arguments, digits, outbound};
 use super::progress::Progress;
+use super::start::Start;
 use super::task_bridge::TaskBridge;
-use super::{Answer, Binding, Event, LinkFailure, Route, Sealer, Step, Timeouts};
+use super::{Answer, Binding, Event, LinkFailure, Sealer, Step, Timeouts};
 use crate::fault::Fault;
 use crate::tasks::Renaming;
-
-/// What an exchange starts with.
-pub struct Start<'a> {
-    /// The client's request.
-    pub frame: Frame,
-    /// The client's era.
-    pub client: &'static Era,
-    /// The upstream's era.
-    pub server: &'static Era,
-    /// What the client can do, in its own words: a JSON object. It matters only between different eras.
-    pub capabilities: &'a [u8],
-    /// The same in the upstream's words.
-    pub capabilities_upstream: &'a [u8],
-    /// The level of log messages that the client's session asked for, a JSON string.
-    pub level: Option<&'a [u8]>,
-    /// Who asks, a JSON object: the client as it said itself, or the gateway.
-    pub client_info: &'a [u8],
-    /// Where it goes.
-    pub route: Route<'a>,
-    /// Our own id for it: unique in the process.
-    pub key: u64,
-    /// What states are bound to.
-    pub binding: Binding<'a>,
-    /// Seals states.
-    pub sealer: &'a dyn Sealer,
-    /// The headers of the client's request; `None` where there is no HTTP.
-    pub headers: Option<&'a dyn Headers>,
-    /// How long it may take.
-    pub timeouts: Timeouts,
-    /// The gateway's own name and version, a JSON object.
-    pub server_info: &'a str,
-    /// Now.
-    pub now: Instant,
-}
 
 /// One forwarded request, from its first step to its last.
 #[expect(
@@ -124,7 +91,7 @@ impl Exchange {
         }
         let token = frame.meta(meta::PROGRESS_TOKEN)?.map(|span| span.share(frame.text()));
         let (key, now) = (*key, *now);
-        let renaming = super::tasks::renaming(&start);
+        let renaming = start.renaming();
         Ok(Self {
             timeouts: start.timeouts,
             request: start.frame,

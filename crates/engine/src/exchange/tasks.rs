@@ -1,24 +1,19 @@
 //! Tasks in an exchange: their ids are exchanged where clients get others than the upstream's own.
 
 use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use memchr::memmem::Finder;
-use proto::json::Splice;
-use proto::rpc::{Frame, FrameLimits};
+use proto::bridge::tasks::{Next, TaskMethod, is_task, wrapped};
+use proto::era::is_input_required;
+use proto::json::{Members, Span, Splice};
+use proto::rpc::{Frame, FrameLimits, Kind, RpcError, code, error_response, result_response};
 
-use super::{Binding, Exchange, Sealer, Start, TaskNames};
+use super::task_bridge::{Made, TaskDirection};
+use super::{Answer, Binding, Exchange, Sealer, Step};
 use crate::fault::Fault;
-use crate::tasks::{Edits, Renaming, TaskIds, TaskPlace, message_edits};
-
-/// How the ids in an exchange's messages are exchanged; `None` where they are not.
-pub(super) fn renaming(start: &Start<'_>) -> Option<Renaming> {
-    match &start.route.names {
-        TaskNames::None => None,
-        TaskNames::New => Renaming::of_call(&start.frame, start.client),
-        TaskNames::Known(method, task) => Some(Renaming::of_task(*method, start.client, task.clone())),
-    }
-}
+use crate::tasks::{Edits, KnownTask, TaskIds, TaskPlace, message_edits};
 
 impl Exchange {
     /// What the client's answer needs; `answer` is in its own words.
@@ -88,6 +83,179 @@ impl Exchange {
 
     fn place<'a>(&self, binding: Binding<'a>) -> TaskPlace<'a> {
         TaskPlace { server: binding.server, home: self.bridge.as_ref().and_then(|bridge| bridge.home()) }
+    }
+}
+
+impl Exchange {
+    /// What the answered call leaves behind for the shell to keep.
+    pub fn made(&mut self) -> Option<Made> {
+        self.bridge.as_mut()?.made.take()
+    }
+
+    /// Takes an answer that is about a task; `false` when it is to be passed on like any other.
+    pub(super) fn task_answered(
+        &mut self,
+        frame: &Frame,
+        sealer: &dyn Sealer,
+        binding: Binding<'_>,
+        now: Instant,
+    ) -> bool {
+        let Some(bridge) = &mut self.bridge else { return false };
+        let next = match &mut bridge.way {
+            TaskDirection::Asks(machine, _) => {
+                let nexts = machine.answer(frame);
+                self.go(nexts, sealer, binding, now);
+                return true;
+            }
+            TaskDirection::Calls(machine) => match machine.answer(frame) {
+                Some(next) => next,
+                None => return false,
+            },
+            TaskDirection::Wraps => match self.wrapped_outcome(frame) {
+                Some(next) => next,
+                None => return false,
+            },
+        };
+        self.go([next], sealer, binding, now);
+        true
+    }
+
+    /// The answer to a call that the client wants as a task, and that did not fail.
+    fn wrapped_outcome(&mut self, frame: &Frame) -> Option<Next> {
+        let cross = self.cross.as_ref()?;
+        if frame.kind() != Kind::Response || is_input_required(cross.server(), frame).is_some() {
+            return None;
+        }
+        let (text, payload) = (frame.text(), frame.payload()?);
+        let result = Members::of_value(text, payload)?;
+        if is_task(text, &result) {
+            return wrapped(text, &result).map(Next::Result);
+        }
+        let (body, error) = cross.answer(frame, self.id.json(), &self.request).ok()?;
+        let answer = Frame::parse(body, FrameLimits::default()).ok().filter(|_| error.is_none())?;
+        let outcome = answer.payload()?.share(answer.text());
+        if let Some(bridge) = &mut self.bridge {
+            bridge.made = Some(Made::Outcome(outcome.clone()));
+        }
+        Some(Next::Result(outcome))
+    }
+
+    /// The time has passed after which a task is to be looked at again.
+    pub(super) fn look_again(&mut self, sealer: &dyn Sealer, binding: Binding<'_>, now: Instant) {
+        let Some(TaskDirection::Asks(machine, _)) = self.bridge.as_mut().map(|bridge| &mut bridge.way) else {
+            return;
+        };
+        let nexts = machine.waited();
+        self.go(nexts, sealer, binding, now);
+    }
+
+    /// The client's reply to a question of a task.
+    pub(super) fn task_replied(
+        &mut self,
+        index: usize,
+        frame: &Frame,
+        sealer: &dyn Sealer,
+        binding: Binding<'_>,
+        now: Instant,
+    ) {
+        let Some(TaskDirection::Asks(machine, _)) = self.bridge.as_mut().map(|bridge| &mut bridge.way) else {
+            return;
+        };
+        let nexts = machine.reply(index, frame);
+        self.go(nexts, sealer, binding, now);
+    }
+
+    /// Does what a machine wants.
+    fn go(
+        &mut self,
+        nexts: impl IntoIterator<Item = Next>,
+        sealer: &dyn Sealer,
+        binding: Binding<'_>,
+        now: Instant,
+    ) {
+        for next in nexts {
+            match next {
+                Next::Send(method, params) => {
+                    let Some(bridge) = &self.bridge else { return };
+                    self.key = sealer.fresh_key();
+                    let outbound = bridge.request(method, &params, self.key);
+                    self.wake = None;
+                    self.hear(now, false);
+                    self.steps.push(Step::Send(outbound));
+                }
+                Next::Wait(ms) => {
+                    self.wake = Some(now + Duration::from_millis(ms));
+                    self.hear(now, false);
+                }
+                Next::Ask(mut question) => {
+                    let named = self.named_params(question.params, sealer, binding);
+                    question.params = named;
+                    self.steps.push(Step::Put(question));
+                }
+                Next::Result(result) => self.task_result(&result, sealer, binding),
+                Next::Error(error) => self.task_error(&error),
+                // Whoever keeps the questions answers such requests without an exchange.
+                Next::Questions => self.fail(Fault::gateway("the task's questions are kept elsewhere")),
+            }
+        }
+    }
+
+    fn task_result(&mut self, result: &Bytes, sealer: &dyn Sealer, binding: Binding<'_>) {
+        (self.settled, self.answered) = (true, true);
+        let text = result_response(&self.id, result);
+        let Ok(answer) = Frame::parse(text.clone(), FrameLimits::default()) else {
+            return self.fail(Fault::gateway("the task's answer cannot be put in the client's words"));
+        };
+        if let Some(bridge) = &mut self.bridge
+            && matches!(bridge.way, TaskDirection::Calls(_))
+        {
+            let members = answer.payload().and_then(|span| Members::of_value(&text, span));
+            let task = members.filter(|members| is_task(&text, members));
+            let id = task.and_then(|task| task.get(&text, "taskId"));
+            let home = bridge.key;
+            bridge.made = id.map(|span| Made::Task { id: Bytes::copy_from_slice(span.of(&text)), home });
+        }
+        match self.names(&answer, sealer, binding) {
+            Err(fault) => self.fail(fault),
+            Ok(edits) => {
+                let mut splice = Splice::new(&text);
+                for (span, name) in &edits {
+                    splice.replace(*span, name);
+                }
+                if let Some(bridge) = &mut self.bridge
+                    && let (TaskDirection::Wraps, None, Some((span, shown))) =
+                        (&bridge.way, &bridge.made, edits.first())
+                {
+                    let real = answer.string(*span).unwrap_or_default().into_owned();
+                    bridge.made = Some(Made::Known(KnownTask { real, shown: shown.clone() }));
+                }
+                self.finish(Answer::said(200, splice.finish(), true));
+            }
+        }
+    }
+
+    fn task_error(&mut self, error: &Bytes) {
+        (self.settled, self.answered) = (true, true);
+        let read = RpcError::of_value(error, Span::new(0, error.len()));
+        let status = read.map_or(200, |read| self.era.relayed_status(read.code, None));
+        let id = self.id.json();
+        let body = match read {
+            Some(_) => {
+                [b"{\"jsonrpc\":\"2.0\",\"id\":", &id[..], b",\"error\":", error, b"}"].concat().into()
+            }
+            None => error_response(Some(&self.id), code::INTERNAL_ERROR, "the server's error is none", None),
+        };
+        self.finish(Answer::said(status, body, false));
+    }
+
+    /// Tells the upstream that the outcome of a task is no longer waited for.
+    pub(super) fn cancel_task(&mut self, sealer: &dyn Sealer) {
+        let Some(bridge) = &self.bridge else { return };
+        let TaskDirection::Calls(machine) = &bridge.way else { return };
+        let Some(id) = machine.unattended() else { return };
+        let params = [b"\"taskId\":", &id[..]].concat();
+        let outbound = bridge.request(TaskMethod::Cancel, &params, sealer.fresh_key());
+        self.steps.push(Step::Tell(outbound.body));
     }
 }
 

@@ -5,7 +5,7 @@ use proto::era::{Era, Tasks};
 use proto::json::Span;
 use proto::rpc::Frame;
 
-use crate::exchange::Sealer;
+use crate::sealer::Sealer;
 
 /// The longest id of an upstream that is taken, in bytes. Ids go through headers, and grow by a third when they are sealed.
 pub const MAX_ID: usize = 2048;

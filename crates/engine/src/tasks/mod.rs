@@ -19,5 +19,5 @@ mod tests;
 
 pub use held::{Held, HeldLimits};
 pub use ids::{KnownTask, MAX_ID, Opened, TaskIds, TaskPlace};
-pub use rename::{Edits, Renaming, inbound_edits, message_edits, notice_edits, renames, renames_among};
+pub use rename::{Edits, Renaming, inbound_edits, message_edits, notice_edits, renames};
 pub use route::{Heard, TaskRoute, heard, route};

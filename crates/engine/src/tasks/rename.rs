@@ -8,7 +8,7 @@ use proto::rpc::Frame;
 use smallvec::SmallVec;
 
 use super::{KnownTask, TaskIds, TaskPlace};
-use crate::catalogue::{UpstreamOffer, View};
+use crate::catalogue::View;
 use crate::fault::Fault;
 
 /// Places in a message and what they become, JSON strings.
@@ -16,20 +16,7 @@ pub type Edits = SmallVec<[(Span, Bytes); 2]>;
 
 /// Whether ids are exchanged for the clients of a view.
 pub fn renames(view: &View) -> bool {
-    renames_among(view.era(), view.upstreams(), view.is_separate())
-}
-
-/// Whether ids are exchanged for clients of an era that see these servers. They are not where a session of the client's
-/// own stands behind the only server, which speaks of tasks in the same way: then nothing has to be told apart. Where the clients are several callers (`separate`)
-/// they always are, since no server learns whose a task is.
-pub fn renames_among(era: &Era, upstreams: &[UpstreamOffer], separate: bool) -> bool {
-    let tasks = era.shapes.tasks;
-    let same = |u: &UpstreamOffer| u.offer.as_ref().is_ok_and(|offer| offer.hello.era.shapes.tasks == tasks);
-    match (tasks, upstreams) {
-        (Tasks::None, _) => false,
-        (Tasks::Experiment, [only]) => separate || !same(only),
-        (Tasks::Experiment | Tasks::Extension, _) => true,
-    }
+    crate::catalogue::renames_among(view.era(), view.upstreams(), view.is_separate())
 }
 
 /// What an exchange has to remember to exchange ids.

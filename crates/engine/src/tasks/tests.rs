@@ -10,9 +10,10 @@ use proto::json::{Members, Splice};
 use proto::rpc::{Frame, FrameLimits};
 
 use super::*;
+use crate::catalogue::renames_among;
 use crate::catalogue::{Absence, Gather, GatherLimits, UpstreamId, UpstreamOffer, View, ViewSpec};
 use crate::config::Profile;
-use crate::exchange::Sealer;
+use crate::sealer::Sealer;
 
 /// Seals by writing plainly what it is given, under a number that is never the same.
 #[derive(Default)]

@@ -4,9 +4,9 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 
 use super::path::ValuePath;
-use crate::access::Scheme;
 use crate::config::glob::Glob;
 use crate::config::ip::IpRange;
+use crate::principal::Scheme;
 
 /// One rule: what it allows or denies, to whom, and when.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,7 +6,6 @@ use indexmap::IndexMap;
 
 use super::model::{AccessRule, AnnotationHint, Effect, When, Who};
 use super::path::ValuePath;
-use crate::access::Scheme;
 use crate::config::glob::Glob;
 use crate::config::ip::IpRange;
 use crate::config::parse::{Entry, Kind, Node};
@@ -14,6 +13,7 @@ use crate::config::pieces::{self, Known};
 use crate::config::proxies;
 use crate::config::read::{Fields, Reader, clip};
 use crate::config::suggest;
+use crate::principal::Scheme;
 
 const KEYS: &[&str] = &["allow", "deny", "profiles", "servers", "who", "unless", "when"];
 const WHO_KEYS: &[&str] = &["key", "user", "scope", "claim", "ip", "scheme"];

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::model::AccessRule;
-use crate::access::Scheme;
 use crate::config::glob::Glob;
 use crate::config::ip::IpRange;
 use crate::config::schema::written::{Flag, OneOrMany, ValuesByPlace};
+use crate::principal::Scheme;
 
 /// One rule: what it allows or denies, to whom, and when. Rules that deny always count; as soon as there is one that
 /// allows, only what is allowed may be used.

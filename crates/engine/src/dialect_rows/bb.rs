@@ -4,11 +4,11 @@
 use proto::era::{V1_DECIMAL, V2025_03_26};
 use proto::mcp::Method;
 
-use super::{object, text, texts, tools_only};
-use crate::dialect::cell::Text;
-use crate::dialect::row::{Calls, Dialect, Errors, Events, Grammar, Hello, Lists, Variant, Web};
-use crate::dialect::say::Say;
-use crate::dialect::words::{
+use super::cell::Text;
+use super::parts::{object, text, texts, tools_only};
+use super::row::{Calls, Dialect, Errors, Events, Grammar, Hello, Lists, Variant, Web};
+use super::say::Say;
+use super::words::{
     ArgumentsMissing, Gate, Needed, NoId, NullId, ParamsShape, RateHeaders, Sessions, SuccessFlag, ToolOrder,
     VersionPolicy,
 };

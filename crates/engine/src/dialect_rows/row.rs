@@ -27,8 +27,8 @@ pub struct Column {
     pub about: &'static str,
     /// What it holds.
     pub kind: Kind,
-    pub(super) set: fn(&mut Dialect, &Value) -> Result<(), String>,
-    pub(super) show: fn(&Dialect) -> Value,
+    pub(crate) set: fn(&mut Dialect, &Value) -> Result<(), String>,
+    pub(crate) show: fn(&Dialect) -> Value,
 }
 
 /// A named set of changes to a row: what its system does in another version, or by another page about it.
@@ -81,7 +81,7 @@ macro_rules! columns {
 
         impl Dialect {
             /// A row that says nothing of its own.
-            pub(super) fn plain() -> Self {
+            pub(crate) fn plain() -> Self {
                 Self {
                     name: text("plain"),
                     about: text(""),

@@ -1,11 +1,13 @@
 //! Who asks, once that is known. It must not know how credentials are checked.
 
+mod calls;
+
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use schemars::JsonSchema;
 
-use super::Calls;
+pub use calls::{CallPlace, Calls};
 
 /// How somebody showed who they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, JsonSchema)]

@@ -4,11 +4,11 @@
 use proto::era::{V2024_10_07, V2024_11_05};
 use proto::mcp::Method;
 
-use super::{object, template, text, texts, versions};
-use crate::dialect::cell::Text;
-use crate::dialect::row::{Calls, Dialect, Errors, Events, Grammar, Hello, Lists, Variant, Web};
-use crate::dialect::say::Say;
-use crate::dialect::words::{
+use super::cell::Text;
+use super::parts::{object, template, text, texts, versions};
+use super::row::{Calls, Dialect, Errors, Events, Grammar, Hello, Lists, Variant, Web};
+use super::say::Say;
+use super::words::{
     ArgumentsMissing, GetAnswer, NoId, NullId, Streams, SuccessFlag, UnknownSession, VersionPolicy,
 };
 

@@ -2,10 +2,10 @@
 
 use proto::era::V2024_11_05;
 
-use super::{object, template, text, texts, tools_only, versions};
-use crate::dialect::row::{Calls, Dialect, Errors, Events, Grammar, Hello, Lists, Variant, Web};
-use crate::dialect::say::Say;
-use crate::dialect::words::{
+use super::parts::{object, template, text, texts, tools_only, versions};
+use super::row::{Calls, Dialect, Errors, Events, Grammar, Hello, Lists, Variant, Web};
+use super::say::Say;
+use super::words::{
     ArgumentsMissing, ErrorId, NoId, NullId, RateHeaders, SchemaPart, Streams, SuccessFlag, UnknownSession,
     VersionPolicy,
 };

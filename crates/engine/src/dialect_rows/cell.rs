@@ -76,7 +76,7 @@ fn listed(choices: &[Choice]) -> String {
 }
 
 /// A value that a row can hold.
-pub(super) trait Cell {
+pub(crate) trait Cell {
     /// What it is.
     const KIND: Kind;
 
@@ -91,7 +91,7 @@ pub(super) trait Cell {
 }
 
 /// The complaint about a value of another kind.
-pub(super) fn unfit(kind: Kind) -> String {
+pub(crate) fn unfit(kind: Kind) -> String {
     format!("must be {}", kind.allowed())
 }
 

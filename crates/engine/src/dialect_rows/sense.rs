@@ -122,7 +122,7 @@ fn rule(name: &str) -> Option<Rule> {
 }
 
 /// Refuses what makes no sense in this column of a row.
-pub(super) fn check(column: &Column, row: &Dialect) -> Result<(), Unfit> {
+pub(crate) fn check(column: &Column, row: &Dialect) -> Result<(), Unfit> {
     let value = (column.show)(row);
     if rule(column.name).is_some_and(|rule| !rule.fits(&value)) {
         return Err(Unfit::new(format!("{} must be {}", column.name, column.allowed())));

@@ -51,7 +51,7 @@ pub struct Say {
 
 impl Say {
     /// An error under HTTP status 200.
-    pub(super) const fn new(code: i32, message: &'static str) -> Self {
+    pub(crate) const fn new(code: i32, message: &'static str) -> Self {
         Self {
             code,
             message: Cow::Borrowed(message),
@@ -62,19 +62,19 @@ impl Say {
         }
     }
 
-    pub(super) fn status(self, status: u16) -> Self {
+    pub(crate) fn status(self, status: u16) -> Self {
         Self { status, ..self }
     }
 
-    pub(super) fn data(self, json: &'static str) -> Self {
+    pub(crate) fn data(self, json: &'static str) -> Self {
         Self { data: Some(Template(Cow::Borrowed(json))), ..self }
     }
 
-    pub(super) fn body(self, json: &'static str) -> Self {
+    pub(crate) fn body(self, json: &'static str) -> Self {
         Self { body: Some(Template(Cow::Borrowed(json))), ..self }
     }
 
-    pub(super) fn by_result(self) -> Self {
+    pub(crate) fn by_result(self) -> Self {
         Self { channel: Channel::Result, ..self }
     }
 }
@@ -131,7 +131,7 @@ impl Cell for Option<Template> {
 
 /// What a placeholder stands for.
 #[derive(Debug, Clone)]
-pub(super) enum Word<'a> {
+pub(crate) enum Word<'a> {
     /// A text.
     Text(Cow<'a, str>),
     /// JSON as it is.
@@ -140,11 +140,11 @@ pub(super) enum Word<'a> {
 
 /// What the placeholders stand for, by their names.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Words<'a>(Vec<(&'static str, Word<'a>)>);
+pub(crate) struct Words<'a>(Vec<(&'static str, Word<'a>)>);
 
 impl<'a> Words<'a> {
     /// `key` stands for this text, cut where it is too long; for nothing when it is empty.
-    pub(super) fn text(&mut self, key: &'static str, text: impl Into<Cow<'a, str>>) -> &mut Self {
+    pub(crate) fn text(&mut self, key: &'static str, text: impl Into<Cow<'a, str>>) -> &mut Self {
         let text = cut(text.into());
         if !text.is_empty() {
             self.0.push((key, Word::Text(text)));
@@ -153,7 +153,7 @@ impl<'a> Words<'a> {
     }
 
     /// `key` stands for this JSON.
-    pub(super) fn json(&mut self, key: &'static str, json: impl Into<Cow<'a, [u8]>>) -> &mut Self {
+    pub(crate) fn json(&mut self, key: &'static str, json: impl Into<Cow<'a, [u8]>>) -> &mut Self {
         self.0.push((key, Word::Json(json.into())));
         self
     }
@@ -163,7 +163,7 @@ impl<'a> Words<'a> {
     }
 
     /// A text with its placeholders filled in. What leads up to one that stands for nothing goes with it.
-    pub(super) fn fill(&self, text: &str) -> String {
+    pub(crate) fn fill(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len() + 32);
         let mut rest = text;
         while let Some(open) = rest.find('{') {
@@ -187,7 +187,7 @@ impl<'a> Words<'a> {
     }
 
     /// JSON with its placeholders filled in; `None` when nothing is left of it.
-    pub(super) fn render(&self, Template(json): &Template) -> Option<Vec<u8>> {
+    pub(crate) fn render(&self, Template(json): &Template) -> Option<Vec<u8>> {
         let value: Value = serde_json::from_str(json).ok()?;
         let mut out = Vec::with_capacity(json.len() + 64);
         self.write(&value, &mut out).then_some(out)
@@ -247,7 +247,7 @@ impl<'a> Words<'a> {
 }
 
 /// The names of the placeholders in a text.
-pub(super) fn placeholders(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn placeholders(text: &str) -> impl Iterator<Item = &str> {
     let names = text.split('{').skip(1).filter_map(|rest| rest.split_once('}').map(|(name, _)| name));
     names.filter(|name| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphabetic()))
 }

@@ -3,10 +3,10 @@
 
 use proto::era::V2025_11_25;
 
-use super::{object, template, text, texts, tools_only, versions};
-use crate::dialect::row::{Calls, Dialect, Errors, Grammar, Hello, Lists, Variant, Web};
-use crate::dialect::say::Say;
-use crate::dialect::words::{
+use super::parts::{object, template, text, texts, tools_only, versions};
+use super::row::{Calls, Dialect, Errors, Grammar, Hello, Lists, Variant, Web};
+use super::say::Say;
+use super::words::{
     ArgumentsMissing, Check, ErrorId, Ids, Mend, NoId, NullId, Origins, ParamsShape, RateHeaders, SchemaPart,
     SuccessFlag, VersionPolicy,
 };

@@ -1,20 +1,10 @@
 //! The built-in dialects, one file a system. A row differs from `plain` in what it names, and says why where that is not
 //! plain. It must not know what acts on a column.
 
-mod bb;
-mod buddyboss;
-mod gateway;
-mod kulturarv;
-mod wordpress;
-
-use std::borrow::Cow;
-
-use proto::era::Era;
-use proto::mcp::Method;
-
-use super::cell::{Object, Text};
-use super::row::{Dialect, Lists};
-use super::say::Template;
+use super::cell::Text;
+use super::parts::text;
+use super::row::Dialect;
+use super::{bb, buddyboss, gateway, kulturarv, wordpress};
 
 /// A built-in dialect.
 struct Row {
@@ -67,37 +57,4 @@ fn standard() -> Dialect {
         interpreted: false,
         ..Dialect::plain()
     }
-}
-
-/// The lists of a system that has tools and nothing else, and lists them all at once.
-fn tools_only() -> Lists {
-    Lists {
-        methods: texts(&[Method::Initialize.name(), Method::ToolsList.name(), Method::ToolsCall.name()]),
-        forward_unknown: false,
-        tool_members: Some(texts(&["name", "description", "inputSchema"])),
-        description_always: true,
-        pages: false,
-        ..Lists::default()
-    }
-}
-
-/// A text that is built in.
-fn text(text: &'static str) -> Text {
-    Cow::Borrowed(text)
-}
-
-fn texts(list: &[&'static str]) -> Vec<Text> {
-    list.iter().copied().map(text).collect()
-}
-
-fn versions(eras: &[&'static Era]) -> Vec<Text> {
-    eras.iter().map(|era| text(era.version)).collect()
-}
-
-fn object(json: &'static str) -> Object {
-    Object(text(json))
-}
-
-fn template(json: &'static str) -> Template {
-    Template(text(json))
 }

@@ -16,7 +16,7 @@ pub struct Unfit {
 }
 
 impl Unfit {
-    pub(super) fn new(reason: impl Into<String>) -> Self {
+    pub(crate) fn new(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), mend: None }
     }
 }

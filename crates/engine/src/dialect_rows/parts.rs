@@ -1,0 +1,43 @@
+//! What built-in rows are written with. It must not know a row.
+
+use std::borrow::Cow;
+
+use proto::era::Era;
+use proto::mcp::Method;
+
+use super::cell::{Object, Text};
+use super::row::Lists;
+use super::say::Template;
+
+/// The lists of a system that has tools and nothing else, and lists them all at once.
+pub(super) fn tools_only() -> Lists {
+    Lists {
+        methods: texts(&[Method::Initialize.name(), Method::ToolsList.name(), Method::ToolsCall.name()]),
+        forward_unknown: false,
+        tool_members: Some(texts(&["name", "description", "inputSchema"])),
+        description_always: true,
+        pages: false,
+        ..Lists::default()
+    }
+}
+
+/// A text that is built in.
+pub(super) fn text(text: &'static str) -> Text {
+    Cow::Borrowed(text)
+}
+
+pub(super) fn texts(list: &[&'static str]) -> Vec<Text> {
+    list.iter().copied().map(text).collect()
+}
+
+pub(super) fn versions(eras: &[&'static Era]) -> Vec<Text> {
+    eras.iter().map(|era| text(era.version)).collect()
+}
+
+pub(super) fn object(json: &'static str) -> Object {
+    Object(text(json))
+}
+
+pub(super) fn template(json: &'static str) -> Template {
+    Template(text(json))
+}
