@@ -7,54 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
+use super::goodbye::end;
 use super::roster::{Order, Patience, Roster};
 use super::serve::{Handler, Protocols, connection};
+use super::server_limits::ServerLimits;
 use super::stop::Stop;
-use super::tls::ServerTls;
-
-/// What clients may cost. All of it holds per listener, except the connection cap, which is shared.
-#[derive(Clone, Debug)]
-pub struct ServerLimits {
-    /// From a request's first byte (or, for the first one, from the accept) to the end of its head. Measured in
-    /// ticks of a quarter of it, so it may last up to 1.25 times as long. Also the cap of a TLS handshake.
-    pub header_timeout: Duration,
-    /// Between two requests of a connection.
-    pub idle_timeout: Duration,
-    /// Between two requests of an HTTP/1.1 connection, before it gives up its buffers until the next one.
-    pub rest_after: Duration,
-    /// With an answer to write of which the peer takes nothing.
-    pub write_timeout: Duration,
-    /// After the stop signal, for requests that have begun.
-    pub drain_timeout: Duration,
-    /// Header lines per request.
-    pub max_headers: usize,
-    /// Bytes of a request's head; at least 8 KiB are granted. More is answered with 431.
-    pub max_header_bytes: usize,
-    /// Requests at the same time on one HTTP/2 connection.
-    pub max_streams: u32,
-    /// Speak TLS.
-    pub tls: Option<ServerTls>,
-}
-
-impl Default for ServerLimits {
-    fn default() -> Self {
-        Self {
-            header_timeout: Duration::from_secs(10),
-            idle_timeout: Duration::from_mins(5),
-            rest_after: Duration::from_secs(1),
-            write_timeout: Duration::from_mins(1),
-            drain_timeout: Duration::from_secs(10),
-            max_headers: 100,
-            max_header_bytes: 32 * 1024,
-            max_streams: 128,
-            tls: None,
-        }
-    }
-}
 
 /// How many connections may be open at once, counted over all listeners that hold a clone.
 #[derive(Clone, Debug)]
@@ -256,16 +216,3 @@ const MOST_TURNED_AWAY: usize = 64;
 const TOO_MANY: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\ncontent-length: 57\r\n\
      x-content-type-options: nosniff\r\nretry-after: 1\r\nconnection: close\r\n\r\n\
      Too many open connections; close some or try again later\n";
-
-/// Says why before closing. What the client sent is read off for a moment: closing with unread bytes would reset the
-/// connection and take our answer with it.
-pub(super) async fn end(mut stream: TcpStream, words: &str) {
-    let goodbye = async {
-        stream.write_all(words.as_bytes()).await?;
-        stream.shutdown().await?;
-        let mut rest = [0; 1024];
-        while stream.read(&mut rest).await? > 0 {}
-        io::Result::Ok(())
-    };
-    let _ = timeout(Duration::from_secs(1), goodbye).await;
-}

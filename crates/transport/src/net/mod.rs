@@ -10,6 +10,7 @@
 //! | [`tls`] | TLS to clients: certificate, key, authorities, all exchangeable |
 //! | `handshake` | how many TLS handshakes go on at once |
 //! | `serve` | one accepted connection, from its first byte to its end (HTTP/1.1, HTTP/2, TLS) |
+//! | `server_limits`, `head_limits`, `goodbye` | what clients may cost; the end of a connection that is not served |
 //! | `supervised` | a connection that obeys orders, and rests when nothing happens on it |
 //! | `roster` | all connections of a shard: who is idle, who stalls, who must go |
 //! | `bell` | a connection's waker, and the body of a request |
@@ -24,19 +25,22 @@ mod bell;
 pub mod body;
 pub mod client;
 pub mod collect;
+mod goodbye;
 mod handshake;
+mod head_limits;
 mod io;
 pub mod listen;
 pub mod relay;
 mod roster;
 pub mod runtime;
 mod serve;
+mod server_limits;
 pub mod stop;
 mod supervised;
 pub mod tls;
 mod unread;
 
-pub use accept::{ConnectionCap, ServeError, ServerLimits, serve};
+pub use accept::{ConnectionCap, ServeError, serve};
 pub use bell::Incoming;
 pub use body::{Body, BodyError, BodySender};
 pub use client::{
@@ -48,6 +52,7 @@ pub use listen::{BindError, Listeners};
 pub use relay::{Relay, Rewrite};
 pub use runtime::{RunError, RuntimeKind, Shard, run};
 pub use serve::Handler;
+pub use server_limits::ServerLimits;
 pub use stop::Stop;
 pub use tls::ServerTls;
 

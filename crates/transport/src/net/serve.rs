@@ -21,13 +21,15 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::accept::{ServerLimits, end};
 use super::bell::{Incoming, bell};
 use super::body::{Body, BodyError};
+use super::goodbye::end;
 use super::handshake::Handshakes;
+use super::head_limits::LEAST_HEADER;
 use super::io::Watched;
 use super::roster::{Order, Phase, Place, Progress};
 use super::runtime::message;
+use super::server_limits::ServerLimits;
 use super::supervised::Supervised;
 use super::tls::ServerTls;
 use super::unread::Unread;
@@ -48,9 +50,6 @@ const BUFFER: usize = 128 * 1024;
 
 /// Header lines that hyper takes when it is told nothing.
 const HYPERS_MOST_HEADERS: usize = 100;
-
-/// hyper's smallest buffer; a smaller cap on a head would depend on how its bytes happen to arrive.
-pub(super) const LEAST_HEADER: usize = 8 * 1024;
 
 /// Answers requests.
 ///

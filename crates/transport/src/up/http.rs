@@ -8,7 +8,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use bytes::Bytes;
 use engine::exchange::Mirror;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
-use http::{Method, Response, StatusCode, Uri};
+use http::{Method, Response, StatusCode};
 use http_body::Body as _;
 use proto::codec::headers as names;
 use proto::era::{Era, Lifecycle, ServerHello};
@@ -22,7 +22,8 @@ use super::media::{Media, excerpt, media_type};
 use super::mirrored::own_headers;
 use super::resume::Resume;
 use super::session_gone::says_session_gone;
-use super::{Credential, EventStream, LinkError, Refusal, StreamItem, messages};
+use super::target::HttpTarget;
+use super::{EventStream, LinkError, Refusal, StreamItem, messages};
 use crate::net::client::{Client, Origin, Protocol, ResponseBody, Template};
 use crate::net::collect;
 
@@ -31,35 +32,6 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// What of an answer's head matters here.
 static HEARD: [HeaderName; 3] = [CONTENT_TYPE, WWW_AUTHENTICATE, HeaderName::from_static(names::SESSION_ID)];
-
-/// Caps on what an upstream may send.
-#[derive(Debug, Clone, Copy)]
-pub struct HttpLimits {
-    /// Bytes of one answer.
-    pub result: usize,
-    /// Bytes of one event.
-    pub event: usize,
-    /// How long an introduction may take.
-    pub patience: Duration,
-    /// How long the body of an answer may take, in all or, when it is passed on, without a byte. The caller may have a
-    /// shorter deadline.
-    pub body: Duration,
-    /// JSON of messages.
-    pub frame: FrameLimits,
-}
-
-/// Where an upstream is, and what every request to it carries.
-#[derive(Debug)]
-pub struct HttpTarget {
-    /// Its endpoint.
-    pub uri: Uri,
-    /// The configured headers; values that may be secret are marked so.
-    pub headers: HeaderMap,
-    /// What requests carry as `Authorization`, where `headers` have none.
-    pub credential: Arc<Credential>,
-    /// Its caps.
-    pub limits: HttpLimits,
-}
 
 /// One session with an upstream, or none in eras without sessions.
 #[derive(Debug)]

@@ -38,18 +38,20 @@ mod pipe;
 mod resume;
 mod session_gone;
 mod sse;
+mod target;
 
 pub use credential::{Credential, Refusal};
 pub use error::LinkError;
 pub use events::{EventStream, StreamItem};
 pub use hello::read_hello;
-pub use http::{HttpAnswer, HttpLimits, HttpLink, HttpReply, HttpTarget};
+pub use http::{HttpAnswer, HttpLink, HttpReply};
 pub use long::LongReply;
 pub use messages::messages;
 pub use mux::{MuxCall, MuxFault, MuxRoom, Unasked, UnaskedMessage};
 pub use open_calls::{OpenCall, OpenCalls, Owner};
 pub use pipe::PipeLink;
 pub use sse::SseLink;
+pub use target::{HttpLimits, HttpTarget};
 
 #[cfg(test)]
 mod tests;

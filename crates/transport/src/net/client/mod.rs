@@ -13,6 +13,7 @@
 //! | `link` | one HTTP/1.1 connection |
 //! | [`http1`] | what goes over it, as bytes: requests written, answers read |
 //! | `answer` | an answer's body, which gives its connection back |
+//! | `limits` | what talking to an origin may cost, and in which HTTP |
 //! | `error` | what can go wrong |
 //! | `tls` | whom to trust |
 //! | `public` | which addresses are the public network's |
@@ -21,6 +22,7 @@ mod answer;
 mod connect;
 mod error;
 pub mod http1;
+mod limits;
 mod link;
 mod origin;
 mod public;
@@ -28,7 +30,6 @@ mod tls;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::uri::{Authority, Scheme};
@@ -38,6 +39,7 @@ use tokio::time::{Instant, timeout_at};
 pub use answer::ResponseBody;
 pub use error::{ClientError, WireError};
 pub use http1::Template;
+pub use limits::{ClientLimits, Protocol, Replay};
 pub use public::{Reach, is_public};
 pub use tls::{Trust, TrustError};
 
@@ -45,61 +47,6 @@ use http1::TemplatedRequest;
 
 /// Origins remembered by URL at most; beyond, those without connections are forgotten.
 const MOST_ORIGINS: usize = 256;
-
-/// What talking to one origin may cost, per client (so per shard).
-#[derive(Clone, Copy, Debug)]
-pub struct ClientLimits {
-    /// For name look-up, TCP and TLS together; also for waiting until one of `max_in_use` comes free.
-    pub connect_timeout: Duration,
-    /// How long an unused connection is kept. A peer's `Keep-Alive: timeout=` can only shorten it.
-    pub idle_timeout: Duration,
-    /// Unused connections kept.
-    pub max_idle: usize,
-    /// Requests at the same time, until the last byte of their answers (so event streams count).
-    pub max_in_use: usize,
-    /// Header lines of an answer (HTTP/1.1).
-    pub max_headers: usize,
-    /// Bytes of an answer's head; at least 8 KiB are granted.
-    pub max_header_bytes: usize,
-    /// Which addresses are connected to. A name is looked up first, and refused when any address of it is another one; the
-    /// connection then goes to an address that was looked at.
-    pub reach: Reach,
-}
-
-impl Default for ClientLimits {
-    fn default() -> Self {
-        Self {
-            connect_timeout: Duration::from_secs(10),
-            idle_timeout: Duration::from_mins(1),
-            max_idle: 128,
-            max_in_use: 4096,
-            max_headers: 100,
-            max_header_bytes: 64 * 1024,
-            reach: Reach::All,
-        }
-    }
-}
-
-/// Which HTTP an origin is spoken to in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Protocol {
-    /// HTTP/1.1 in plain text; whichever TLS agrees on (ALPN), HTTP/2 preferred.
-    #[default]
-    Auto,
-    /// HTTP/1.1 only.
-    Http1,
-    /// HTTP/2 only; in plain text by prior knowledge (RFC 9113, 3.3).
-    Http2,
-}
-
-/// Whether a request may be sent a second time when a kept connection turns out to be dead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Replay {
-    /// Only if surely no byte of it went out: for everything that must not happen twice.
-    Unsent,
-    /// Whenever no answer came.
-    Always,
-}
 
 /// An HTTP client with its connections. Clones share them.
 #[derive(Clone)]

@@ -5,9 +5,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use http::header::HOST;
 use http::uri::{Authority, Parts, Scheme};
 use http::{HeaderValue, Request, Response, Uri, Version};
+use http_body_util::Full;
 use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -20,8 +22,7 @@ use super::http1::{HeadLimits, Template, TemplatedRequest};
 use super::link::{Link, Unanswered};
 use super::tls::Trust;
 use super::{ClientLimits, Protocol, Replay};
-use crate::net::body::Body;
-use crate::net::serve::LEAST_HEADER;
+use crate::net::head_limits::LEAST_HEADER;
 
 /// How long before the peer's announced keep-alive time we let go.
 const KEEP_ALIVE_MARGIN: Duration = Duration::from_secs(1);
@@ -63,7 +64,7 @@ struct Idle {
 }
 
 struct Shared {
-    sender: http2::SendRequest<Body>,
+    sender: http2::SendRequest<Full<Bytes>>,
     used: Instant,
 }
 
@@ -71,7 +72,7 @@ struct Shared {
 enum Way {
     Reused(Box<Link>),
     Fresh(Box<Link>),
-    Shared { sender: http2::SendRequest<Body>, fresh: bool },
+    Shared { sender: http2::SendRequest<Full<Bytes>>, fresh: bool },
 }
 
 /// A running request's share of the origin.
@@ -254,8 +255,8 @@ impl Inner {
     }
 
     /// Absolute form: HTTP/2 sends scheme and authority apart.
-    fn for_http2(&self, ask: &TemplatedRequest<'_>) -> Request<Body> {
-        let mut request = Request::new(Body::from(ask.body.clone()));
+    fn for_http2(&self, ask: &TemplatedRequest<'_>) -> Request<Full<Bytes>> {
+        let mut request = Request::new(Full::new(ask.body.clone()));
         *request.method_mut() = ask.template.method.clone();
         *request.version_mut() = Version::HTTP_2;
         let headers = request.headers_mut();

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`paths`] | the `use` lines and the inline paths of one file |
 //! | [`modules`] | a crate's modules; what a path means in one of them |
-//! | [`components`] | strongly connected parts of a graph |
+//! | `components` | strongly connected parts of a graph |
 //!
 //! A re-export is looked through: whoever imports a name imports the file that defines it. `mod` and `pub use` lines are
 //! no imports of their own, and neither are the imports of tests.

@@ -13,8 +13,6 @@ const KNOWN: &[&str] = &[
     "crates/engine/src/config/access/",
     "crates/engine/src/config/access/written.rs",
     "crates/native/src/rest/entry.rs",
-    "crates/transport/src/net/accept.rs",
-    "crates/transport/src/up/events.rs",
 ];
 
 const MEND: &str =
