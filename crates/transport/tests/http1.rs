@@ -64,6 +64,36 @@ fn piece() -> impl Strategy<Value = String> {
     prop_oneof![12 => known.prop_map(str::to_owned), 1 => "[ -~\r\n]{0,12}"]
 }
 
+/// An answer with lines that say where it ends, more than one of them and not always rightly, and a body that may fit one.
+fn ambiguous() -> impl Strategy<Value = String> {
+    let status = select(vec![
+        "HTTP/1.1 200 OK",
+        "HTTP/1.1 200 OK",
+        "HTTP/1.0 200 OK",
+        "HTTP/1.1 204 x",
+        "HTTP/1.1 304 x",
+    ]);
+    let line = select(vec![
+        "Content-Length: 14",
+        "content-length: 3",
+        "content-length: 0",
+        "content-length: 14, 14",
+        "Transfer-Encoding: chunked",
+        "transfer-encoding: gzip",
+        "transfer-encoding: chunked, gzip",
+        "transfer-encoding: gzip, chunked",
+        "transfer-encoding: CHUNKED,chunked",
+        "connection: close",
+        "connection: x, Keep-Alive",
+    ]);
+    let body =
+        select(vec!["", "abc", "3\r\nabc\r\n0\r\n\r\n", "3\r\nabc\r\n0\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"]);
+    (status, vec(line, 0..4), body).prop_map(|(status, lines, body)| {
+        let lines: String = lines.iter().map(|line| format!("{line}\r\n")).collect();
+        format!("{status}\r\n{lines}\r\n{body}")
+    })
+}
+
 /// An answer that is well formed, with the body that it has.
 #[derive(Clone, Debug)]
 struct Good {
@@ -101,7 +131,7 @@ impl Good {
 fn good() -> impl Strategy<Value = Good> {
     let lines = vec(("x-[a-z0-9-]{0,6}", "([!-~]([ -~]{0,10}[!-~])?)?"), 0..5);
     let statuses = select(vec![200_u16, 201, 404, 500, 599]);
-    (0..3_usize, statuses, lines, vec(vec(any::<u8>(), 1..40), 0..5), any::<bool>()).prop_map(
+    (0..3_usize, statuses, lines, vec(vec(any::<u8>(), 1..40), 0..20), any::<bool>()).prop_map(
         |(interim, status, lines, body, is_chunked)| Good { interim, status, lines, body, is_chunked },
     )
 }
@@ -134,7 +164,18 @@ proptest! {
     }
 
     #[test]
-    fn good_answers_are_read_whole(good in good(), sizes in vec(any::<u8>(), 0..6), closes: bool) {
+    fn ambiguous_answers_are_read_in_one_way(mut setting in setting(), stream in ambiguous()) {
+        setting.limits = HeadLimits { lines: 20, bytes: 4096 };
+        answers::check(stream.as_bytes(), &setting);
+    }
+
+    #[test]
+    fn good_answers_are_read_whole(
+        good in good(),
+        sizes in vec(any::<u8>(), 0..6),
+        closes: bool,
+        short: prop::sample::Index,
+    ) {
         let limits = HeadLimits { lines: 20, bytes: 4096 };
         let setting = Setting { method: Method::POST, closes, limits, sizes };
         let stream = good.stream();
@@ -146,11 +187,9 @@ proptest! {
             let line = (name.clone(), value.clone().into_bytes());
             prop_assert!(answer.headers.contains(&line), "{:?}", line);
         }
-        // Every shorter stream is an answer without its end.
-        for end in 0..stream.len() {
-            let answer = answers::read(&stream[..end], &setting);
-            prop_assert!(answer.is_none_or(|answer| answer.end.is_none()), "cut at {}", end);
-        }
+        // A shorter stream is an answer without its end.
+        let short = answers::read(&stream[..short.index(stream.len())], &setting);
+        prop_assert!(short.is_none_or(|answer| answer.end.is_none()));
         // Of what follows, nothing is taken for the next answer.
         let behind = answers::check(&[&stream[..], b"HTTP/1.1 200 OK\r\n\r\n"].concat(), &setting);
         prop_assert_eq!(behind.expect("a head").end, Some((19, false)));
