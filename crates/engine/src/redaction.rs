@@ -4,13 +4,13 @@
 use crate::config::Glob;
 use proto::json::{Elements, MAX_DEPTH, Members, Scanner, Span, quote, unquote};
 
-/// What stands for a secret.
+/// The text that replaces a secret.
 const COVER: &[u8] = b"\"[redacted]\"";
-/// What stands for what cannot be read.
+/// The text that replaces arguments that are not JSON.
 const NO_JSON: &str = "\"[not JSON]\"";
 /// The longest arguments that are written down, in bytes.
 const MAX_KEPT: usize = 8 << 10;
-/// How deep JSON in strings in JSON in strings is looked into; what is deeper is covered.
+/// The depth to which JSON in strings in JSON in strings is looked into; deeper strings are covered.
 const MAX_NESTED: u32 = 3;
 
 /// Names whose values nobody may see. Letters and digits count, upper and lower case are one.

@@ -65,7 +65,7 @@ pub fn hidden(text: &str) {
     assert_eq!(Challenge::read(&format!("Bearer realm={open}, scope=b")), Challenge::default(), "{open}");
 }
 
-/// What is written is read.
+/// Reads back the parts of a challenge that was written.
 pub fn written(realm: &str, url: &str, scope: &str) {
     let wanted =
         Challenge { resource_metadata: Some(url.to_owned()), scopes: scopes(scope), wants_scopes: true };

@@ -1,5 +1,5 @@
-//! What servers and callers write that is judged before it is believed: challenges, URI templates, arguments with secrets
-//! in them, schemas. The property tests of `dragoman-engine` include this folder.
+//! Texts of servers and callers that are judged before they are believed: challenges, URI templates, arguments with
+//! secrets in them, schemas. The property tests of `dragoman-engine` include this folder.
 
 pub mod challenge;
 pub mod counted;

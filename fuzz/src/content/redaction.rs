@@ -8,7 +8,7 @@ use serde_json::Value;
 
 const COVER: &str = "[redacted]";
 
-/// How deep JSON in strings is looked into.
+/// The depth to which JSON in strings is looked into.
 const MAX_NESTED: u32 = 3;
 
 /// The fuzzer's entry: rules on a line, the arguments behind it.

@@ -29,7 +29,7 @@ pub struct Answer {
     pub headers: Vec<(String, Vec<u8>)>,
     /// Its body, or as much of it as came before it broke.
     pub body: Vec<u8>,
-    /// How many bytes of the stream follow the end, and if the connection may serve again; nothing for a broken body.
+    /// The number of bytes of the stream that follow the end, and if the connection may serve again; nothing for a broken body.
     pub end: Option<(usize, bool)>,
 }
 
@@ -53,7 +53,7 @@ pub fn fuzz(input: &[u8]) {
     check(&[head, stream].concat(), &setting);
 }
 
-/// However a stream is cut, the same answer comes out of it, and if any does, a naive reading of the whole finds it too.
+/// Reads the same answer from a stream however it is cut, and compares it with a naive reading of the whole.
 /// Returns the answer.
 pub fn check(stream: &[u8], setting: &Setting) -> Option<Answer> {
     let whole = read(stream, &Setting { sizes: Vec::new(), ..setting.clone() });

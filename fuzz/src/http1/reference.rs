@@ -5,7 +5,7 @@ use http::Method;
 
 use super::answers::{Answer, Setting};
 
-/// How many bytes beside the chunks are left out of one body at most.
+/// The most bytes beside the chunks that are left out of one body.
 const OVERHEAD: usize = 16 * 1024;
 
 struct Head<'a> {

@@ -8,22 +8,22 @@ use serde_json::{Map, Value};
 
 use super::arguments::Argument;
 
-/// How many subschemas may be reached from a schema.
+/// The most subschemas that may be reached from a schema.
 const MAX_PLACES: usize = 10_000;
 
-/// How many subschemas may lie within each other on the way of one value; the library calls itself for each.
+/// The most subschemas that may lie within each other on the way of one value; the library calls itself for each.
 const MAX_DEPTH: u32 = 256;
 
-/// How many elements of an `enum`, names of required members and the like count as one step.
+/// The elements of an `enum`, names of required members and the like that count as one step.
 const WORDS_A_STEP: u64 = 4;
 
-/// How many bytes of a text that a pattern is held against count as one step.
+/// The bytes of a text that a pattern reads in one step.
 const BYTES_A_STEP: u64 = 16;
 
-/// How many bytes of a text that is counted, copied or compared count as one step.
+/// The bytes of a text that are counted, copied or compared in one step.
 const BYTES_A_SCAN: u64 = 256;
 
-/// What a pattern costs that may go back and try again.
+/// The steps of a pattern that may backtrack.
 const TRYING: u64 = 8192;
 
 /// A subschema: which others apply to what.
@@ -37,7 +37,7 @@ struct Place {
     scans: u64,
     /// Steps for each member's name, and for each [`BYTES_A_STEP`] bytes of it.
     a_name: u64,
-    /// Whether all elements of an array are copied, to be compared with each other.
+    /// True when all elements of an array are copied, to be compared with each other.
     copies: bool,
     same: Vec<usize>,
     named: HashMap<String, usize>,
@@ -102,14 +102,14 @@ impl Effort {
     }
 }
 
-/// What a subschema is held against.
+/// A value or a name that a subschema is held against.
 #[derive(Clone, Copy)]
 enum Seen<'a> {
     Value(&'a Argument<'a>),
     Name(&'a str),
 }
 
-/// What is still to be looked at, and the steps that are left for it.
+/// The values still to be looked at, and the steps that are left for them.
 struct Walk<'a> {
     places: &'a [Place],
     left: u64,
@@ -158,8 +158,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// How many steps there are for one value at most below each subschema, with every reference written out, and how deep
-/// they go.
+/// The most steps for one value below each subschema, with every reference written out, and their depth.
 struct Measured<'a> {
     places: &'a [Place],
     done: Vec<Option<(u64, u32)>>,
@@ -302,7 +301,7 @@ fn pointer(reference: &str) -> Option<String> {
     String::from_utf8(bytes).ok().filter(|pointer| pointer.is_empty() || pointer.starts_with('/'))
 }
 
-/// Whether parts of a schema are documents of their own, in which references count from there.
+/// Returns true when parts of a schema are documents of their own, in which references count from there.
 fn has_resources(schema: &Value, is_root: bool) -> bool {
     match schema {
         Value::Object(members) => members.iter().any(|(key, value)| {

@@ -1,5 +1,5 @@
-//! What a server says in `WWW-Authenticate` (RFC 9110, 11.6.1; RFC 6750, 3; RFC 9728, 5.1). It must not know what is done
-//! about it.
+//! Challenges of servers in `WWW-Authenticate` (RFC 9110, 11.6.1; RFC 6750, 3; RFC 9728, 5.1). It must not know what is
+//! done about them.
 
 /// A Bearer challenge, as far as it matters here.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! Where the body of an HTTP/1.1 answer ends, and its bytes without what frames them (RFC 9112, sections 6 and 7). It
-//! must not know sockets.
+//! The end of an HTTP/1.1 answer's body, and its bytes without their framing (RFC 9112, sections 6 and 7). It must not
+//! know sockets.
 
 use bytes::{Buf, Bytes};
 
@@ -23,7 +23,7 @@ pub(super) enum Framing {
 #[derive(Debug, Default)]
 pub(super) struct Chunked {
     place: ChunkPosition,
-    /// What is left of the chunk; while its size is read: as far as it is known.
+    /// The rest of the chunk in bytes; while its size is read, the digits so far.
     left: u64,
     digits: u8,
     overhead: usize,

@@ -134,7 +134,7 @@ impl AnswerContext<'_> {
     }
 }
 
-/// What an answer says of its connection and its framing.
+/// An answer's headers that concern its connection and its framing.
 #[expect(clippy::struct_excessive_bools, reason = "one for each word that may stand in a head")]
 #[derive(Debug, Default)]
 struct ConnectionHeaders {
