@@ -89,7 +89,7 @@ fn ambiguous() -> impl Strategy<Value = String> {
     let body =
         select(vec!["", "abc", "3\r\nabc\r\n0\r\n\r\n", "3\r\nabc\r\n0\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"]);
     (status, vec(line, 0..4), body).prop_map(|(status, lines, body)| {
-        let lines: String = lines.iter().map(|line| format!("{line}\r\n")).collect();
+        let lines: String = lines.iter().flat_map(|line| [*line, "\r\n"]).collect();
         format!("{status}\r\n{lines}\r\n{body}")
     })
 }
