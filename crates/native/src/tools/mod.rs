@@ -33,6 +33,6 @@ pub(crate) use found::Found;
 pub(crate) use offers::{Offers, Prompt, Resource};
 #[cfg(test)]
 pub(crate) use row::Act;
-pub(crate) use row::{Effect, Tool, local, tool};
+pub(crate) use row::{Effect, Tool, local, titled, tool};
 pub use server::ToolServer;
 pub(crate) use server::{Channel, Family};

@@ -11,7 +11,9 @@ use crate::rest::{Shape, Step};
 pub(crate) struct Tool {
     /// Its name.
     pub(crate) name: &'static str,
-    /// What it does, for a person or a model.
+    /// Its title for people, at most 60 characters; empty for none.
+    pub(crate) title: &'static str,
+    /// Its description, for a person or a model.
     pub(crate) about: &'static str,
     /// Its arguments.
     pub(crate) arguments: &'static [Argument],
@@ -56,7 +58,7 @@ pub(crate) const fn local(
     arguments: &'static [Argument],
     run: fn(&Values) -> Result<String, Trouble>,
 ) -> Tool {
-    Tool { name, about, arguments, act: Act::Local(run), effect: None, phase: "" }
+    Tool { name, title: "", about, arguments, act: Act::Local(run), effect: None, phase: "" }
 }
 
 /// A tool that sends requests.
@@ -67,7 +69,21 @@ pub(crate) const fn tool(
     steps: &'static [Step],
     shape: Shape,
 ) -> Tool {
-    Tool { name, about, arguments, act: Act::Rest(steps, shape), effect: None, phase: "" }
+    Tool { name, title: "", about, arguments, act: Act::Rest(steps, shape), effect: None, phase: "" }
+}
+
+/// A tool with a title that sends requests.
+pub(crate) const fn titled(
+    name: &'static str,
+    title: &'static str,
+    about: &'static str,
+    arguments: &'static [Argument],
+    steps: &'static [Step],
+    shape: Shape,
+) -> Tool {
+    let mut tool = tool(name, about, arguments, steps, shape);
+    tool.title = title;
+    tool
 }
 
 impl Tool {

@@ -22,6 +22,9 @@ pub(super) fn described(
         "inputSchema": schema(&arguments, unknown),
         "annotations": annotations(tool.does()),
     });
+    if !tool.title.is_empty() {
+        described["title"] = Value::from(tool.title);
+    }
     if let Some(output) = output {
         described["outputSchema"] = output;
     }

@@ -1,6 +1,7 @@
-//! The tools for BuddyPress (`buddypress/v1`; `v2` since its version 15). Arguments go on as they are. `rows` has the tools.
+//! The tools for BuddyPress (`buddypress/v1`; `v2` since its version 15). Arguments go on as they are. `rows` and `talk` have the tools.
 
 mod rows;
+mod talk;
 
 use std::sync::Arc;
 
@@ -75,7 +76,7 @@ pub fn server(
     };
     let channel =
         if settings.failures_as_results.unwrap_or(true) { Channel::Results } else { Channel::Errors };
-    let mut tools: Vec<&Tool> = [rows::COMMUNITY, rows::PROFILES, rows::TALK].into_iter().flatten().collect();
+    let mut tools: Vec<&Tool> = [rows::COMMUNITY, rows::PROFILES, talk::TALK].into_iter().flatten().collect();
     if discovers {
         tools.extend(discover::tools(settings));
     }

@@ -51,6 +51,39 @@ fn there_are_all_of_them_under_names_of_their_own() {
     assert_eq!(names.len(), tools().len());
 }
 
+/// The sets of tools that no preset serves, and so none of whose texts is fixed.
+fn is_outside_presets(tool: &Tool) -> bool {
+    tool.phase == "extended" || tool.name.starts_with("buddypress_")
+}
+
+#[test]
+fn tools_outside_presets_have_titles_and_descriptions_that_are_sentences() {
+    for server in servers() {
+        let mut titles = HashSet::new();
+        for tool in server.rows().iter().filter(|tool| is_outside_presets(tool)) {
+            assert!((1..=60).contains(&tool.title.chars().count()), "{}: {:?}", tool.name, tool.title);
+            assert!(
+                titles.insert(tool.title),
+                "{}: {:?} is another tool's title, too",
+                tool.name,
+                tool.title
+            );
+            let texts = [tool.about].into_iter().chain(tool.arguments.iter().map(|argument| argument.about));
+            for text in texts {
+                assert!(text.ends_with('.'), "{}: {text}", tool.name);
+                let asks = ["Whether", "What", "Who", "How"].iter().any(|word| text.starts_with(word));
+                assert!(!asks, "{}: {text}", tool.name);
+            }
+            assert!(
+                tool.about.starts_with(|letter: char| letter.is_uppercase()),
+                "{}: {}",
+                tool.name,
+                tool.about
+            );
+        }
+    }
+}
+
 #[test]
 fn steps_use_values_that_are_there() {
     for tool in tools() {

@@ -1,61 +1,58 @@
 //! Changing media.
 
+use super::arguments::{AUTHOR, COMMENTS, DATE, DATE_GMT, IMAGE, META, PINGS, SLUG, TEMPLATE, id};
 use super::{PHASE, rows};
 use crate::rest::Shape;
 use crate::rest::{Encoding, FileFrom, Step, post};
-use crate::tools::{Argument, Tool, flag, html, number, objects, raw, text, tool};
-use crate::wordpress::arguments::{AUTHOR, COMMENTS, DATE, DATE_GMT, IMAGE, META, PINGS, SLUG, TEMPLATE, id};
+use crate::tools::{Argument, Tool, flag, html, number, objects, raw, text, titled};
 
-const ID: Argument = id("The item's number.");
-const TITLE: Argument = text("title", "The title.");
-const ALTERNATIVE: Argument = text("alt_text", "What the image shows, for those who do not see it.");
-const CAPTION: Argument = html("caption", "The caption.");
-const ABOUT: Argument = html("description", "The description.");
-const POST: Argument = crate::tools::int("post", "The number of the post that it belongs to.").least(0);
+const ID: Argument = id("ID of the media item.");
+const TITLE: Argument = text("title", "Title.");
+const ALTERNATIVE: Argument = text("alt_text", "Alternative text of the image.");
+const CAPTION: Argument = html("caption", "Caption.");
+const ABOUT: Argument = html("description", "Description.");
+const POST: Argument =
+    crate::tools::int("post", "ID of the post that the media item is attached to.").least(0);
 const SAVED: Shape = Shape::One(
     "id title.rendered link source_url media_type mime_type alt_text caption.rendered description.rendered post",
 );
 
 pub(super) const TOOLS: &[Tool] = rows! {
-    "wp_update_media_item", "Changes what is said of an item of the media; what is left out stays.",
+    "wp_update_media_item", "Update a media item", "Updates the details of a media item and returns it. Omitted fields keep their values.",
         [ID, TITLE, ALTERNATIVE, CAPTION, ABOUT, POST, SLUG, AUTHOR, DATE, DATE_GMT, COMMENTS, PINGS, IMAGE, TEMPLATE,
          META,
-         text("status", "Who sees it: as far as its post is seen, or those alone who see what is private.")
+         text("status", "Status: publish follows the visibility of the attached post; private restricts access to users who can read private content.")
              .among(&["publish", "private"])];
         edit "/wp/v2/media/{id}" => SAVED;
-    "wp_delete_media_item", "Removes an item of the media and its files for good: there is no bin for them.", [ID];
+    "wp_delete_media_item", "Delete a media item", "Permanently deletes a media item and its files. Media items have no trash.", [ID];
         purge "/wp/v2/media/{id}" => Shape::Whole;
-    "wp_create_edited_image", "Makes a turned or cut copy of an image.",
-        [ID, text("src", "The address of the image's file (`source_url`).").required(),
-         crate::tools::int("rotation", "Degrees by which it is turned clockwise.").least(1).most(359),
-         number("x", "Where the part begins that is kept: per cent from the left."),
-         number("y", "Where the part begins that is kept: per cent from the top."),
-         number("width", "How wide that part is, in per cent."), number("height", "How high that part is, in per cent."),
-         objects("modifiers", "Several changes one after the other, each {type: rotate or crop, args}.")
+    "wp_create_edited_image", "Create an edited image", "Creates a rotated or cropped copy of an image and returns the new media item.",
+        [ID, text("src", "URL of the image file (`source_url`).").required(),
+         crate::tools::int("rotation", "Clockwise rotation in degrees.").least(1).most(359),
+         number("x", "Left edge of the crop, as a percentage of the image width."),
+         number("y", "Top edge of the crop, as a percentage of the image height."),
+         number("width", "Width of the crop, as a percentage of the image width."), number("height", "Height of the crop, as a percentage of the image height."),
+         objects("modifiers", "Edits to apply in order, each {type, args}; the type is rotate or crop.")
              .having(&["type", "args"]),
          TITLE, ALTERNATIVE, CAPTION, ABOUT, POST];
         post "/wp/v2/media/{id}/edit" => SAVED;
-    "wp_update_image_sizes", "Makes the smaller sizes of an image that are missing.",
-        [ID, text("action", "What is done.").or_text("create-image-subsizes").among(&["create-image-subsizes"])];
+    "wp_update_image_sizes", "Create missing image sizes", "Creates the missing smaller sizes of an image and returns the media item.",
+        [ID, text("action", "Action to perform.").or_text("create-image-subsizes").among(&["create-image-subsizes"])];
         edit "/wp/v2/media/{id}/post-process" => SAVED;
-    "wp_finalize_media_item",
-        "Ends the putting up of an image whose smaller sizes came one by one (WordPress 7.1 and newer, where it is on).",
-        [ID, objects("sub_sizes", "What wp_upload_image_size answered for each: image_size, width, height, file, \
-                                   mime_type, filesize.")];
+    "wp_finalize_media_item", "Finalize an image upload", "Finishes an image upload after its smaller sizes were uploaded, and returns the media item. Requires WordPress 7.1 or newer with client-side media processing.",
+        [ID, objects("sub_sizes", "Results of wp_upload_image_size, one for each size: {image_size, width, height, file, mime_type, filesize}.")];
         edit "/wp/v2/media/{id}/finalize" => SAVED;
 };
 
 /// Smaller sizes of images that are made elsewhere than at the site.
-pub(super) const SIZES: &[Tool] = &[tool(
-    "wp_upload_image_size",
-    "Puts up a smaller size of an image (WordPress 7.1 and newer, where it is on); wp_finalize_media_item ends it.",
+pub(super) const SIZES: &[Tool] = &[titled("wp_upload_image_size", "Upload an image size", "Uploads a smaller size of an image and returns its details for wp_finalize_media_item. Requires WordPress 7.1 or newer with client-side media processing.",
     &[
         ID,
-        text("image_size", "The size's name, such as thumbnail or medium.").required(),
-        raw("base64", "The content in base64, or as a data URL.").required().kept(),
-        text("fileName", "The file's name, such as fish-300x200.jpg.").required().kept(),
-        text("mimeType", "Its media type, such as image/jpeg.").required().kept(),
-        flag("convert_format", "Whether the site may keep it in another format."),
+        text("image_size", "Name of the image size, such as thumbnail or medium.").required(),
+        raw("base64", "Content in base64, or as a data URL.").required().kept(),
+        text("fileName", "File name, such as fish-300x200.jpg.").required().kept(),
+        text("mimeType", "Media type, such as image/jpeg.").required().kept(),
+        flag("convert_format", "Allow the site to convert the image to another format."),
     ],
     &[
         Step::File(FileFrom::Base64 { data: "base64", name: "fileName", mime: "mimeType" }),

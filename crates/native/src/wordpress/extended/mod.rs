@@ -2,6 +2,7 @@
 //!
 //! | file | is for |
 //! |---|---|
+//! | `arguments` | arguments that many of these tools have |
 //! | `content` | posts, pages, things of any type; their revisions and autosaves |
 //! | `terms` | terms of any taxonomy; types, taxonomies, statuses; comments |
 //! | `media` | changing media |
@@ -10,6 +11,7 @@
 //! | `design` | blocks, patterns, templates, styles, fonts, icons |
 //! | `menus` | menus, navigation, widgets |
 
+mod arguments;
 mod content;
 mod design;
 mod media;

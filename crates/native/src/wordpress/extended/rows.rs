@@ -3,12 +3,14 @@
 /// The name of the set.
 pub(in crate::wordpress) const PHASE: &str = "extended";
 
-/// Tools as lines: a name, what it does, its arguments; then the request, the route of content whose markup it keeps, and what of
-/// the answer is shown.
+/// Tools as lines: a name, a title, a description, arguments; then the request, the route of content whose markup it keeps, and
+/// the part of the answer that is shown.
 macro_rules! rows {
-    ($($name:expr, $about:literal, $arguments:expr; $verb:ident $route:expr $(, keeps $kept:expr)? => $shape:expr;)*) => {
-        &[$($crate::tools::tool(
+    ($($name:expr, $title:expr, $about:expr, $arguments:expr;
+       $verb:ident $route:expr $(, keeps $kept:expr)? => $shape:expr;)*) => {
+        &[$($crate::tools::titled(
             $name,
+            $title,
             $about,
             &$arguments,
             &[$($crate::wordpress::markup::keeps_markup("index", $kept),)? $crate::rest::$verb("index", $route).step()],
@@ -19,22 +21,28 @@ macro_rules! rows {
 }
 pub(super) use rows;
 
-/// Earlier versions of things of a type, and what was saved while they were written.
+/// Revisions and autosaves of items of a type.
 macro_rules! versions {
     ($one:literal, $route:literal, $id:expr, $place:literal, $post:expr) => {
         $crate::wordpress::extended::rows! {
-            concat!("wp_get_", $one, "_revisions"), "Lists earlier versions.",
+            concat!("wp_get_", $one, "_revisions"), concat!("List ", $one, " revisions"),
+                concat!("Returns a page of revisions of a ", $one, "."),
                 [$id, PER_PAGE, PAGE, SEARCH, INCLUDE, EXCLUDE, OFFSET, ORDER, VERSIONS_BY, CONTEXT];
                 get concat!($route, "/", $place, "/revisions") => VERSIONS;
-            concat!("wp_get_", $one, "_revision"), "An earlier version with its content.", [$id, VERSION, CONTEXT];
+            concat!("wp_get_", $one, "_revision"), concat!("Get a ", $one, " revision"),
+                concat!("Returns one revision of a ", $one, " with its content."), [$id, VERSION, CONTEXT];
                 content concat!($route, "/", $place, "/revisions/{version}") => VERSION_SHOWN;
-            concat!("wp_delete_", $one, "_revision"), "Removes an earlier version for good.", [$id, VERSION];
+            concat!("wp_delete_", $one, "_revision"), concat!("Delete a ", $one, " revision"),
+                concat!("Permanently deletes one revision of a ", $one, "."), [$id, VERSION];
                 purge concat!($route, "/", $place, "/revisions/{version}") => Shape::Whole;
-            concat!("wp_get_", $one, "_autosaves"), "Lists what was saved while it was written.", [$id, CONTEXT];
+            concat!("wp_get_", $one, "_autosaves"), concat!("List ", $one, " autosaves"),
+                concat!("Returns the autosaves of a ", $one, "."), [$id, CONTEXT];
                 get concat!($route, "/", $place, "/autosaves") => VERSIONS;
-            concat!("wp_get_", $one, "_autosave"), "What was saved while it was written.", [$id, VERSION, CONTEXT];
+            concat!("wp_get_", $one, "_autosave"), concat!("Get a ", $one, " autosave"),
+                concat!("Returns one autosave of a ", $one, " with its content."), [$id, VERSION, CONTEXT];
                 content concat!($route, "/", $place, "/autosaves/{version}") => VERSION_SHOWN;
-            concat!("wp_create_", $one, "_autosave"), "Saves a version without putting it in force.", $post;
+            concat!("wp_create_", $one, "_autosave"), concat!("Autosave a ", $one),
+                concat!("Saves an autosave of a ", $one, " without publishing it, and returns the autosave."), $post;
                 post concat!($route, "/", $place, "/autosaves"), keeps concat!($route, "/", $place) => VERSION_SHOWN;
         }
     };

@@ -2,101 +2,103 @@
 
 use super::{EXTENDED, PAGE, PER_PAGE, rows};
 use crate::rest::{Bind, Missing, Shape, get, put, value};
-use crate::tools::{Argument, Form, Tool, flag, html, int, integers, object, objects, text, tool};
+use crate::tools::{Argument, Form, Tool, flag, html, int, integers, object, objects, text, titled};
 
 const TOPIC_OF: Argument =
-    text("item_type", "Where it is used: activity, or groups for one of a single group.").required();
-const TOPIC_IN: Argument = int("item_id", "The group's number, where it is one of a group.");
+    text("item_type", "Scope of the topic: activity for all activities, groups for a single group.")
+        .required();
+const TOPIC_IN: Argument = int("item_id", "ID of the group, for topics of a single group.");
 
 pub(super) const TOOLS: &[Tool] = rows! {
-    "buddyboss_get_activity_details", "How lists of activity can be narrowed down.", [];
+    "buddyboss_get_activity_details", "Get activity list filters", "Returns the tabs and filters available for lists of activities.", [];
         get "/activity/details";
-    "buddyboss_get_activity_link_preview", "What a page on the web says of itself, for an activity.",
-        [text("url", "The page's address.").required()];
+    "buddyboss_get_activity_link_preview", "Preview a link for an activity", "Returns the title, description and images of a web page, for use in an activity.",
+        [text("url", "URL of the web page.").required()];
         get "/activity/link-preview";
-    "buddyboss_update_activity_pin", "Pins an activity on top, or no longer.",
-        [int("id", "Its number.").required(), flag("remove_pin", "Whether the pin is taken off.")];
+    "buddyboss_update_activity_pin", "Pin or unpin an activity", "Pins an activity to the top of the feed or unpins it, and returns the activity.",
+        [int("id", "ID of the item.").required(), flag("remove_pin", "Unpin the activity instead of pinning it.")];
         put "/activity/{id}/pin";
-    "buddyboss_update_activity_comments", "Closes an activity to comments, or opens it again.",
-        [int("id", "Its number.").required(), flag("turn_on_comments", "Whether comments are allowed again.")];
+    "buddyboss_update_activity_comments", "Close or open activity comments", "Closes an activity to comments or opens it again, and returns the activity.",
+        [int("id", "ID of the item.").required(), flag("turn_on_comments", "Open the activity to comments (true) or close it (false).")];
         put "/activity/{id}/close-comments";
-    "buddyboss_update_activity_notification", "Mutes the notifications about an activity, or no longer.",
-        [int("id", "Its number.").required(), text("action", "What is done.").among(&["mute", "unmute"]).required()];
+    "buddyboss_update_activity_notification", "Mute or unmute an activity", "Mutes or unmutes the caller's notifications about an activity, and returns the activity.",
+        [int("id", "ID of the item.").required(), text("action", "Action to perform.").among(&["mute", "unmute"]).required()];
         put "/activity/{id}/notification";
-    "buddyboss_list_activity_comments", "Lists the comments on an activity.",
-        [int("id", "Its number.").required(),
-         text("display_comments", "How comments come along.").among(&["stream", "threaded"])];
+    "buddyboss_list_activity_comments", "List activity comments", "Returns the comments on an activity.",
+        [int("id", "ID of the item.").required(),
+         text("display_comments", "Form in which comments are included.").among(&["stream", "threaded"])];
         get "/activity/{id}/comment";
-    "buddyboss_create_activity_comment", "Comments on an activity.",
-        [int("id", "Its number.").required(),
-         text("display_comments", "How comments come along.").among(&["stream", "threaded"]),
-         html("content", "What it says.").required(),
-         int("parent_id", "The number of the one that it belongs to or answers."),
-         integers("bp_media_ids", "The numbers of uploaded photos."),
-         object("media_gif", "A moving picture: {url, mp4}.").having(&["url", "mp4"]),
-         integers("bp_videos", "The numbers of uploaded videos."),
-         integers("bp_documents", "The numbers of uploaded documents.")];
+    "buddyboss_create_activity_comment", "Comment on an activity", "Creates a comment on an activity and returns the comment.",
+        [int("id", "ID of the item.").required(),
+         text("display_comments", "Form in which comments are included.").among(&["stream", "threaded"]),
+         html("content", "Content.").required(),
+         int("parent_id", "ID of the parent comment."),
+         integers("bp_media_ids", "IDs of uploaded photos to attach."),
+         object("media_gif", "GIF to attach: {url, mp4}.").having(&["url", "mp4"]),
+         integers("bp_videos", "IDs of uploaded videos to attach."),
+         integers("bp_documents", "IDs of uploaded documents to attach.")];
         post "/activity/{id}/comment";
-    "buddyboss_get_activity_comment", "One comment on an activity.",
-        [int("id", "Its number.").required(), int("comment_id", "The comment's number.").required()];
+    "buddyboss_get_activity_comment", "Get an activity comment", "Returns one comment on an activity.",
+        [int("id", "ID of the item.").required(), int("comment_id", "ID of the comment.").required()];
         get "/activity/{id}/comment/{comment_id}";
-    "buddyboss_delete_activity_comment", "Removes a comment on an activity.",
-        [int("id", "Its number.").required(), int("comment_id", "The comment's number.").required()];
+    "buddyboss_delete_activity_comment", "Delete an activity comment", "Deletes a comment on an activity and returns the result.",
+        [int("id", "ID of the item.").required(), int("comment_id", "ID of the comment.").required()];
         delete "/activity/{id}/comment/{comment_id}";
-    "buddyboss_list_member_reactions", "Lists who has reacted to what.",
-        [PAGE, PER_PAGE, int("reaction_id", "The reaction's number."),
-         text("item_type", "Only those on this.").among(&["activity", "activity_comment"]),
-         int("item_id", "The number of what it is about."), int("user_id", "The number of the member."),
-         text("order", "Rising or falling.").among(&["asc", "desc"]),
-         text("order_by", "What the list is ordered by.").among(&["id", "date_created"])];
+    "buddyboss_list_member_reactions", "List reactions of members", "Returns a page of the reactions of members to activities and comments.",
+        [PAGE, PER_PAGE, int("reaction_id", "ID of the reaction."),
+         text("item_type", "Return only reactions to this type of item.").among(&["activity", "activity_comment"]),
+         int("item_id", "ID of the item concerned, such as an activity, forum, topic or group."), int("user_id", "ID of the member."),
+         text("order", "Sort order.").among(&["asc", "desc"]),
+         text("order_by", "Field to sort by.").among(&["id", "date_created"])];
         get "/user-reactions";
-    "buddyboss_create_member_reaction", "Reacts to something.",
-        [int("reaction_id", "The reaction's number.").required(),
-         text("item_type", "What it is about.").among(&["activity", "activity_comment"]).required(),
-         int("item_id", "The number of what it is about.").required(),
-         int("user_id", "The number of the member; the caller when left out.")];
+    "buddyboss_create_member_reaction", "Add a reaction", "Adds a member's reaction to an activity or comment and returns the reaction.",
+        [int("reaction_id", "ID of the reaction.").required(),
+         text("item_type", "Type of the item.").among(&["activity", "activity_comment"]).required(),
+         int("item_id", "ID of the item concerned, such as an activity, forum, topic or group.").required(),
+         int("user_id", "ID of the member. Default: the caller.")];
         post "/user-reactions" as "user_id";
-    "buddyboss_get_member_reaction", "One member's reaction.", [int("id", "Its number.").required()];
+    "buddyboss_get_member_reaction", "Get a reaction of a member", "Returns one reaction of a member.", [int("id", "ID of the item.").required()];
         get "/user-reactions/{id}";
-    "buddyboss_delete_member_reaction", "Takes a reaction back.", [int("id", "Its number.").required()];
+    "buddyboss_delete_member_reaction", "Remove a reaction", "Removes a member's reaction and returns the result.", [int("id", "ID of the item.").required()];
         delete "/user-reactions/{id}";
-    "buddyboss_list_reactions", "Lists the reactions that there are.", [];
+    "buddyboss_list_reactions", "List available reactions", "Returns the reactions that members can choose from.", [];
         get "/reactions";
-    "buddyboss_list_activity_topics", "Lists the topics that activity can be about.",
+    "buddyboss_list_activity_topics", "List activity topics", "Returns the topics available for activities.",
         [PER_PAGE, PAGE,
-         text("orderby", "What the list is ordered by.")
+         text("orderby", "Field to sort by.")
              .among(&["id", "name", "date_created", "menu_order", "date_updated"]),
-         text("order", "Rising or falling.").among(&["ASC", "DESC"]),
-         int("item_id", "The number of what it is about."), text("item_type", "What it is about.")];
+         text("order", "Sort order.").among(&["ASC", "DESC"]),
+         int("item_id", "ID of the item concerned, such as an activity, forum, topic or group."), text("item_type", "Type of the item.")];
         get "/bb-topics";
-    "buddyboss_create_activity_topic", "Adds a topic that activity can be about.",
-        [text("title", "The title.").required(), TOPIC_OF, TOPIC_IN,
-         text("permission_type", "Who may use it, such as anyone or mods_admins.").required()];
+    "buddyboss_create_activity_topic", "Create an activity topic", "Creates a topic for activities and returns it.",
+        [text("title", "Title.").required(), TOPIC_OF, TOPIC_IN,
+         text("permission_type", "Permission to use the topic, such as anyone or mods_admins.").required()];
         post "/bb-topics";
-    "buddyboss_get_activity_topic", "One topic that activity can be about.", [int("id", "Its number.").required()];
+    "buddyboss_get_activity_topic", "Get an activity topic", "Returns one topic for activities.", [int("id", "ID of the item.").required()];
         get "/bb-topics/{id}";
-    "buddyboss_update_activity_topic", "Changes a topic that activity can be about.",
-        [int("id", "Its number.").required(), text("title", "The title.").required(), TOPIC_OF, TOPIC_IN,
-         text("permission_type", "Who may use it, such as anyone or mods_admins.")];
+    "buddyboss_update_activity_topic", "Update an activity topic", "Updates a topic for activities and returns it.",
+        [int("id", "ID of the item.").required(), text("title", "Title.").required(), TOPIC_OF, TOPIC_IN,
+         text("permission_type", "Permission to use the topic, such as anyone or mods_admins.")];
         put "/bb-topics/{id}";
-    "buddyboss_delete_activity_topic", "Removes a topic that activity can be about.",
-        [int("id", "Its number.").required(), TOPIC_OF, TOPIC_IN];
+    "buddyboss_delete_activity_topic", "Delete an activity topic", "Deletes a topic for activities and returns the result.",
+        [int("id", "ID of the item.").required(), TOPIC_OF, TOPIC_IN];
         delete "/bb-topics/{id}";
-    "buddyboss_update_activity_topic_order", "Orders the topics that activity can be about.",
+    "buddyboss_update_activity_topic_order", "Reorder activity topics", "Changes the order of the topics for activities and returns the result.",
         [TOPIC_OF, TOPIC_IN,
-         objects("topics", "Each {topic_id, menu_order}, the topic's number as a text.")
+         objects("topics", "Topics in their new order, each {topic_id, menu_order}; topic_id is a string.")
              .having(&["topic_id", "menu_order"]).required()];
         put "/bb-topics/order";
 };
 
-pub(super) const COMMENTS: &[Tool] = &[tool(
+pub(super) const COMMENTS: &[Tool] = &[titled(
     "buddyboss_update_activity_comment",
-    "Changes a comment on an activity.",
+    "Update an activity comment",
+    "Updates a comment on an activity and returns the comment.",
     &[
-        int("comment_id", "The comment's number.").required(),
-        int("id", "The activity's number.").required(),
-        html("content", "What it says.").required(),
-        text("display_comments", "How comments come along.").among(&["stream", "threaded"]),
+        int("comment_id", "ID of the comment.").required(),
+        int("id", "ID of the activity.").required(),
+        html("content", "Content.").required(),
+        text("display_comments", "Form in which comments are included.").among(&["stream", "threaded"]),
     ],
     // The route takes a comment that does not say what it answers for one on the activity itself.
     &[

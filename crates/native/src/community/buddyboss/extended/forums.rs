@@ -4,93 +4,93 @@ use super::{PAGE, PER_PAGE, SEARCH, rows};
 use crate::tools::{Effect, Tool, flag, html, int, integers, object, text};
 
 pub(super) const TOOLS: &[Tool] = rows! {
-    "buddyboss_get_forum_link_preview", "What a page on the web says of itself, for a forum.",
-        [text("url", "The page's address.").required()];
+    "buddyboss_get_forum_link_preview", "Preview a link for a forum", "Returns the title, description and images of a web page, for use in a forum.",
+        [text("url", "URL of the web page.").required()];
         get "/forums/link-preview";
-    "buddyboss_list_topics", "Lists topics of forums.",
+    "buddyboss_list_topics", "List forum topics", "Returns a page of forum topics.",
         [PAGE, PER_PAGE, SEARCH,
-         text("author", "Only those by the member with this number."),
-         integers("author_exclude", "Those by the members with these numbers are left out."),
-         integers("exclude", "Those with these numbers are left out."),
-         integers("include", "Only those with these numbers."),
-         int("offset", "How many are skipped before the first."),
-         text("order", "Rising or falling.").among(&["asc", "desc"]),
-         text("orderby", "What the list is ordered by.")
+         text("author", "Return only topics by the member with this ID."),
+         integers("author_exclude", "Exclude topics by the members with these IDs."),
+         integers("exclude", "Exclude items with these IDs."),
+         integers("include", "Return only items with these IDs."),
+         int("offset", "Number of items to skip."),
+         text("order", "Sort order.").among(&["asc", "desc"]),
+         text("orderby", "Field to sort by.")
              .among(&["meta_value", "date", "ID", "author", "title", "modified", "parent", "rand", "popular",
                  "activity", "include"]),
-         text("status", "The status.").among(&["publish", "private", "hidden"]),
-         int("parent", "Only those of the forum with this number."),
-         flag("subscriptions", "Only those that the caller follows."),
-         flag("favorites", "Whether favourites come along."), text("tag", "Only those with this tag.")];
+         text("status", "Status.").among(&["publish", "private", "hidden"]),
+         int("parent", "Return only topics of the forum with this ID."),
+         flag("subscriptions", "Return only topics to which the caller is subscribed."),
+         flag("favorites", "Include favorites."), text("tag", "Return only topics with this tag.")];
         get "/topics";
-    "buddyboss_update_topic", "Changes a topic.",
-        [int("id", "Its number.").required(),
-         text("status", "The status.").among(&["publish", "closed", "spam", "trash", "pending"]),
-         int("parent", "The number of the forum.").required(),
-         text("sticky", "Whether it stays on top.").among(&["stick", "super", "unstick"]),
-         text("title", "The title.").required(), html("content", "What it says."),
-         html("short_content", "What it says, in short."), int("group", "The number of the group."),
-         text("topic_tags", "Tags, with commas."), integers("bbp_media", "The numbers of uploaded photos."),
-         object("bbp_media_gif", "A moving picture: {url, mp4}.").having(&["url", "mp4"]),
-         integers("bbp_documents", "The numbers of uploaded documents."),
-         text("reason_editing", "Why it was changed."), flag("log", "Whether the change is noted in public.")];
+    "buddyboss_update_topic", "Update a forum topic", "Updates a forum topic and returns it.",
+        [int("id", "ID of the item.").required(),
+         text("status", "Status.").among(&["publish", "closed", "spam", "trash", "pending"]),
+         int("parent", "ID of the forum.").required(),
+         text("sticky", "Stickiness: in its forum (stick), in all forums (super) or none (unstick).").among(&["stick", "super", "unstick"]),
+         text("title", "Title.").required(), html("content", "Content."),
+         html("short_content", "Excerpt of the content."), int("group", "ID of the group."),
+         text("topic_tags", "Comma-separated tags."), integers("bbp_media", "IDs of uploaded photos to attach."),
+         object("bbp_media_gif", "GIF to attach: {url, mp4}.").having(&["url", "mp4"]),
+         integers("bbp_documents", "IDs of uploaded documents to attach."),
+         text("reason_editing", "Reason for the edit."), flag("log", "Record the edit in the public edit log.")];
         put "/topics/{id}";
-    "buddyboss_delete_topic", "Removes a topic with its replies.", [int("id", "Its number.").required()];
+    "buddyboss_delete_topic", "Delete a forum topic", "Deletes a forum topic and its replies, and returns the result.", [int("id", "ID of the item.").required()];
         delete "/topics/{id}";
-    "buddyboss_update_topic_by_merging", "Puts a topic into another.",
-        [int("id", "Its number.").required(),
-         int("destination_id", "The number of the topic that remains.").required(),
-         flag("subscribers", "Whether those who follow it come along."),
-         flag("favorites", "Whether favourites come along."), flag("tags", "Whether tags come along.")];
+    "buddyboss_update_topic_by_merging", "Merge forum topics", "Merges a forum topic into another and returns the remaining topic.",
+        [int("id", "ID of the item.").required(),
+         int("destination_id", "ID of the destination topic.").required(),
+         flag("subscribers", "Move the subscribers of the topic."),
+         flag("favorites", "Include favorites."), flag("tags", "Include tags.")];
         edit "/topics/merge/{id}";
-    "buddyboss_update_topic_by_splitting", "Takes replies out of a topic, into one of their own.",
-        [int("id", "Its number.").required(),
-         int("reply_id", "The number of the first reply that goes.").required(),
-         text("split_option", "Whether replies become a new topic or join one.")
+    "buddyboss_update_topic_by_splitting", "Split a forum topic", "Moves a reply and all later ones from a forum topic into a new or existing topic, and returns the result.",
+        [int("id", "ID of the item.").required(),
+         int("reply_id", "ID of the first reply to move.").required(),
+         text("split_option", "Destination: a new topic (reply), or an existing one (existing).")
              .among(&["reply", "existing"]).required(),
-         text("new_destination_title", "The title of the new topic."),
-         int("destination_id", "The number of the topic that remains."),
-         flag("subscribers", "Whether those who follow it come along."),
-         flag("favorites", "Whether favourites come along."), flag("tags", "Whether tags come along.")];
+         text("new_destination_title", "Title of the new topic."),
+         int("destination_id", "ID of the destination topic."),
+         flag("subscribers", "Move the subscribers of the topic."),
+         flag("favorites", "Include favorites."), flag("tags", "Include tags.")];
         edit "/topics/split/{id}";
-    "buddyboss_update_topic_state", "Closes, sticks, marks or trashes a topic, or makes it a favourite; or the opposite.",
-        [int("id", "Its number.").required(),
-         text("action", "What is done.")
+    "buddyboss_update_topic_state", "Change the state of a forum topic", "Sets or clears a state of a forum topic: favorite, subscribed, closed, sticky, spam or trashed. Returns the result.",
+        [int("id", "ID of the item.").required(),
+         text("action", "Action to perform.")
              .among(&["favorite", "subscribe", "close", "sticky", "super_sticky", "spam", "trash"]).required(),
-         flag("value", "Whether it is done or taken back.")];
+         flag("value", "Perform the action (true) or undo it (false).")];
         edit "/topics/action/{id}";
-    "buddyboss_list_topic_destinations", "Lists topics into which one can be put.",
-        [int("id", "Its number.").required(), PAGE, PER_PAGE];
+    "buddyboss_list_topic_destinations", "List merge destinations of a topic", "Returns the forum topics into which a topic can be merged.",
+        [int("id", "ID of the item.").required(), PAGE, PER_PAGE];
         get "/topics/dropdown/{id}";
-    "buddyboss_get_reply", "One reply.", [int("id", "Its number.").required()];
+    "buddyboss_get_reply", "Get a forum reply", "Returns one reply to a forum topic.", [int("id", "ID of the item.").required()];
         get "/reply/{id}";
-    "buddyboss_update_reply", "Changes a reply.",
-        [int("id", "Its number.").required(), text("title", "The title."),
-         html("content", "What it says.").required(), html("short_content", "What it says, in short."),
-         integers("bbp_media", "The numbers of uploaded photos."),
-         object("bbp_media_gif", "A moving picture: {url, mp4}.").having(&["url", "mp4"]),
-         integers("bbp_documents", "The numbers of uploaded documents."),
-         int("reply_to", "The number of the reply that it answers."),
-         int("topic_id", "The number of the topic.").required(), int("forum_id", "The number of the forum."),
-         text("tags", "Whether tags come along."), flag("subscribe", "Whether the writer follows the topic."),
-         text("reason", "Why it was changed."), flag("log", "Whether the change is noted in public.")];
+    "buddyboss_update_reply", "Update a forum reply", "Updates a reply to a forum topic and returns it.",
+        [int("id", "ID of the item.").required(), text("title", "Title."),
+         html("content", "Content.").required(), html("short_content", "Excerpt of the content."),
+         integers("bbp_media", "IDs of uploaded photos to attach."),
+         object("bbp_media_gif", "GIF to attach: {url, mp4}.").having(&["url", "mp4"]),
+         integers("bbp_documents", "IDs of uploaded documents to attach."),
+         int("reply_to", "ID of the parent reply."),
+         int("topic_id", "ID of the topic.").required(), int("forum_id", "ID of the forum."),
+         text("tags", "Tags of the topic."), flag("subscribe", "Subscribe the author to the topic."),
+         text("reason", "Reason for the edit."), flag("log", "Record the edit in the public edit log.")];
         put "/reply/{id}";
-    "buddyboss_delete_reply", "Removes a reply.", [int("id", "Its number.").required()];
+    "buddyboss_delete_reply", "Delete a forum reply", "Deletes a reply to a forum topic and returns the result.", [int("id", "ID of the item.").required()];
         delete "/reply/{id}";
-    "buddyboss_update_reply_state", "Marks a reply as spam, or puts it into the bin; or the opposite.",
-        [int("id", "Its number.").required(), text("action", "What is done.").among(&["spam", "trash"]).required(),
-         flag("value", "Whether it is done or taken back.")];
+    "buddyboss_update_reply_state", "Change the state of a forum reply", "Marks or unmarks a reply as spam, or moves it to or out of the trash, and returns the result.",
+        [int("id", "ID of the item.").required(), text("action", "Action to perform.").among(&["spam", "trash"]).required(),
+         flag("value", "Perform the action (true) or undo it (false).")];
         edit "/reply/action/{id}";
-    "buddyboss_update_reply_topic", "Moves a reply into another topic.",
-        [int("id", "Its number.").required(),
-         text("move_option", "Whether it becomes a new topic or joins one.").among(&["topic", "existing"]).required(),
-         int("destination_topic_id", "The number of the topic that it joins."),
-         text("destination_topic_title", "The title of the new topic.")];
+    "buddyboss_update_reply_topic", "Move a forum reply", "Moves a reply to a new or existing forum topic and returns the result.",
+        [int("id", "ID of the item.").required(),
+         text("move_option", "Destination: a new topic, or an existing one.").among(&["topic", "existing"]).required(),
+         int("destination_topic_id", "ID of the destination topic."),
+         text("destination_topic_title", "Title of the new topic.")];
         edit "/reply/move/{id}";
 };
 
 pub(super) const TOGGLES: &[Tool] = &[rows! {
-    "buddyboss_toggle_forum_subscription", "Follows a forum, or no longer.", [int("id", "Its number.").required()];
+    "buddyboss_toggle_forum_subscription", "Subscribe to or unsubscribe from a forum", "Toggles the caller's subscription to a forum and returns the result.", [int("id", "ID of the item.").required()];
         put "/forums/subscribe/{id}";
 }[0]
 .effect(Effect::Toggles)];

@@ -5,98 +5,99 @@ use crate::rest::{Encoding, FileFrom, Step, post};
 use crate::tools::{Tool, flag, html, int, integers, text};
 
 pub(super) const TOOLS: &[Tool] = rows! {
-    "buddyboss_get_media_details", "How lists of photos can be narrowed down.", [];
+    "buddyboss_get_media_details", "Get photo list filters", "Returns the tabs and filters available for lists of photos.", [];
         get "/media/details";
-    "buddyboss_delete_media_items", "Removes several photos.",
-        [integers("media_ids", "The numbers of the photos.").required()];
+    "buddyboss_delete_media_items", "Delete several photos", "Deletes several photos and returns the result.",
+        [integers("media_ids", "IDs of the photos.").required()];
         delete "/media";
-    "buddyboss_delete_media_upload", "Removes an upload that nothing uses yet.",
-        [int("id", "Its number.").required()];
+    "buddyboss_delete_media_upload", "Delete an unused photo upload", "Deletes an uploaded photo that is not used yet, and returns the result.",
+        [int("id", "ID of the item.").required()];
         delete "/media/upload";
-    "buddyboss_update_media_album_of", "Moves photos into an album.",
-        [integers("media_ids", "The numbers of the photos.").required(),
-         int("group_id", "The number of the group."), int("album_id", "The number of the album.").required()];
+    "buddyboss_update_media_album_of", "Move photos to an album", "Moves photos to an album and returns the result.",
+        [integers("media_ids", "IDs of the photos.").required(),
+         int("group_id", "ID of the group."), int("album_id", "ID of the album.").required()];
         edit "/media/move";
-    "buddyboss_list_media_albums", "Lists albums.",
+    "buddyboss_list_media_albums", "List albums", "Returns a page of photo and video albums.",
         [PAGE, PER_PAGE, SEARCH,
-         text("order", "Rising or falling.").among(&["asc", "desc"]),
-         text("orderby", "What the list is ordered by.").among(&["date_created", "menu_order"]),
-         int("max", "How many at most."), int("user_id", "The number of the member."),
-         int("group_id", "The number of the group."),
-         text("privacy", "Who sees it.").among(&["public", "loggedin", "friends", "onlyme", "grouponly"]),
-         integers("include", "Only those with these numbers."),
-         integers("exclude", "Those with these numbers are left out.")];
+         text("order", "Sort order.").among(&["asc", "desc"]),
+         text("orderby", "Field to sort by.").among(&["date_created", "menu_order"]),
+         int("max", "Maximum number of items to return."), int("user_id", "ID of the member."),
+         int("group_id", "ID of the group."),
+         text("privacy", "Visibility.").among(&["public", "loggedin", "friends", "onlyme", "grouponly"]),
+         integers("include", "Return only items with these IDs."),
+         integers("exclude", "Exclude items with these IDs.")];
         get "/media/albums";
-    "buddyboss_create_media_album", "Makes an album.",
-        [text("title", "The title.").required(),
-         text("privacy", "Who sees it.").among(&["public", "loggedin", "friends", "onlyme", "grouponly"]),
-         int("group_id", "The number of the group."), int("user_id", "The number of the member."),
-         integers("upload_ids", "The numbers of uploads that are put into it.")];
+    "buddyboss_create_media_album", "Create an album", "Creates an album and returns it.",
+        [text("title", "Title.").required(),
+         text("privacy", "Visibility.").among(&["public", "loggedin", "friends", "onlyme", "grouponly"]),
+         int("group_id", "ID of the group."), int("user_id", "ID of the member."),
+         integers("upload_ids", "IDs of uploads to add to the album.")];
         post "/media/albums";
-    "buddyboss_get_media_album", "One album with its photos.",
-        [int("id", "Its number.").required(), int("media_page", "Which page of its photos."),
-         int("media_per_page", "How many of its photos on a page.")];
+    "buddyboss_get_media_album", "Get an album", "Returns one album with a page of its photos and videos.",
+        [int("id", "ID of the item.").required(), int("media_page", "Page number of the photos."),
+         int("media_per_page", "Number of photos per page.")];
         get "/media/albums/{id}";
-    "buddyboss_update_media_album", "Changes an album; what is left out stays.",
-        [int("id", "Its number.").required(), text("title", "The title."),
-         text("privacy", "Who sees it.").among(&["public", "loggedin", "friends", "onlyme", "grouponly"])];
+    "buddyboss_update_media_album", "Update an album", "Updates an album and returns it. Omitted fields keep their values.",
+        [int("id", "ID of the item.").required(), text("title", "Title."),
+         text("privacy", "Visibility.").among(&["public", "loggedin", "friends", "onlyme", "grouponly"])];
         put "/media/albums/{id}";
-    "buddyboss_delete_media_album", "Removes an album.", [int("id", "Its number.").required()];
+    "buddyboss_delete_media_album", "Delete an album", "Deletes an album and returns the result.", [int("id", "ID of the item.").required()];
         delete "/media/albums/{id}";
-    "buddyboss_get_video_details", "How lists of videos can be narrowed down.", [];
+    "buddyboss_get_video_details", "Get video list filters", "Returns the tabs and filters available for lists of videos.", [];
         get "/video/details";
-    "buddyboss_delete_video_upload", "Removes an upload that nothing uses yet.",
-        [int("id", "Its number.").required()];
+    "buddyboss_delete_video_upload", "Delete an unused video upload", "Deletes an uploaded video that is not used yet, and returns the result.",
+        [int("id", "ID of the item.").required()];
         delete "/video/upload";
-    "buddyboss_update_video", "Changes a video; what is left out stays.",
-        [int("id", "Its number.").required(), int("group_id", "The number of the group."),
-         int("album_id", "The number of the album."),
-         text("privacy", "Who sees it.").among(&["public", "loggedin", "onlyme", "friends", "grouponly"])];
+    "buddyboss_update_video", "Update a video", "Updates a video and returns it. Omitted fields keep their values.",
+        [int("id", "ID of the item.").required(), int("group_id", "ID of the group."),
+         int("album_id", "ID of the album."),
+         text("privacy", "Visibility.").among(&["public", "loggedin", "onlyme", "friends", "grouponly"])];
         put "/video/{id}";
-    "buddyboss_list_video_posters", "Lists the pictures that can stand for a video.",
-        [int("id", "Its number.").required()];
+    "buddyboss_list_video_posters", "List thumbnails of a video", "Returns the thumbnails available for a video.",
+        [int("id", "ID of the item.").required()];
         get "/video/{id}/poster";
-    "buddyboss_update_video_poster", "Chooses the picture that stands for a video.",
-        [int("id", "Its number.").required(), int("attachment_id", "The picture's number."),
-         text("file", "The file.")];
+    "buddyboss_update_video_poster", "Set the thumbnail of a video", "Sets the thumbnail of a video and returns the result.",
+        [int("id", "ID of the item.").required(), int("attachment_id", "ID of the thumbnail."),
+         text("file", "File name of the thumbnail.")];
         edit "/video/{id}/poster";
-    "buddyboss_delete_video_poster", "Removes a picture that can stand for a video.",
-        [int("id", "Its number.").required(), int("attachment_id", "The picture's number.").required()];
+    "buddyboss_delete_video_poster", "Delete a thumbnail of a video", "Deletes one of a video's thumbnails and returns the result.",
+        [int("id", "ID of the item.").required(), int("attachment_id", "ID of the thumbnail.").required()];
         delete "/video/{id}/poster";
-    "buddyboss_get_document_details", "How lists of documents can be narrowed down.", [];
+    "buddyboss_get_document_details", "Get document list filters", "Returns the tabs and filters available for lists of documents.", [];
         get "/document/details";
-    "buddyboss_update_document", "Changes a document; what is left out stays.",
-        [int("id", "Its number.").required(), html("content", "What it says."),
-         int("group_id", "The number of the group."), int("folder_id", "The number of the folder."),
-         text("privacy", "Who sees it.").among(&["public", "loggedin", "friends", "onlyme", "grouponly"])];
+    "buddyboss_update_document", "Update a document", "Updates a document and returns it. Omitted fields keep their values.",
+        [int("id", "ID of the item.").required(), html("content", "Content."),
+         int("group_id", "ID of the group."), int("folder_id", "ID of the folder."),
+         text("privacy", "Visibility.").among(&["public", "loggedin", "friends", "onlyme", "grouponly"])];
         put "/document/{id}";
-    "buddyboss_delete_document_upload", "Removes an upload that nothing uses yet.",
-        [int("id", "Its number.").required()];
+    "buddyboss_delete_document_upload", "Delete an unused document upload", "Deletes an uploaded document that is not used yet, and returns the result.",
+        [int("id", "ID of the item.").required()];
         delete "/document/upload";
-    "buddyboss_create_document_folder", "Makes a folder.",
-        [text("title", "The title.").required(), int("parent", "The number of the one above it."),
-         int("group_id", "The number of the group."),
-         text("privacy", "Who sees it.").among(&["public", "loggedin", "friends", "onlyme", "grouponly"])];
+    "buddyboss_create_document_folder", "Create a document folder", "Creates a folder for documents and returns it.",
+        [text("title", "Title.").required(), int("parent", "ID of the parent folder."),
+         int("group_id", "ID of the group."),
+         text("privacy", "Visibility.").among(&["public", "loggedin", "friends", "onlyme", "grouponly"])];
         post "/document/folder";
-    "buddyboss_get_document_folder", "One folder with its documents.", [int("id", "Its number.").required()];
+    "buddyboss_get_document_folder", "Get a document folder", "Returns one folder with its documents.", [int("id", "ID of the item.").required()];
         get "/document/folder/{id}";
-    "buddyboss_update_document_folder", "Changes a folder; what is left out stays.",
-        [int("id", "Its number.").required(), text("title", "The title."),
-         int("parent", "The number of the one above it."), int("group_id", "The number of the group."),
-         text("privacy", "Who sees it.").among(&["public", "loggedin", "friends", "onlyme", "grouponly"])];
+    "buddyboss_update_document_folder", "Update a document folder", "Updates a document folder and returns it. Omitted fields keep their values.",
+        [int("id", "ID of the item.").required(), text("title", "Title."),
+         int("parent", "ID of the parent folder."), int("group_id", "ID of the group."),
+         text("privacy", "Visibility.").among(&["public", "loggedin", "friends", "onlyme", "grouponly"])];
         put "/document/folder/{id}";
-    "buddyboss_delete_document_folder", "Removes a folder.", [int("id", "Its number.").required()];
+    "buddyboss_delete_document_folder", "Delete a document folder", "Deletes a document folder and returns the result.", [int("id", "ID of the item.").required()];
         delete "/document/folder/{id}";
-    "buddyboss_get_document_folder_tree", "The folders, one within the other.",
-        [int("group_id", "The number of the group."),
-         flag("hierarchical", "Whether folders stand one within the other.")];
+    "buddyboss_get_document_folder_tree", "Get the document folder tree", "Returns the tree of document folders.",
+        [int("group_id", "ID of the group."),
+         flag("hierarchical", "Return the folders as a nested tree.")];
         get "/document/folder/tree";
 };
 
 pub(super) const PICTURES: &[Tool] = &[upload(
     "buddyboss_upload_video_poster",
-    "Uploads a picture that can stand for a video.",
-    &[int("id", "Its number.").required(), PICTURE],
+    "Upload a thumbnail for a video",
+    "Uploads an image as a thumbnail for a video and returns its details.",
+    &[int("id", "ID of the item.").required(), PICTURE],
     &[
         Step::File(FileFrom::Either("file")),
         post("buddyboss", "/video/{id}/upload_poster").encoded(Encoding::File("file")).step(),

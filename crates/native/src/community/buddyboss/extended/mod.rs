@@ -22,9 +22,9 @@ mod rows;
 mod site;
 mod talk;
 
-use super::{EXTENDED, PAGE, PER_PAGE, SEARCH};
+use super::EXTENDED;
 use crate::tools::Tool;
-use rows::{PICTURE, rows, upload};
+use rows::{PAGE, PER_PAGE, PICTURE, SEARCH, rows, upload};
 
 /// The tables, in the order of the list.
 pub(super) const TABLES: &[&[Tool]] = &[

@@ -3,119 +3,119 @@
 use super::super::people::{ENDED, SURELY_ENDED};
 use super::{EXTENDED, PAGE, PER_PAGE, PICTURE, rows, upload};
 use crate::rest::{Encoding, FileFrom, Shape, Step, delete, fixed, post};
-use crate::tools::{Form, Literal, Tool, flag, html, int, integers, list, object, objects, raw, text, tool};
+use crate::tools::{
+    Form, Literal, Tool, flag, html, int, integers, list, object, objects, raw, text, titled,
+};
 
 pub(super) const TOOLS: &[Tool] = rows! {
-    "buddyboss_get_current_member", "The member whose account is used here.", [];
+    "buddyboss_get_current_member", "Get the current member", "Returns the member whose account this server uses.", [];
         get "/members/me";
-    "buddyboss_update_current_member", "Changes the member whose account is used here; what is left out stays.",
-        [text("name", "The name that is shown."), list("roles", "The roles in WordPress."),
-         text("types", "The member's type.")];
+    "buddyboss_update_current_member", "Update the current member", "Updates the member whose account this server uses, and returns it. Omitted fields keep their values.",
+        [text("name", "Display name."), list("roles", "WordPress roles."),
+         text("types", "Profile type of the member.")];
         put "/members/me";
-    "buddyboss_get_current_member_permissions", "What the member whose account is used here may do.", [];
+    "buddyboss_get_current_member_permissions", "Get the current member's permissions", "Returns the permissions of the member whose account this server uses.", [];
         get "/members/me/permissions";
-    "buddyboss_delete_current_member", "Removes the account that is used here, for good.",
-        [flag("force", "Whether it is removed for good."),
-         int("reassign", "The number of the member who gets what this one has written; 0 for nobody.").required().form(Form::NumberOrFalse)];
+    "buddyboss_delete_current_member", "Delete the current member", "Permanently deletes the account that this server uses, and returns the result.",
+        [flag("force", "Delete permanently."),
+         int("reassign", "ID of the member to reassign the deleted member's content to; 0 reassigns it to nobody.").required().form(Form::NumberOrFalse)];
         delete "/members/me";
-    "buddyboss_update_member_following", "Follows a member, or no longer.",
-        [int("id", "Its number.").required(),
-         text("action", "What is done.").among(&["follow", "unfollow"]).required()];
+    "buddyboss_update_member_following", "Follow or unfollow a member", "Follows or unfollows a member and returns the result.",
+        [int("id", "ID of the item.").required(),
+         text("action", "Action to perform.").among(&["follow", "unfollow"]).required()];
         put "/members/action/{id}";
-    "buddyboss_get_member_presence", "Whether members are online.",
-        [integers("ids", "The numbers of the members.").required()];
+    "buddyboss_get_member_presence", "Get members' online status", "Returns the online status of members.",
+        [integers("ids", "IDs of the members.").required()];
         query "/members/presence";
-    "buddyboss_get_members_details", "How lists of members can be narrowed down.", [];
+    "buddyboss_get_members_details", "Get member list filters", "Returns the tabs and filters available for lists of members.", [];
         get "/members/details";
-    "buddyboss_get_member_detail", "The parts of a member's profile page, with their counts.",
-        [int("id", "Its number.").required()];
+    "buddyboss_get_member_detail", "Get profile page tabs", "Returns the tabs of a member's profile page with their item counts.",
+        [int("id", "ID of the item.").required()];
         get "/members/{id}/detail";
-    "buddyboss_get_profile_dropdown", "What the menu of the member's own profile has.",
-        [flag("default", "Whether the usual menu is meant.")];
+    "buddyboss_get_profile_dropdown", "Get the profile menu", "Returns the items of the current member's profile dropdown menu.",
+        [flag("default", "Return the default menu.")];
         get "/members/profile-dropdown";
-    "buddyboss_get_member_info", "A member in short.", [int("id", "The member's number.").required()];
+    "buddyboss_get_member_info", "Get a member summary", "Returns a summary of a member.", [int("id", "ID of the member.").required()];
         get "/members/{id}/info";
-    "buddyboss_get_member_avatar", "The addresses of a member's picture.",
-        [int("user_id", "The number of the member.").required(), flag("html", "Whether it is shown as markup."),
-         text("alt", "The text that stands for the picture."),
-         flag("no_gravatar", "Whether pictures of Gravatar are left out.")];
+    "buddyboss_get_member_avatar", "Get a member's avatar", "Returns the URLs of a member's avatar.",
+        [int("user_id", "ID of the member.").required(), flag("html", "Return an HTML img element instead of URLs."),
+         text("alt", "Alternative text of the image."),
+         flag("no_gravatar", "Exclude Gravatar images.")];
         get "/members/{user_id}/avatar";
-    "buddyboss_delete_member_avatar", "Removes a member's picture.",
-        [int("user_id", "The number of the member.").required()];
+    "buddyboss_delete_member_avatar", "Delete a member's avatar", "Deletes a member's avatar and returns the result.",
+        [int("user_id", "ID of the member.").required()];
         delete "/members/{user_id}/avatar";
-    "buddyboss_get_member_cover", "The address of the picture above a member's profile.",
-        [int("user_id", "The number of the member.").required()];
+    "buddyboss_get_member_cover", "Get a member's cover image", "Returns the URL of a member's cover image.",
+        [int("user_id", "ID of the member.").required()];
         get "/members/{user_id}/cover";
-    "buddyboss_delete_member_cover", "Removes the picture above a member's profile.",
-        [int("user_id", "The number of the member.").required()];
+    "buddyboss_delete_member_cover", "Delete a member's cover image", "Deletes a member's cover image and returns the result.",
+        [int("user_id", "ID of the member.").required()];
         delete "/members/{user_id}/cover";
-    "buddyboss_list_account_settings", "Lists the parts of the account's settings.", [];
+    "buddyboss_list_account_settings", "List account settings sections", "Returns the sections of the current member's account settings.", [];
         get "/account-settings";
-    "buddyboss_get_account_settings", "One part of the account's settings.", [text("nav", "Which part.").required()];
+    "buddyboss_get_account_settings", "Get account settings", "Returns one section of the current member's account settings.", [text("nav", "Name of the section.").required()];
         get "/account-settings/{nav}";
-    "buddyboss_update_account_settings", "Changes one part of the account's settings.",
-        [text("nav", "Which part.").required(),
-         object("fields", "Values by the names that the part has.").required()];
+    "buddyboss_update_account_settings", "Update account settings", "Updates one section of the current member's account settings and returns the result.",
+        [text("nav", "Name of the section.").required(),
+         object("fields", "Values by field name, with the field names of the section.").required()];
         put "/account-settings/{nav}";
-    "buddyboss_list_signups", "Lists registrations that wait to be confirmed.",
-        [integers("include", "Only those with these numbers."), text("orderby", "What the list is ordered by."),
-         text("order", "Rising or falling.").among(&["asc", "desc"]),
-         text("user_login", "Only that of this name."), int("number", "How many at most."),
-         int("offset", "How many are skipped before the first.")];
+    "buddyboss_list_signups", "List pending signups", "Returns a page of signups that await activation.",
+        [integers("include", "Return only items with these IDs."), text("orderby", "Field to sort by."),
+         text("order", "Sort order.").among(&["asc", "desc"]),
+         text("user_login", "Return only the signup with this login name."), int("number", "Maximum number of items to return."),
+         int("offset", "Number of items to skip.")];
         get "/signup";
-    "buddyboss_get_signup", "One registration.", [text("id", "Its number.").required()];
+    "buddyboss_get_signup", "Get a signup", "Returns one signup.", [text("id", "ID of the item.").required()];
         get "/signup/{id}";
-    "buddyboss_delete_signup", "Removes a registration.", [text("id", "Its number.").required()];
+    "buddyboss_delete_signup", "Delete a signup", "Deletes a signup and returns the result.", [text("id", "ID of the item.").required()];
         delete "/signup/{id}";
-    "buddyboss_update_signup_activation", "Confirms a registration.",
-        [text("activation_key", "The key of the message that was sent.").required()];
+    "buddyboss_update_signup_activation", "Activate a signup", "Activates the account of a signup and returns the signup.",
+        [text("activation_key", "Activation key from the email.").required()];
         put "/signup/activate/{activation_key}";
-    "buddyboss_get_signup_form", "What the form for registrations asks, where the site shows that to members.", [];
+    "buddyboss_get_signup_form", "Get the signup form", "Returns the fields of the signup form, if the site shows the form to members.", [];
         get "/signup/form";
-    "buddyboss_get_friendship", "One friendship.", [int("id", "Its number.").required()];
+    "buddyboss_get_friendship", "Get a friendship", "Returns one friendship or friendship request.", [int("id", "ID of the item.").required()];
         get "/friends/{id}";
-    "buddyboss_update_friendship", "Accepts a request to become friends.", [int("id", "Its number.").required()];
+    "buddyboss_update_friendship", "Accept a friendship request", "Accepts a friendship request and returns the friendship.", [int("id", "ID of the item.").required()];
         put "/friends/{id}";
-    "buddyboss_list_mention_suggestions", "Lists members whom a text can mention.",
-        [text("term", "The first letters of a name.").required(),
-         flag("only_friends", "Only the caller's friends."), int("group_id", "The number of the group.")];
+    "buddyboss_list_mention_suggestions", "List mention suggestions", "Returns the members whose names match a term and who can be mentioned in a text.",
+        [text("term", "Beginning of a name.").required(),
+         flag("only_friends", "Return only friends of the caller."), int("group_id", "ID of the group.")];
         get "/mention";
-    "buddyboss_list_email_invites", "Lists invitations that were sent by e-mail.",
-        [PAGE, PER_PAGE, text("order", "Rising or falling.").among(&["asc", "desc"]),
-         text("orderby", "What the list is ordered by.").among(&["date", "ID", "rand"])];
+    "buddyboss_list_email_invites", "List email invitations", "Returns a page of the invitations sent by email.",
+        [PAGE, PER_PAGE, text("order", "Sort order.").among(&["asc", "desc"]),
+         text("orderby", "Field to sort by.").among(&["date", "ID", "rand"])];
         get "/invites";
-    "buddyboss_send_email_invites", "Invites people by e-mail.",
-        [objects("fields", "Each {name, email_id, profile_type}.")
+    "buddyboss_send_email_invites", "Send email invitations", "Invites people to the site by email and returns the invitations.",
+        [objects("fields", "People to invite, each {name, email_id, profile_type}.")
              .having(&["name", "email_id", "profile_type"]).required(),
-         html("email_content", "What the e-mail says.")];
+         html("email_content", "Text of the email.")];
         post "/invites";
-    "buddyboss_delete_email_invite", "Takes an invitation back.", [int("id", "Its number.").required()];
+    "buddyboss_delete_email_invite", "Revoke an email invitation", "Revokes an invitation sent by email and returns the result.", [int("id", "ID of the item.").required()];
         delete "/invites/{id}";
-    "buddyboss_list_invite_profile_types", "Lists the types that invited people may get.", [];
+    "buddyboss_list_invite_profile_types", "List profile types for invitations", "Returns the profile types that can be assigned to invited people.", [];
         get "/invites/profile-type";
 };
 
-pub(super) const FRIENDS: &[Tool] = &[tool(
+pub(super) const FRIENDS: &[Tool] = &[titled(
     "buddyboss_remove_friend_by_member",
-    "Ends the friendship with a member.",
-    &[int("friend_id", "The number of the friend.").required()],
+    "Remove a friend",
+    "Ends the caller's friendship with a member and returns the result.",
+    &[int("friend_id", "ID of the friend.").required()],
     &[delete("buddyboss", "/friends").binds(&[ENDED]).step(), SURELY_ENDED],
     Shape::Whole,
 )
 .phase(EXTENDED)];
 
-pub(super) const SIGNUPS: &[Tool] = &[tool(
-    "buddyboss_create_signup",
-    "Registers somebody.",
+pub(super) const SIGNUPS: &[Tool] = &[titled("buddyboss_create_signup", "Register a new member", "Creates a signup for a new member and returns it.",
     &[
-        text("signup_email", "The e-mail address.").required(),
-        text("signup_email_confirm", "The same once more."),
-        raw("signup_password", "The password.").required(),
-        raw("signup_password_confirm", "The same once more."),
+        text("signup_email", "Email address.").required(),
+        text("signup_email_confirm", "Repetition of the value for confirmation."),
+        raw("signup_password", "Password.").required(),
+        raw("signup_password_confirm", "Repetition of the value for confirmation."),
         object(
             "fields",
-            "What else the form for registrations asks, such as {\"field_3\": \"ann\"}, where 3 is the number of the \
-             profile's field (buddyboss_list_xprofile_fields); a nickname as a rule.",
+            "Other fields of the signup form, such as {\"field_3\": \"ann\"}, where 3 is the ID of a profile field (see buddyboss_list_xprofile_fields). Usually a nickname is required.",
         )
         .form(Form::Spread),
     ],
@@ -127,8 +127,9 @@ pub(super) const SIGNUPS: &[Tool] = &[tool(
 pub(super) const PICTURES: &[Tool] = &[
     upload(
         "buddyboss_upload_member_avatar",
-        "Gives a member a picture.",
-        &[int("user_id", "The number of the member.").required(), PICTURE],
+        "Upload a member avatar",
+        "Uploads an image, makes it the avatar of a member, and returns its URLs.",
+        &[int("user_id", "ID of the member.").required(), PICTURE],
         &[
             Step::File(FileFrom::Either("file")),
             post("buddyboss", "/members/{user_id}/avatar")
@@ -139,8 +140,9 @@ pub(super) const PICTURES: &[Tool] = &[
     ),
     upload(
         "buddyboss_upload_member_cover",
-        "Puts a picture above a member's profile.",
-        &[int("user_id", "The number of the member.").required(), PICTURE],
+        "Upload a member cover image",
+        "Uploads an image, makes it the cover image of a member, and returns its URL.",
+        &[int("user_id", "ID of the member.").required(), PICTURE],
         &[
             Step::File(FileFrom::Either("file")),
             post("buddyboss", "/members/{user_id}/cover")

@@ -4,94 +4,94 @@ use super::{PAGE, PER_PAGE, SEARCH, rows};
 use crate::tools::{Tool, flag, int, integers, list, objects, text};
 
 pub(super) const TOOLS: &[Tool] = rows! {
-    "buddyboss_create_xprofile_field", "Adds a field to profiles.",
-        [int("group_id", "The number of the group.").required(),
-         int("parent_id", "The number of the one that it belongs to or answers."),
-         text("type", "Of which kind.")
+    "buddyboss_create_xprofile_field", "Create a profile field", "Creates a profile field in a field group and returns the field.",
+        [int("group_id", "ID of the profile field group.").required(),
+         int("parent_id", "ID of the parent field, for an option of a field."),
+         text("type", "Type.")
              .among(&["biography", "checkbox", "datebox", "multiselectbox", "number", "url", "radio", "selectbox",
                  "textarea", "textbox", "telephone", "gender", "socialnetworks", "option"]).required(),
-         text("name", "The name.").required(), text("alternate_name", "Another name, which is shown instead."),
-         text("description", "The description."), flag("is_required", "Whether it must be filled in."),
-         flag("can_delete", "Whether it may be removed."), int("field_order", "Its place among the fields."),
-         int("option_order", "Its place among the options."),
-         text("order_by", "What the list is ordered by.").among(&["asc", "desc"]),
-         flag("is_default_option", "Whether it is the usual option."),
-         text("default_visibility", "Who usually sees it.").among(&["public", "loggedin", "friends", "adminsonly"]),
-         text("allow_custom_visibility", "Whether members may choose who sees it.").among(&["allowed", "disabled"]),
-         text("do_autolink", "Whether what is filled in leads to others with the same.").among(&["on", "off"])];
+         text("name", "Name.").required(), text("alternate_name", "Alternate name, displayed instead of the name."),
+         text("description", "Description."), flag("is_required", "Require a value."),
+         flag("can_delete", "Allow deletion."), int("field_order", "Position among the fields of the group."),
+         int("option_order", "Position among the options of the field."),
+         text("order_by", "Field to sort by.").among(&["asc", "desc"]),
+         flag("is_default_option", "Make the option the default."),
+         text("default_visibility", "Default visibility of members' values.").among(&["public", "loggedin", "friends", "adminsonly"]),
+         text("allow_custom_visibility", "Allow members to change the visibility of their value.").among(&["allowed", "disabled"]),
+         text("do_autolink", "Link values to a search for members with the same value.").among(&["on", "off"])];
         post "/xprofile/fields";
-    "buddyboss_update_xprofile_field", "Changes a field of profiles; what is left out stays.",
-        [int("id", "Its number.").required(), int("group_id", "The number of the group."),
-         int("parent_id", "The number of the one that it belongs to or answers."),
-         text("type", "Of which kind.")
+    "buddyboss_update_xprofile_field", "Update a profile field", "Updates a profile field and returns it. Omitted fields keep their values.",
+        [int("id", "ID of the item.").required(), int("group_id", "ID of the profile field group."),
+         int("parent_id", "ID of the parent field, for an option of a field."),
+         text("type", "Type.")
              .among(&["biography", "checkbox", "datebox", "multiselectbox", "number", "url", "radio", "selectbox",
                  "textarea", "textbox", "telephone", "gender", "socialnetworks", "option"]),
-         text("name", "The name."), text("alternate_name", "Another name, which is shown instead."),
-         text("description", "The description."), flag("is_required", "Whether it must be filled in."),
-         flag("can_delete", "Whether it may be removed."), int("field_order", "Its place among the fields."),
-         int("option_order", "Its place among the options."),
-         text("order_by", "What the list is ordered by.").among(&["asc", "desc"]),
-         flag("is_default_option", "Whether it is the usual option."),
-         text("default_visibility", "Who usually sees it.").among(&["public", "loggedin", "friends", "adminsonly"]),
-         text("allow_custom_visibility", "Whether members may choose who sees it.").among(&["allowed", "disabled"]),
-         text("do_autolink", "Whether what is filled in leads to others with the same.").among(&["on", "off"])];
+         text("name", "Name."), text("alternate_name", "Alternate name, displayed instead of the name."),
+         text("description", "Description."), flag("is_required", "Require a value."),
+         flag("can_delete", "Allow deletion."), int("field_order", "Position among the fields of the group."),
+         int("option_order", "Position among the options of the field."),
+         text("order_by", "Field to sort by.").among(&["asc", "desc"]),
+         flag("is_default_option", "Make the option the default."),
+         text("default_visibility", "Default visibility of members' values.").among(&["public", "loggedin", "friends", "adminsonly"]),
+         text("allow_custom_visibility", "Allow members to change the visibility of their value.").among(&["allowed", "disabled"]),
+         text("do_autolink", "Link values to a search for members with the same value.").among(&["on", "off"])];
         put "/xprofile/fields/{id}";
-    "buddyboss_delete_xprofile_field", "Removes a field of profiles.",
-        [int("id", "Its number.").required(),
-         flag("delete_data", "Whether what members have filled in is removed, too.")];
+    "buddyboss_delete_xprofile_field", "Delete a profile field", "Deletes a profile field and returns the result.",
+        [int("id", "ID of the item.").required(),
+         flag("delete_data", "Also delete members' values of the field.")];
         delete "/xprofile/fields/{id}";
-    "buddyboss_create_xprofile_group", "Adds a part to profiles.",
-        [text("name", "The name.").required(), text("description", "The description."),
-         flag("can_delete", "Whether it may be removed."),
-         flag("repeater_enabled", "Whether it can be filled in several times.")];
+    "buddyboss_create_xprofile_group", "Create a profile field group", "Creates a group of profile fields and returns it.",
+        [text("name", "Name.").required(), text("description", "Description."),
+         flag("can_delete", "Allow deletion."),
+         flag("repeater_enabled", "Allow members to fill in the field group several times.")];
         post "/xprofile/groups";
-    "buddyboss_get_xprofile_group", "One part of profiles.", [int("id", "Its number.").required()];
+    "buddyboss_get_xprofile_group", "Get a profile field group", "Returns one group of profile fields.", [int("id", "ID of the item.").required()];
         get "/xprofile/groups/{id}";
-    "buddyboss_update_xprofile_group", "Changes a part of profiles; what is left out stays.",
-        [int("id", "Its number.").required(), text("name", "The name."), text("description", "The description."),
-         int("group_order", "Its place among the parts."), flag("can_delete", "Whether it may be removed."),
-         flag("repeater_enabled", "Whether it can be filled in several times.")];
+    "buddyboss_update_xprofile_group", "Update a profile field group", "Updates a group of profile fields and returns it. Omitted fields keep their values.",
+        [int("id", "ID of the item.").required(), text("name", "Name."), text("description", "Description."),
+         int("group_order", "Position among the field groups."), flag("can_delete", "Allow deletion."),
+         flag("repeater_enabled", "Allow members to fill in the field group several times.")];
         put "/xprofile/groups/{id}";
-    "buddyboss_delete_xprofile_group", "Removes a part of profiles with its fields.",
-        [int("id", "Its number.").required()];
+    "buddyboss_delete_xprofile_group", "Delete a profile field group", "Deletes a group of profile fields and all its fields, and returns the result.",
+        [int("id", "ID of the item.").required()];
         delete "/xprofile/groups/{id}";
-    "buddyboss_delete_xprofile_data", "Removes what a member has filled in.",
-        [int("field_id", "The field's number.").required(), int("user_id", "The number of the member.").required()];
+    "buddyboss_delete_xprofile_data", "Delete a profile value", "Deletes a member's value of one profile field and returns the result.",
+        [int("field_id", "ID of the profile field.").required(), int("user_id", "ID of the member.").required()];
         delete "/xprofile/{field_id}/data/{user_id}";
-    "buddyboss_update_xprofile", "Fills in several fields of the caller's profile.",
+    "buddyboss_update_xprofile", "Update the current member's profile", "Sets several fields of the caller's profile and returns the profile.",
         [PAGE, PER_PAGE, SEARCH,
-         objects("fields", "Each {field_id, group_id, value, visibility_level}.")
+         objects("fields", "Fields to set, each {field_id, group_id, value, visibility_level}.")
              .having(&["field_id", "group_id", "type", "value", "visibility_level"]).required(),
-         int("profile_group_id", "Only fields of the part with this number."),
-         flag("hide_empty_groups", "Whether parts without fields are left out."),
-         list("member_type", "For members of this type."),
-         flag("hide_empty_fields", "Whether fields without a value are left out."),
-         flag("fetch_fields", "Whether fields come along."),
-         flag("fetch_field_data", "Whether what members have filled in comes along."),
-         flag("fetch_visibility_level", "Whether it is said who sees what."),
-         integers("exclude_groups", "Parts with these numbers are left out."),
-         list("exclude_fields", "Fields with these numbers are left out.")];
+         int("profile_group_id", "Return only fields of the field group with this ID."),
+         flag("hide_empty_groups", "Exclude field groups without fields."),
+         list("member_type", "Profile types of the members to include fields for."),
+         flag("hide_empty_fields", "Exclude fields without a value."),
+         flag("fetch_fields", "Include the fields in the response."),
+         flag("fetch_field_data", "Include profile field data in the response."),
+         flag("fetch_visibility_level", "Include the visibility levels in the response."),
+         integers("exclude_groups", "Exclude field groups with these IDs."),
+         list("exclude_fields", "Exclude fields with these IDs.")];
         put "/xprofile/update";
-    "buddyboss_create_xprofile_repetition", "Adds one more set of fields to a part that repeats.",
-        [int("id", "Its number.").required(), flag("fetch_fields", "Whether fields come along."),
-         flag("fetch_field_data", "Whether what members have filled in comes along."),
-         flag("fetch_visibility_level", "Whether it is said who sees what.")];
+    "buddyboss_create_xprofile_repetition", "Add a repeater field set", "Adds a set of fields to a repeating profile field group and returns the group.",
+        [int("id", "ID of the item.").required(), flag("fetch_fields", "Include the fields in the response."),
+         flag("fetch_field_data", "Include profile field data in the response."),
+         flag("fetch_visibility_level", "Include the visibility levels in the response.")];
         post "/xprofile/repeater/{id}";
-    "buddyboss_delete_xprofile_repetition", "Removes sets of fields of a part that repeats.",
-        [int("id", "Its number.").required(), flag("fetch_fields", "Whether fields come along."),
-         flag("fetch_field_data", "Whether what members have filled in comes along."),
-         flag("fetch_visibility_level", "Whether it is said who sees what."),
-         integers("fields", "The numbers of the fields, with commas.").required()];
+    "buddyboss_delete_xprofile_repetition", "Delete repeater field sets", "Deletes sets of fields from a repeating profile field group and returns the group.",
+        [int("id", "ID of the item.").required(), flag("fetch_fields", "Include the fields in the response."),
+         flag("fetch_field_data", "Include profile field data in the response."),
+         flag("fetch_visibility_level", "Include the visibility levels in the response."),
+         integers("fields", "IDs of the fields to delete.").required()];
         delete "/xprofile/repeater/{id}";
-    "buddyboss_update_xprofile_repetition_order", "Orders the sets of fields of a part that repeats.",
-        [int("id", "Its number.").required(), flag("fetch_fields", "Whether fields come along."),
-         flag("fetch_field_data", "Whether what members have filled in comes along."),
-         flag("fetch_visibility_level", "Whether it is said who sees what."),
-         objects("fields", "The fields in their new order, as the part lists them.").required()];
+    "buddyboss_update_xprofile_repetition_order", "Reorder repeater field sets", "Changes the order of the field sets of a repeating profile field group and returns the group.",
+        [int("id", "ID of the item.").required(), flag("fetch_fields", "Include the fields in the response."),
+         flag("fetch_field_data", "Include profile field data in the response."),
+         flag("fetch_visibility_level", "Include the visibility levels in the response."),
+         objects("fields", "Fields in their new order, in the form in which the field group lists them.").required()];
         put "/xprofile/repeater/order/{id}";
-    "buddyboss_get_xprofile_search_form", "The form by which profiles are searched.",
-        [text("form_id", "The form's number.")];
+    "buddyboss_get_xprofile_search_form", "Get the profile search form", "Returns the fields of the form for searching profiles.",
+        [text("form_id", "ID of the form.")];
         get "/xprofile/search";
-    "buddyboss_list_xprofile_field_types", "Lists the types that fields of profiles may have.", [];
+    "buddyboss_list_xprofile_field_types", "List profile field types", "Returns the types that profile fields can have.", [];
         get "/xprofile/types";
 };

@@ -2,35 +2,39 @@
 
 use super::{EXTENDED, PAGE, PER_PAGE, SEARCH, rows};
 use crate::rest::{Shape, edit};
-use crate::tools::{Form, Tool, int, integers, object, text, tool};
+use crate::tools::{Form, Tool, int, integers, object, text, titled};
 
 pub(super) const TOOLS: &[Tool] = rows! {
-    "buddyboss_list_blogs", "Lists the sites of a network.",
+    "buddyboss_list_blogs", "List network sites", "Returns a page of the sites of a multisite network.",
         [PAGE, PER_PAGE, SEARCH,
-         int("user_id", "The number of the member."), integers("include", "Only those with these numbers."),
-         text("type", "Of which kind.").among(&["active", "alphabetical", "newest", "random"])];
+         int("user_id", "ID of the member."), integers("include", "Return only items with these IDs."),
+         text("type", "Type.").among(&["active", "alphabetical", "newest", "random"])];
         get "/blogs";
-    "buddyboss_get_blog", "One site of a network.", [int("id", "Its number.").required()];
+    "buddyboss_get_blog", "Get a network site", "Returns one site of a multisite network.", [int("id", "ID of the item.").required()];
         get "/blogs/{id}";
-    "buddyboss_list_components", "Lists the platform's components.",
+    "buddyboss_list_components", "List platform components", "Returns the components of BuddyBoss Platform with their status.",
         [PAGE, PER_PAGE, SEARCH,
-         text("status", "The status.").among(&["all", "active", "inactive"]),
-         text("type", "Of which kind.").among(&["all", "optional", "retired", "required"])];
+         text("status", "Status.").among(&["all", "active", "inactive"]),
+         text("type", "Type.").among(&["all", "optional", "retired", "required"])];
         get "/components";
-    "buddyboss_update_component", "Switches a component of the platform on or off.",
-        [text("name", "The component's name, such as forums.").required(),
-         text("action", "What is done.").among(&["activate", "deactivate"]).required()];
+    "buddyboss_update_component", "Activate or deactivate a component", "Activates or deactivates a component of BuddyBoss Platform and returns the component.",
+        [text("name", "Name of the component, such as forums.").required(),
+         text("action", "Action to perform.").among(&["activate", "deactivate"]).required()];
         put "/components";
-    "buddyboss_get_platform_settings", "The platform's settings.", [];
+    "buddyboss_get_platform_settings", "Get platform settings", "Returns the settings of BuddyBoss Platform.", [];
         get "/settings";
 };
 
-pub(super) const SETTINGS: &[Tool] = &[tool(
+pub(super) const SETTINGS: &[Tool] = &[titled(
     "buddyboss_update_platform_settings",
-    "Changes settings of the platform; what is left out stays.",
-    &[object("settings", "Values by the names that buddyboss_get_platform_settings has under platform.")
-        .required()
-        .form(Form::Spread)],
+    "Update platform settings",
+    "Updates settings of BuddyBoss Platform and returns the result. Omitted settings keep their values.",
+    &[object(
+        "settings",
+        "Settings by name, with the names that buddyboss_get_platform_settings returns under `platform`.",
+    )
+    .required()
+    .form(Form::Spread)],
     &[edit("buddyboss", "/settings").step()],
     Shape::Whole,
 )

@@ -4,83 +4,83 @@ use super::{PAGE, PER_PAGE, SEARCH, rows};
 use crate::tools::{Effect, Tool, flag, html, int, integers, object, text};
 
 pub(super) const TOOLS: &[Tool] = rows! {
-    "buddyboss_update_message_thread", "Changes what goes with a message of the caller's own in a thread: photos, videos, documents.",
-        [int("id", "Its number.").required(), integers("bp_media_ids", "The numbers of uploaded photos."),
-         object("media_gif", "A moving picture: {url, mp4}.").having(&["url", "mp4"]),
-         object("bp_videos", "The numbers of uploaded videos."),
-         integers("bp_documents", "The numbers of uploaded documents."),
-         flag("recipients_pagination", "Whether those who get it are shown in pages."),
-         int("recipients_page", "Which page of those who get it."),
-         int("message_id", "The number of the message."), text("before", "Only what was before this time.")];
+    "buddyboss_update_message_thread", "Update message attachments", "Replaces the photos, videos, documents or GIF attached to one of the caller's messages, and returns the thread.",
+        [int("id", "ID of the item.").required(), integers("bp_media_ids", "IDs of uploaded photos to attach."),
+         object("media_gif", "GIF to attach: {url, mp4}.").having(&["url", "mp4"]),
+         object("bp_videos", "IDs of uploaded videos to attach."),
+         integers("bp_documents", "IDs of uploaded documents to attach."),
+         flag("recipients_pagination", "Paginate the recipients in the response."),
+         int("recipients_page", "Page number of the recipients."),
+         int("message_id", "ID of the message."), text("before", "Return only messages sent before this time.")];
         put "/messages/{id}";
-    "buddyboss_update_message_thread_state", "Hides a thread, marks it as read or unread, or removes its messages.",
-        [int("id", "Its number.").required(),
-         text("action", "What is done.").among(&["delete_messages", "hide_thread", "unread"]).required(),
-         flag("value", "Whether it is done or taken back."), PAGE, PER_PAGE,
+    "buddyboss_update_message_thread_state", "Change the state of a message thread", "Hides a thread, marks it as read or unread, or deletes its messages, and returns the result.",
+        [int("id", "ID of the item.").required(),
+         text("action", "Action to perform.").among(&["delete_messages", "hide_thread", "unread"]).required(),
+         flag("value", "Perform the action (true) or undo it (false)."), PAGE, PER_PAGE,
          SEARCH];
         edit "/messages/action/{id}";
-    "buddyboss_send_group_message", "Sends a message to members of a group.",
-        [int("group_id", "The number of the group.").required(), html("message", "The message.").required(),
-         text("users", "Whether all or some members get it.").among(&["all", "individual"]).required(),
-         integers("users_list", "The numbers of those who get it."),
-         text("type", "Of which kind.").among(&["open", "private"]).required(),
-         integers("bp_media_ids", "The numbers of uploaded photos."),
-         object("media_gif", "A moving picture: {url, mp4}.").having(&["url", "mp4"]),
-         integers("bp_documents", "The numbers of uploaded documents.")];
+    "buddyboss_send_group_message", "Send a message to group members", "Sends a message to all or some members of a group and returns the result.",
+        [int("group_id", "ID of the group.").required(), html("message", "Message text.").required(),
+         text("users", "Recipients: all members, or those in `users_list`.").among(&["all", "individual"]).required(),
+         integers("users_list", "IDs of the recipients, if `users` is individual."),
+         text("type", "Type.").among(&["open", "private"]).required(),
+         integers("bp_media_ids", "IDs of uploaded photos to attach."),
+         object("media_gif", "GIF to attach: {url, mp4}.").having(&["url", "mp4"]),
+         integers("bp_documents", "IDs of uploaded documents to attach.")];
         post "/messages/group";
-    "buddyboss_list_message_recipients", "Lists members to whom a message can be sent.",
-        [text("term", "The first letters of a name.").required(), int("group_id", "The number of the group."),
-         integers("exclude", "Those with these numbers are left out."), PAGE, PER_PAGE];
+    "buddyboss_list_message_recipients", "List possible message recipients", "Returns the members whose names match a term and to whom the caller can send messages.",
+        [text("term", "Beginning of a name.").required(), int("group_id", "ID of the group."),
+         integers("exclude", "Exclude items with these IDs."), PAGE, PER_PAGE];
         get "/messages/search-recipients";
-    "buddyboss_find_message_thread", "The thread with a member.",
-        [int("user_id", "The number of the member; the caller when left out."),
-         int("recipient_id", "The number of the other member.").required(),
-         flag("include_group_thread", "Whether groups' threads count, too.")];
+    "buddyboss_find_message_thread", "Find a message thread with a member", "Returns the message thread between two members.",
+        [int("user_id", "ID of the member. Default: the caller."),
+         int("recipient_id", "ID of the other member.").required(),
+         flag("include_group_thread", "Include group threads in the search.")];
         get "/messages/search-thread" as "user_id";
-    "buddyboss_create_notification", "Makes a notification.",
-        [int("user_id", "The number of the member."), int("item_id", "The number of what it is about."),
-         int("secondary_item_id", "A second number of what it is about."),
-         text("component", "The component that it comes from."), text("action", "What is done."),
-         text("date", "When it was."), int("is_new", "Whether it is unread: 1 or 0.")];
+    "buddyboss_create_notification", "Create a notification", "Creates a notification for a member and returns it.",
+        [int("user_id", "ID of the member."), int("item_id", "ID of the item concerned, such as an activity, forum, topic or group."),
+         int("secondary_item_id", "Secondary ID, whose meaning depends on the component or type."),
+         text("component", "Component that the notification belongs to."), text("action", "Action to perform."),
+         text("date", "Date and time of the notification."), int("is_new", "Read state: 1 is unread, 0 is read.")];
         post "/notifications";
-    "buddyboss_update_notifications_read", "Marks all notifications of the caller as read.", [PER_PAGE];
+    "buddyboss_update_notifications_read", "Mark all notifications as read", "Marks all notifications of the caller as read and returns the result.", [PER_PAGE];
         put "/notifications/bulk/read";
-    "buddyboss_list_subscriptions", "Lists what members follow: forums, topics, groups.",
+    "buddyboss_list_subscriptions", "List subscriptions", "Returns a page of subscriptions to forums, topics and groups.",
         [PAGE, PER_PAGE, SEARCH,
-         integers("exclude", "Those with these numbers are left out."),
-         integers("include", "Only those with these numbers."),
-         text("order", "Rising or falling.").among(&["asc", "desc"]),
-         text("order_by", "What the list is ordered by.").among(&["id", "type", "item_id", "date_recorded"]),
-         text("type", "Of which kind.").among(&["group", "forum", "topic"]),
-         int("item_id", "The number of what it is about."),
-         int("secondary_id", "A second number of what it is about."),
-         int("status", "1 for those in force, 0 for others.")];
+         integers("exclude", "Exclude items with these IDs."),
+         integers("include", "Return only items with these IDs."),
+         text("order", "Sort order.").among(&["asc", "desc"]),
+         text("order_by", "Field to sort by.").among(&["id", "type", "item_id", "date_recorded"]),
+         text("type", "Type.").among(&["group", "forum", "topic"]),
+         int("item_id", "ID of the item concerned, such as an activity, forum, topic or group."),
+         int("secondary_id", "Secondary ID, whose meaning depends on the component or type."),
+         int("status", "Return only subscriptions with this status: 1 is active, 0 is inactive.")];
         get "/subscriptions";
-    "buddyboss_create_subscription", "Follows a forum, a topic or a group.",
-        [int("user_id", "The number of the member; the caller when left out."),
-         text("type", "Of which kind.").among(&["group", "forum", "topic"]).required(),
-         int("item_id", "The number of what it is about.").required(),
-         int("secondary_item_id", "A second number of what it is about."),
-         int("status", "1 for one in force, 0 for none.").required()];
+    "buddyboss_create_subscription", "Create a subscription", "Subscribes a member to a forum, topic or group and returns the subscription.",
+        [int("user_id", "ID of the member. Default: the caller."),
+         text("type", "Type.").among(&["group", "forum", "topic"]).required(),
+         int("item_id", "ID of the item concerned, such as an activity, forum, topic or group.").required(),
+         int("secondary_item_id", "Secondary ID, whose meaning depends on the component or type."),
+         int("status", "Status of the subscription: 1 is active, 0 is inactive.").required()];
         post "/subscriptions" as "user_id";
-    "buddyboss_get_subscription", "One subscription.", [int("id", "Its number.").required()];
+    "buddyboss_get_subscription", "Get a subscription", "Returns one subscription.", [int("id", "ID of the item.").required()];
         get "/subscriptions/{id}";
-    "buddyboss_delete_subscription", "Ends a subscription.",
-        [int("id", "Its number.").required(), int("user_id", "The number of the member."),
-         text("type", "Of which kind.").among(&["group", "forum", "topic"]),
-         int("item_id", "The number of what it is about."),
-         int("secondary_item_id", "A second number of what it is about."), int("status", "The status.")];
+    "buddyboss_delete_subscription", "Delete a subscription", "Deletes a subscription and returns the result.",
+        [int("id", "ID of the item.").required(), int("user_id", "ID of the member."),
+         text("type", "Type.").among(&["group", "forum", "topic"]),
+         int("item_id", "ID of the item concerned, such as an activity, forum, topic or group."),
+         int("secondary_item_id", "Secondary ID, whose meaning depends on the component or type."), int("status", "Status.")];
         delete "/subscriptions/{id}";
-    "buddyboss_list_subscription_types", "Lists what can be followed.", [];
+    "buddyboss_list_subscription_types", "List subscription types", "Returns the types of content that members can subscribe to.", [];
         get "/subscription-types";
-    "buddyboss_get_moderation_report", "One block or report.", [int("id", "Its number.").required()];
+    "buddyboss_get_moderation_report", "Get a block or report", "Returns one moderation entry: a blocked member or reported content.", [int("id", "ID of the item.").required()];
         get "/moderation/{id}";
-    "buddyboss_get_moderation_report_form", "What can be said in a report.", [];
+    "buddyboss_get_moderation_report_form", "Get the report form", "Returns the fields and categories of the form for reporting content.", [];
         get "/moderation/report";
 };
 
 pub(super) const TOGGLES: &[Tool] = &[rows! {
-    "buddyboss_toggle_message_star", "Stars a message, or no longer.", [int("id", "Its number.").required()];
+    "buddyboss_toggle_message_star", "Star or unstar a message", "Toggles the caller's star on a message thread and returns the result.", [int("id", "ID of the item.").required()];
         put "/messages/starred/{id}";
 }[0]
 .effect(Effect::Toggles)];
