@@ -18,7 +18,7 @@ mod tests;
 use crate::rest::{Bind, Missing, Open, Shape, Step, When, delete, get, post, value};
 use crate::site::SiteSettings;
 use crate::tools::{
-    Argument, Condition, Effect, Form, Found, Tool, Trouble, Values, any, int, object, text, tool,
+    Argument, Condition, Effect, Form, Found, Tool, Trouble, Values, any, int, object, text, titled,
 };
 use serde_json::{Map, Value};
 
@@ -30,63 +30,68 @@ pub(crate) fn tools(settings: &SiteSettings) -> Vec<&'static Tool> {
     READING.iter().chain(if settings.only_reads() { HARMLESS } else { CHANGING }).collect()
 }
 
-const ROUTE: Argument = text("route", "The route behind /wp-json, such as /wc/v3/products/7.").required();
-const PARAMETERS: Argument = object("parameters", "What goes into the query, by name.");
-const BODY: Argument = object("body", "What goes into the body, by name.");
-const NAME: Argument = text("name", "The ability's full name, such as core/get-site-info.").required();
-const INPUT: Argument = any("input", "What it is given, as its input schema says.").kept();
+const ROUTE: Argument = text("route", "Route below /wp-json, such as /wc/v3/products/7.").required();
+const PARAMETERS: Argument = object("parameters", "Query parameters by name.");
+const BODY: Argument = object("body", "Members of the JSON request body by name.");
+const NAME: Argument = text("name", "Full name of the ability, such as core/get-site-info.").required();
+const INPUT: Argument = any("input", "Input of the ability, as its input schema defines it.").kept();
 
 const READING: &[Tool] = &[
-    tool(
+    titled(
         "site_routes",
-        "What the site's REST API offers: its namespaces, each with its version and the components that are switched on; the \
-         routes of one; the methods and parameters of a route. Plugins such as shops and courses are there, too.",
+        "List REST API routes",
+        "Returns the namespaces of the site's REST API with their versions and active components, the routes of a \
+         `namespace`, or the methods and parameters of a `route`. Includes plugins such as shops and courses.",
         &[
-            text("namespace", "Only the routes of this namespace, such as wc/v3.").kept(),
-            text("route", "The methods and parameters of this route, as the list of routes has it.").kept(),
-            text("search", "Only routes that have this text.").kept(),
+            text("namespace", "Return only routes of this namespace, such as wc/v3.").kept(),
+            text("route", "Return the methods and parameters of this route, spelled as in the list of routes.").kept(),
+            text("search", "Return only routes that contain this text.").kept(),
         ],
         &[get("index", "/").alone().step()],
         Shape::Made(routes::shown),
     )
     .phase(PHASE),
-    tool(
+    titled(
         "site_abilities",
-        "Lists what the site says that it can do (WordPress 6.9 and newer).",
+        "List abilities",
+        "Returns a page of the abilities that the site offers. Requires WordPress 6.9 or newer.",
         &[
-            int("page", "Which page of the list.").or_int(1).least(1),
-            int("per_page", "How many on a page.").or_int(50).least(1).most(100),
-            text("category", "Only those of this category."),
-            text("namespace", "Only those whose names begin so, such as core."),
-            object("meta", "Only those of which this is said, such as {annotations: {readonly: true}}."),
+            int("page", "Page number.").or_int(1).least(1),
+            int("per_page", "Number of items per page.").or_int(50).least(1).most(100),
+            text("category", "Return only abilities of this category."),
+            text("namespace", "Return only abilities of this namespace, such as core."),
+            object("meta", "Return only abilities with this metadata, such as {annotations: {readonly: true}}."),
         ],
         &[get("index", "/wp-abilities/v1/abilities").step()],
         Shape::List("abilities", "name label description category meta.annotations"),
     )
     .phase(PHASE),
-    tool(
+    titled(
         "site_ability",
-        "One ability, with the schemas of what it is given and of what it answers.",
+        "Get an ability",
+        "Returns one ability with its input and output schemas.",
         &[NAME],
         &[get("index", "/wp-abilities/v1/abilities/{*name}").step()],
         Shape::Whole,
     )
     .phase(PHASE),
-    tool(
+    titled(
         "site_ability_categories",
-        "Lists the categories of abilities.",
+        "List ability categories",
+        "Returns a page of the categories of abilities.",
         &[
-            int("page", "Which page of the list.").or_int(1).least(1),
-            int("per_page", "How many on a page.").or_int(50).least(1).most(100),
+            int("page", "Page number.").or_int(1).least(1),
+            int("per_page", "Number of items per page.").or_int(50).least(1).most(100),
         ],
         &[get("index", "/wp-abilities/v1/categories").step()],
         Shape::List("categories", "slug label description meta"),
     )
     .phase(PHASE),
-    tool(
+    titled(
         "site_ability_category",
-        "One category of abilities.",
-        &[text("slug", "Its name, as the list has it.").required()],
+        "Get an ability category",
+        "Returns one category of abilities.",
+        &[text("slug", "Slug of the category.").required()],
         &[get("index", "/wp-abilities/v1/categories/{slug}").step()],
         Shape::Whole,
     )
@@ -131,26 +136,35 @@ macro_rules! run {
 }
 
 const HARMLESS: &[Tool] = &[
-    tool(
+    titled(
         "site_request",
-        "Reads any route of the site's REST API that is allowed here.",
-        &[text("method", "The method.").or_text("GET").among(&["GET"]), ROUTE, PARAMETERS],
+        "Read a REST API route",
+        "Sends a GET request to an allowed route of the site's REST API and returns the response.",
+        &[text("method", "HTTP method.").or_text("GET").among(&["GET"]), ROUTE, PARAMETERS],
         &[Step::Open(OPEN)],
         Shape::Whole,
     )
     .effect(Effect::Reads)
     .phase(PHASE),
-    tool(RUN, "Has the site do something that only reads.", &[NAME, INPUT], run!(reading), Shape::Whole)
-        .effect(Effect::Reads)
-        .phase(PHASE),
+    titled(
+        RUN,
+        "Run a read-only ability",
+        "Runs an ability that only reads, and returns its output.",
+        &[NAME, INPUT],
+        run!(reading),
+        Shape::Whole,
+    )
+    .effect(Effect::Reads)
+    .phase(PHASE),
 ];
 
 const CHANGING: &[Tool] = &[
-    tool(
+    titled(
         "site_request",
-        "Sends a request to any route of the site's REST API that is allowed here.",
+        "Send a REST API request",
+        "Sends a request to an allowed route of the site's REST API and returns the response.",
         &[
-            text("method", "The method.").or_text("GET").among(&["GET", "POST", "PUT", "PATCH", "DELETE"]),
+            text("method", "HTTP method.").or_text("GET").among(&["GET", "POST", "PUT", "PATCH", "DELETE"]),
             ROUTE,
             PARAMETERS,
             BODY,
@@ -160,9 +174,10 @@ const CHANGING: &[Tool] = &[
     )
     .effect(Effect::Toggles)
     .phase(PHASE),
-    tool(
+    titled(
         RUN,
-        "Has the site do something of what it says that it can do.",
+        "Run an ability",
+        "Runs an ability of the site and returns its output.",
         &[NAME, INPUT],
         run!(fitting),
         Shape::Whole,

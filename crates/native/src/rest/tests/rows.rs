@@ -53,7 +53,7 @@ fn there_are_all_of_them_under_names_of_their_own() {
 
 /// The sets of tools that no preset serves, and so none of whose texts is fixed.
 fn is_outside_presets(tool: &Tool) -> bool {
-    tool.phase == "extended" || tool.name.starts_with("buddypress_")
+    ["extended", "discover"].contains(&tool.phase) || tool.name.starts_with("buddypress_")
 }
 
 #[test]
