@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 
-use super::check::{self, Flaw};
+use super::check::Flaw;
 use super::parse::{Entry, Kind};
 use super::pieces;
 use super::read::Reader;
-use super::schema::written;
 use super::text::Text;
+use super::written;
 
 const KEYS: &[&str] = &["file", "arguments", "redact", "keep"];
 const SHORTEST: Duration = Duration::from_hours(1);
@@ -63,7 +63,7 @@ pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry, base: Option<Audit>) 
     let mut audit = base.unwrap_or_default();
     let mut fields = reader.fields(&entry.value, "true, false, or a mapping with `file`, `arguments`, …")?;
     if let Some(entry) = fields.take("file") {
-        let file = reader.within("file", |reader| path(reader, entry));
+        let file = reader.within("file", |reader| pieces::path(reader, entry));
         audit.file = file.unwrap_or(audit.file);
     }
     audit.arguments = reader.flag_in(&mut fields, "arguments", audit.arguments);
@@ -73,16 +73,6 @@ pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry, base: Option<Audit>) 
     audit.keep = pieces::time(reader, &mut fields, "keep", SHORTEST, LONGEST).unwrap_or(audit.keep);
     reader.refuse(&fields.rest(), KEYS);
     Some(audit)
-}
-
-/// A file or a folder.
-pub(super) fn path(reader: &mut Reader<'_>, entry: &Entry) -> Option<Text> {
-    let text = reader.text(&entry.value, "a path")?;
-    if text.expose().trim().is_empty() {
-        reader.fault(&entry.value.at, "the path is empty", "write a path, or remove the key");
-        return None;
-    }
-    reader.sound(&entry.value.at, check::no_nul(text.expose())).map(|()| text)
 }
 
 fn redacted(word: &str) -> Result<String, Flaw> {

@@ -8,9 +8,9 @@ use super::check::{self, Flaw};
 use super::parse::Entry;
 use super::pieces;
 use super::read::{Reader, clip};
-use super::schema::written;
 use super::suggest;
 use super::text::Text;
+use super::written;
 
 /// The keys below `oauth` of a server that mean something here.
 const KEYS: &[&str] = &["clientId", "clientSecret", "issuer", "issuerCallback", "scopes", "shared"];

@@ -110,7 +110,7 @@ pub(super) fn read(reader: &mut Reader<'_>, root: &Node, base: Config, offers: &
         config.allowed_origins = pieces::texts(reader, entry, check::allowed_origin);
     }
     if let Some(entry) = fields.take("stateFolder") {
-        config.state_folder = reader.within("stateFolder", |reader| audit::path(reader, entry));
+        config.state_folder = reader.within("stateFolder", |reader| pieces::path(reader, entry));
     }
     if let Some(entry) = fields.take("publicUrl") {
         config.public_url = reader.within("publicUrl", |reader| consent::public_url(reader, entry));

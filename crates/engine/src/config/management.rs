@@ -6,12 +6,11 @@ use schemars::JsonSchema;
 
 use super::access::{self, Who, WrittenWho};
 use super::auth::Auth;
-use super::model::Config;
 use super::parse::{Entry, Kind};
 use super::rates;
 use super::read::Reader;
-use super::schema::written;
 use super::source::Span;
+use super::written;
 
 const KEYS: &[&str] = &["who", "rate"];
 
@@ -38,16 +37,8 @@ impl Default for Management {
     }
 }
 
-impl Config {
-    /// May everybody who can log in change servers, because nobody says who may? A file that says so is refused; parts of two
-    /// may come to it.
-    pub fn is_managed_by_every_login(&self) -> bool {
-        is_for_every_login(self.management.as_ref(), &self.auth)
-    }
-}
-
-/// Whether everybody who can log in, as people do, may change servers and so start programs: nobody says who may.
-fn is_for_every_login(management: Option<&Management>, auth: &Auth) -> bool {
+/// Returns true if everybody who can log in, as people do, may change servers and so start programs: nobody says who may.
+pub(super) fn is_for_every_login(management: Option<&Management>, auth: &Auth) -> bool {
     management.is_some_and(|management| management.who.is_none())
         && (!auth.users.is_empty() || auth.site.is_some() || !auth.jwt.is_empty())
 }

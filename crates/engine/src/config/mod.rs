@@ -46,6 +46,7 @@ mod suggest;
 mod text;
 mod tls;
 mod units;
+mod written;
 
 pub use access::{AccessRule, AnnotationHint, Effect, ValuePath, When, Who};
 pub use audit::Audit;

@@ -20,11 +20,11 @@ use super::management::Management;
 use super::native::NativeLink;
 use super::proxies::TrustedProxies;
 use super::rates::RateLimit;
-use super::schema::written;
 use super::server_tools::ServerTools;
 use super::settings::ToolSettings;
 use super::text::Text;
 use super::tls::Tls;
+use super::written;
 use crate::dialect_rows::Dialect;
 
 /// The profile that is served at `/mcp`; when nobody writes one, it has all servers in file order.
@@ -77,11 +77,11 @@ pub struct Config {
     #[schemars(with = "Option<Vec<RateLimit>>")]
     pub rate_limits: Vec<RateLimit>,
     /// A record of all calls: `true`, or a mapping. None is kept when left out.
-    #[schemars(with = "Option<written::AuditOrFlag>")]
+    #[schemars(with = "Option<written::OrFlag<Audit>>")]
     pub audit: Option<Audit>,
     /// Let servers and profiles be changed over HTTP while Dragoman serves: `true`, or a mapping. Whoever may do that can
     /// start programs.
-    #[schemars(with = "Option<written::ManagementOrFlag>")]
+    #[schemars(with = "Option<written::OrFlag<Management>>")]
     pub management: Option<Management>,
     /// How profiles behave that do not say it themselves: `standard`, another built-in dialect, or one of `dialects`.
     #[schemars(with = "Option<String>")]
@@ -104,6 +104,12 @@ pub struct Config {
 }
 
 impl Config {
+    /// Returns true if everybody who can log in may change servers, because nobody says who may. A file that says so is refused;
+    /// parts of two may come to it.
+    pub fn is_managed_by_every_login(&self) -> bool {
+        super::management::is_for_every_login(self.management.as_ref(), &self.auth)
+    }
+
     /// Does everybody, everywhere, have to show who they are?
     pub fn asks_everybody(&self) -> bool {
         self.auth.asks() && self.endpoints.iter().all(|endpoint| endpoint.auth == EndpointAuth::Inherit)

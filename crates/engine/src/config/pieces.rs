@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::check::Flaw;
+use super::check::{self, Flaw};
 use super::glob::Glob;
 use super::parse::{Entry, Kind, Node};
 use super::read::{Fields, Reader, clip};
@@ -186,4 +186,14 @@ pub(super) fn known_name(
         refuse_unknown(reader, &entry.value, &text, known);
         Some(text.expose().to_owned())
     })
+}
+
+/// A file or a folder.
+pub(super) fn path(reader: &mut Reader<'_>, entry: &Entry) -> Option<Text> {
+    let text = reader.text(&entry.value, "a path")?;
+    if text.expose().trim().is_empty() {
+        reader.fault(&entry.value.at, "the path is empty", "write a path, or remove the key");
+        return None;
+    }
+    reader.sound(&entry.value.at, check::no_nul(text.expose())).map(|()| text)
 }

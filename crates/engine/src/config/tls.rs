@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 
-use super::audit;
 use super::parse::Entry;
+use super::pieces;
 use super::read::Reader;
 
 const KEYS: &[&str] = &["cert", "key", "clientCa"];
@@ -44,7 +44,7 @@ pub(super) fn read(reader: &mut Reader<'_>, entry: &Entry) -> Option<Tls> {
     let mut fields = reader.fields(&entry.value, "a mapping with `cert` and `key`")?;
     let mut file = |reader: &mut Reader<'_>, key| {
         let entry = fields.take(key)?;
-        let path = reader.within(key, |reader| audit::path(reader, entry));
+        let path = reader.within(key, |reader| pieces::path(reader, entry));
         Some(path.map(|path| PathBuf::from(path.expose())))
     };
     let (cert, key, client_ca) = (file(reader, "cert"), file(reader, "key"), file(reader, "clientCa"));

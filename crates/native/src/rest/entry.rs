@@ -2,8 +2,6 @@
 //! whom it does not know what anybody may see, with a status of success: then a wrong password would look like an empty
 //! site. Its word counts for a short time. It must not know what a site is.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -12,6 +10,7 @@ use secrecy::ExposeSecret as _;
 use super::place::Place;
 use super::request::AGENT;
 use super::unread::{self, Unread};
+use super::unreadable;
 use super::world::World;
 use crate::port::{HttpRequest, Verb};
 use crate::tools::{Condition, Trouble};
@@ -24,35 +23,6 @@ const COUNTS_IN_DOUBT: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Bytes of the answer.
 const ANSWER: usize = 64 << 10;
-/// So many are remembered.
-const MOST: usize = 4096;
-
-/// Whom sites let in a short time ago, as digests.
-#[derive(Default)]
-pub(crate) struct Known(Mutex<HashMap<[u8; 32], Duration>>);
-
-impl Known {
-    fn is(&self, digest: &[u8; 32], now: Duration) -> bool {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(digest).is_some_and(|until| *until > now)
-    }
-
-    fn put(&self, digest: [u8; 32], now: Duration, until: Duration) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST && !known.contains_key(&digest) {
-            known.retain(|_, until| *until > now);
-            // Forgetting costs one question more.
-            if known.len() >= MOST {
-                known.clear();
-            }
-        }
-        known.insert(digest, until);
-    }
-
-    fn forget(&self, digest: &[u8; 32]) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(digest);
-    }
-}
 
 impl World {
     /// Whether the place lets these credentials in.
@@ -82,7 +52,7 @@ impl World {
             && unread::json(&response.body).is_none()
             && unread::kind(&response.body) == Unread::Page
         {
-            return Err(unread::trouble(&*self.places, &response.body, false));
+            return Err(unreadable::trouble(&*self.places, &response.body, false));
         }
         let counts = if response.is_success() { COUNTS } else { COUNTS_IN_DOUBT };
         if response.status == 401 {

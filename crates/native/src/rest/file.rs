@@ -8,7 +8,7 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;
 
 use super::encode::{decoded, encode_into};
-use super::place::{canonical, has_port};
+use super::url::{canonical, has_port};
 use crate::tools::{Trouble, Values};
 
 /// Where a file comes from: names of arguments.

@@ -6,13 +6,14 @@
 //! | file | is for |
 //! |---|---|
 //! | `step` | what a row says of its requests |
-//! | `source` | content as those who edit it see it |
+//! | `source`, `content_format` | content as those who edit it see it; in which form it is shown |
 //! | `shape` | what of an answer is shown, and in which manner |
-//! | `unread` | answers that are no JSON |
+//! | `unread`, `unreadable` | answers that are no JSON, and the trouble with them |
 //! | `mend` | answers of PHP made regular |
 //! | `place` | where requests go, and what that service's errors look like |
-//! | `offered` | what sites say that they have |
-//! | `entry` | whether a place knows those whose credentials it is shown |
+//! | `url` | URLs of places, written in one way |
+//! | `offered`, `doubted` | what sites say that they have, and how they are asked |
+//! | `known`, `entry` | whether a place knows those whose credentials it is shown |
 //! | `request` | a step and a call's values as a request |
 //! | `settled` | values that name a place, in the way in which they are sent |
 //! | `open` | requests whose route a call says |
@@ -26,10 +27,13 @@
 
 mod brought;
 mod cache;
+mod content_format;
+mod doubted;
 mod encode;
 mod entry;
 mod fetch;
 mod file;
+mod known;
 mod mend;
 mod multipart;
 mod offered;
@@ -41,24 +45,28 @@ mod shape;
 mod source;
 mod step;
 mod unread;
+mod unreadable;
+mod url;
 mod world;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub(crate) use cache::Cache;
-pub(crate) use entry::Known;
+pub(crate) use content_format::{CONTENT_FORMAT, CONTENT_NOTE};
 pub(crate) use file::FileFrom;
+pub(crate) use known::Known;
 pub(crate) use offered::Offered;
 pub(crate) use open::is_listed;
-pub(crate) use place::{Doubt, Entry, Place, Places, base_url};
+pub(crate) use place::{Doubt, Entry, Place, Places};
 pub(crate) use settled::settled;
 pub use shape::Answers;
 pub(crate) use shape::{From, Pick, Shape, Shown, pick, told};
-pub(crate) use source::{ALLOW_MARKUP_LOSS, CONTENT_FORMAT, CONTENT_NOTE, Check, RENDERED};
+pub(crate) use source::{ALLOW_MARKUP_LOSS, RENDERED};
 pub(crate) use step::{
-    Bind, Encoding, Field, Missing, Open, Source, Step, When, content, delete, edit, fixed, get, patch, post,
-    purge, put, query, value,
+    Bind, Check, Encoding, Field, Missing, Open, Source, Step, When, content, delete, edit, fixed, get,
+    patch, post, purge, put, query, value,
 };
 pub(crate) use unread::{Unread, json};
+pub(crate) use url::base_url;
 pub(crate) use world::{Limits, RAW, World};

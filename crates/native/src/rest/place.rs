@@ -3,7 +3,7 @@
 use secrecy::SecretString;
 use serde_json::Value;
 
-use super::entry::Known;
+use super::known::Known;
 use super::offered::Offered;
 use super::unread::Unread;
 use crate::port::{HttpResponse, Verb};
@@ -123,83 +123,4 @@ pub(crate) struct Place {
     pub(crate) public_only: bool,
     /// Where it says whether it knows who asks, if it is asked that before.
     pub(crate) entry: Option<Entry>,
-}
-
-/// The longest URL of a place, in bytes.
-const LONGEST_URL: usize = 2000;
-
-/// A base URL as it was configured or sent: `http` or `https`, a host, perhaps a port and a path; no account, query or
-/// fragment, and only characters that a URL may have. Blanks around it and slashes at its end are left out, and its host is
-/// written in one way.
-///
-/// # Errors
-/// What is wrong with it, in words that do not repeat it.
-pub(crate) fn base_url(text: &str) -> Result<String, &'static str> {
-    let text = text.trim().trim_end_matches('/');
-    let (scheme, behind) = text.split_once("://").ok_or("the URL must begin with http:// or https://")?;
-    let scheme = match scheme.to_ascii_lowercase().as_str() {
-        "http" => "http",
-        "https" => "https",
-        _ => return Err("the URL must begin with http:// or https://"),
-    };
-    if text.len() > LONGEST_URL {
-        return Err("the URL is too long");
-    }
-    let fits =
-        |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '<' | '>' | '\\' | '^' | '`' | '{' | '|' | '}');
-    if !behind.chars().all(fits) {
-        return Err(
-            "the URL has characters that URLs do not have; international names are written in their ASCII form",
-        );
-    }
-    if behind.contains(['?', '#']) {
-        return Err("the URL must have no query and no fragment");
-    }
-    let (authority, path) = behind.find('/').map_or((behind, ""), |at| behind.split_at(at));
-    if authority.contains('@') {
-        return Err("the URL must name no account: it is given beside the URL");
-    }
-    let host = authority.strip_prefix('[').map_or_else(
-        || authority.split(':').next().unwrap_or_default(),
-        |inside| inside.split(']').next().unwrap_or_default(),
-    );
-    let in_authority = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
-    if host.is_empty() || !authority.chars().all(in_authority) {
-        return Err("the URL names no host");
-    }
-    if !has_port(authority) {
-        return Err("the URL's port is none: there are those from 1 to 65535");
-    }
-    if path.split('/').any(|part| matches!(part, "." | "..")) {
-        return Err("the URL's path must not go up");
-    }
-    Ok(format!("{scheme}://{}{path}", canonical(scheme, authority)))
-}
-
-/// Whether an authority names a port that there is, or none. Another one would be passed over, and the usual one asked.
-pub(super) fn has_port(authority: &str) -> bool {
-    let port_at = authority.rfind(']').map_or(0, |end| end + 1);
-    match authority.get(port_at..).and_then(|rest| rest.split_once(':')) {
-        Some((_, port)) => {
-            port.is_empty()
-                || (port.bytes().all(|byte| byte.is_ascii_digit())
-                    && port.parse::<u16>().is_ok_and(|port| port > 0))
-        }
-        None => true,
-    }
-}
-
-/// A host and its port in the one way in which they are written here, so that what is counted by them is counted together:
-/// in small letters, without the dot behind a whole name (RFC 1034, 3.1) and the port that the scheme has anyway (RFC 3986,
-/// 6.2.3).
-pub(super) fn canonical(scheme: &str, authority: &str) -> String {
-    let authority = authority.to_ascii_lowercase();
-    let port_at = authority.rfind(']').map_or(0, |end| end + 1);
-    let (host, port) = match authority[port_at..].find(':') {
-        Some(colon) => (&authority[..port_at + colon], &authority[port_at + colon + 1..]),
-        None => (authority.as_str(), ""),
-    };
-    let host = host.strip_suffix('.').filter(|host| !host.is_empty()).unwrap_or(host);
-    let usual = if scheme == "https" { "443" } else { "80" };
-    if port.is_empty() || port == usual { host.to_owned() } else { format!("{host}:{port}") }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::content_format::ContentFormat;
 use super::mend::{as_object, lean, mended};
-use super::source::ContentFormat;
 use crate::port::HttpResponse;
 use crate::tools::{Literal, Values};
 

@@ -3,9 +3,10 @@
 
 use serde_json::Value;
 
-use super::step::{Ask, Field, fixed};
+use super::content_format::ContentFormat;
+use super::step::{Ask, Check, Field, fixed};
 use super::world::Run;
-use crate::tools::{Argument, Literal, Trouble, Values, flag};
+use crate::tools::{Argument, Literal, Trouble, flag};
 
 /// What a site shows those who edit (WordPress REST API, `context`).
 const EDITING: &[Field] = &[fixed(CONTEXT, Literal::Text("edit"))];
@@ -20,46 +21,6 @@ pub(crate) const ALLOW_MARKUP_LOSS: Argument = flag(
     "allow_markup_loss",
     "Saves the content even if blocks or shortcodes of the current content would become plain HTML.",
 );
-
-/// A look at what a call is about to change, which may refuse the change.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Check {
-    /// The request that shows what is there.
-    pub(crate) ask: Ask,
-    /// The argument that makes the look necessary.
-    pub(crate) given: &'static str,
-    /// Refuses the change, with the reason.
-    pub(crate) judge: fn(&Value, &Values) -> Result<(), Trouble>,
-}
-
-/// In which form an answer shows content.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ContentFormat {
-    /// As editors see it: safe to change and to write back.
-    Source,
-    /// As visitors see it, because the call asks for that.
-    Rendered,
-    /// As visitors see it, because the account may not edit it.
-    NotEditable,
-}
-
-/// The members that say in which form content is shown.
-pub(crate) const CONTENT_FORMAT: &str = "content_format";
-pub(crate) const CONTENT_NOTE: &str = "content_note";
-
-impl ContentFormat {
-    /// The members that tell a caller.
-    pub(super) fn members(self) -> Vec<(&'static str, Value)> {
-        let format = if self == Self::Source { "source" } else { "rendered" };
-        let mut members = vec![(CONTENT_FORMAT, Value::from(format))];
-        if self == Self::NotEditable {
-            let note = "This account may not edit this, so the content is the rendered HTML. Writing it back would lose its blocks \
-                        and shortcodes.";
-            members.push((CONTENT_NOTE, Value::from(note)));
-        }
-        members
-    }
-}
 
 impl Run<'_> {
     /// The answer to a request for content: its source where the account may edit it, unless the call says in which form it

@@ -8,7 +8,6 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::file::FileFrom;
-use super::source::Check;
 use crate::port::Verb;
 use crate::tools::{Form, Literal, Trouble, Values};
 
@@ -69,6 +68,17 @@ pub(crate) struct Ask {
     pub(crate) brings_file: bool,
     /// Whether its answer has content that may be edited, which is then shown as its source.
     pub(crate) shows_content: bool,
+}
+
+/// A look at what a call is about to change, which may refuse the change.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Check {
+    /// The request that shows what is there.
+    pub(crate) ask: Ask,
+    /// The argument that makes the look necessary.
+    pub(crate) given: &'static str,
+    /// Refuses the change, with the reason.
+    pub(crate) judge: fn(&Value, &Values) -> Result<(), Trouble>,
 }
 
 /// Whether a step is taken.

@@ -3,9 +3,7 @@
 
 use serde_json::Value;
 
-use super::place::Places;
 use crate::html;
-use crate::tools::{Condition, Trouble};
 
 /// What stands where JSON was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,24 +51,8 @@ pub(super) fn kind(body: &[u8]) -> Unread {
     if ends && !body.starts_with(b"{") && !body.starts_with(b"[") { Unread::Noise } else { Unread::Other }
 }
 
-/// The trouble with it; `writes` when the request was to change something.
-pub(super) fn trouble(places: &dyn Places, body: &[u8], writes: bool) -> Trouble {
-    let kind = kind(body);
-    let hint = places.unread(kind);
-    let what = match kind {
-        Unread::Page => "the answer is a web page and no JSON".to_owned(),
-        Unread::Noise => {
-            format!("the answer is no JSON, since other text stands before it: {:?}", beginning(body))
-        }
-        Unread::Packed => "the answer is no JSON: it is packed, although nobody asked for that".to_owned(),
-        Unread::Other => format!("the answer is no JSON: it begins with {:?}", beginning(body)),
-    };
-    let done = if writes { "; what was asked may have been done all the same" } else { "" };
-    Trouble::new(Condition::UpstreamError, format!("{what} ({hint}){done}"))
-}
-
 /// The first words, without markup.
-fn beginning(body: &[u8]) -> String {
+pub(super) fn beginning(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body.get(..LOOKED_AT).unwrap_or(body)).into_owned();
     let text = html::as_text(&text);
     let words: Vec<&str> =

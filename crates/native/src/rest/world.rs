@@ -14,6 +14,7 @@ use super::request::Making;
 use super::shape::{Answers, Manner, Shape, Shown, Totals};
 use super::step::{Ask, Bind, Missing, Open, Step, When};
 use super::unread;
+use super::unreadable;
 use crate::port::{HttpClient, HttpFault, HttpFaultKind, HttpRequest, HttpResponse, Verb};
 use crate::server::Mapped;
 use crate::tools::{Argument, Condition, Trouble, Values};
@@ -231,7 +232,7 @@ impl Run<'_> {
         let (body, totals) = answer.inspect_err(|trouble| self.world.troubled(trouble, digest))?;
         self.totals = totals;
         let places = &*self.world.places;
-        let answer = unread::json(&body).ok_or_else(|| unread::trouble(places, &body, writes))?;
+        let answer = unread::json(&body).ok_or_else(|| unreadable::trouble(places, &body, writes))?;
         places.refused(base, &answer).map_or(Ok(answer), Err)
     }
 

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use super::model::AccessRule;
 use crate::config::glob::Glob;
 use crate::config::ip::IpRange;
-use crate::config::schema::written::{Flag, OneOrMany, ValuesByPlace};
+use crate::config::written::{Flag, OneOrMany, ValuesByPlace};
 use crate::principal::Scheme;
 
 /// One rule: what it allows or denies, to whom, and when. Rules that deny always count; as soon as there is one that

@@ -5,8 +5,8 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 
-use crate::config::schema::written;
 use crate::config::text::Text;
+use crate::config::written;
 
 /// The ways in which callers show who they are; each that is written here is open. With none, nobody is asked.
 #[derive(Debug, Clone, PartialEq, JsonSchema)]

@@ -5,8 +5,8 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 
-use crate::config::schema::written;
 use crate::config::text::Text;
+use crate::config::written;
 
 /// Tools that live in Dragoman itself.
 #[derive(Debug, Clone, PartialEq, JsonSchema)]

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 
 use crate::config::glob::Glob;
 use crate::config::proxies::TrustedProxies;
-use crate::config::schema::written;
+use crate::config::written;
 
 /// How many requests are taken in how much time. Where several limits speak of a request, all must have room.
 #[derive(Debug, Clone, PartialEq, JsonSchema)]

@@ -8,13 +8,6 @@ use std::collections::BTreeMap;
 /// Files of one folder that may import each other in a circle; more of them are one large file in pieces.
 const MOST_FILES: usize = 3;
 
-/// Circles that are still there, each by its first member, until their rooms are rebuilt. None may be added.
-const KNOWN: &[&str] = &[
-    "crates/engine/src/config/access/",
-    "crates/engine/src/config/access/written.rs",
-    "crates/native/src/rest/entry.rs",
-];
-
 const MEND: &str =
     "move what both sides need below them, or pass it up through a trait or a channel of the lower one";
 
@@ -31,23 +24,9 @@ pub(crate) struct Circle {
 
 /// Circles between folders, and circles of more than three files.
 pub(super) fn none(repo: &Repo) -> Vec<Fault> {
-    let circles: Vec<Circle> = all(repo)
+    all(repo)
         .into_iter()
         .filter(|circle| circle.is_of_folders() || circle.members.len() > MOST_FILES)
-        .collect();
-    let stale = KNOWN.iter().filter(|known| !circles.iter().any(|circle| circle.members[0] == **known));
-    let gone = stale.map(|known| Fault {
-        path: "crates/xtask/src/tidy/rules/circles.rs".to_owned(),
-        line: 1,
-        rule: "import-circle",
-        what: format!("no circle begins at {known} any more"),
-        mend: "remove it from KNOWN",
-    });
-    // A checkout without the product is that of a test.
-    let gone: Vec<Fault> = gone.filter(|_| repo.text("crates/server/src/main.rs").is_some()).collect();
-    circles
-        .into_iter()
-        .filter(|circle| !KNOWN.contains(&circle.members[0].as_str()))
         .map(|circle| {
             let first = &circle.imports[0];
             Fault {
@@ -58,7 +37,6 @@ pub(super) fn none(repo: &Repo) -> Vec<Fault> {
                 mend: MEND,
             }
         })
-        .chain(gone)
         .collect()
 }
 

@@ -1,0 +1,32 @@
+//! In which form content is shown. It must not know what content looks like.
+
+use serde_json::Value;
+
+/// In which form an answer shows content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ContentFormat {
+    /// As editors see it: safe to change and to write back.
+    Source,
+    /// As visitors see it, because the call asks for that.
+    Rendered,
+    /// As visitors see it, because the account may not edit it.
+    NotEditable,
+}
+
+/// The members that say in which form content is shown.
+pub(crate) const CONTENT_FORMAT: &str = "content_format";
+pub(crate) const CONTENT_NOTE: &str = "content_note";
+
+impl ContentFormat {
+    /// The members that tell a caller.
+    pub(super) fn members(self) -> Vec<(&'static str, Value)> {
+        let format = if self == Self::Source { "source" } else { "rendered" };
+        let mut members = vec![(CONTENT_FORMAT, Value::from(format))];
+        if self == Self::NotEditable {
+            let note = "This account may not edit this, so the content is the rendered HTML. Writing it back would lose its blocks \
+                        and shortcodes.";
+            members.push((CONTENT_NOTE, Value::from(note)));
+        }
+        members
+    }
+}

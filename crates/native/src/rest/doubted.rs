@@ -1,0 +1,79 @@
+//! What sites say that they have: asked when a route is missing, and good for a short time. It must not know what names mean.
+
+use bytes::Bytes;
+use serde_json::Value;
+
+use super::offered::{ASKED, COUNTS, Names};
+use super::place::{Doubt, Place};
+use super::request::AGENT;
+use super::world::{Run, World};
+use crate::port::{HttpRequest, Verb};
+use crate::tools::Trouble;
+
+/// Names of one site, and bytes of one.
+const MOST_NAMES: usize = 500;
+const LONGEST: usize = 100;
+
+impl World {
+    /// Where what is below `place` is, when the site has said of late that it is elsewhere.
+    pub(super) fn elsewhere(&self, base: &str, place: &Place) -> Option<String> {
+        let site = &place.entry.as_ref()?.url;
+        let names = self.places.offered()?.get(site, self.http.now(), COUNTS)?;
+        self.places.moved(base, &names, &place.url)
+    }
+}
+
+impl Run<'_> {
+    /// The same request to where the site has it now, when it says that it has. The one before found no route, so it did
+    /// nothing.
+    ///
+    /// # Errors
+    /// What the trouble means once the site has said what it has.
+    pub(super) async fn doubted(
+        &self,
+        base: &str,
+        trouble: Trouble,
+        request: HttpRequest,
+    ) -> Result<HttpRequest, Trouble> {
+        let Some(doubt) = self.world.places.doubt(base, &trouble) else { return Err(trouble) };
+        let Some(there) = self.names(doubt).await else { return Err(trouble) };
+        if let Some(url) = self.world.places.moved(base, &there, &request.url) {
+            return Ok(HttpRequest { url, ..request });
+        }
+        let has = there.iter().any(|name| doubt.namespaces.contains(&name.as_str()));
+        let (condition, message) = if has { (trouble.condition, doubt.there) } else { doubt.missing };
+        Err(Trouble { condition, message: message.to_owned(), detail: trouble.detail })
+    }
+
+    /// What the site says that it has.
+    async fn names(&self, doubt: Doubt) -> Option<Names> {
+        let (base, route) = doubt.ask;
+        let world = self.world;
+        let place = world.places.place(base, &self.values, self.mapped).ok()?;
+        let kept = world.places.offered().zip(place.entry.as_ref());
+        if let Some((offered, entry)) = kept
+            && let Some(names) = offered.get(&entry.url, world.http.now(), ASKED)
+        {
+            return Some(names);
+        }
+        let request = HttpRequest {
+            method: Verb::Get,
+            url: format!("{}{route}", place.url),
+            headers: vec![("accept", "application/json".into()), AGENT],
+            authorization: place.authorization.clone(),
+            body: Bytes::new(),
+            public_only: place.public_only,
+            patience: world.limits.patience,
+            most: world.limits.answer,
+        };
+        let response = world.sent(request).await.ok()?;
+        let answer: Value = serde_json::from_slice(&response.body).unwrap_or_default();
+        let names = answer.get("namespaces").and_then(Value::as_array)?.iter().filter_map(Value::as_str);
+        let names: Names =
+            names.filter(|name| name.len() <= LONGEST).take(MOST_NAMES).map(str::to_owned).collect();
+        if let Some((offered, entry)) = kept {
+            offered.put(&entry.url, world.http.now(), names.clone());
+        }
+        Some(names)
+    }
+}

@@ -1,0 +1,35 @@
+//! Whom sites let in a short time ago. It must not know how they are asked.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// So many are remembered.
+const MOST: usize = 4096;
+
+/// Whom sites let in a short time ago, as digests.
+#[derive(Default)]
+pub(crate) struct Known(Mutex<HashMap<[u8; 32], Duration>>);
+
+impl Known {
+    pub(super) fn is(&self, digest: &[u8; 32], now: Duration) -> bool {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(digest).is_some_and(|until| *until > now)
+    }
+
+    pub(super) fn put(&self, digest: [u8; 32], now: Duration, until: Duration) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST && !known.contains_key(&digest) {
+            known.retain(|_, until| *until > now);
+            // Forgetting costs one question more.
+            if known.len() >= MOST {
+                known.clear();
+            }
+        }
+        known.insert(digest, until);
+    }
+
+    pub(super) fn forget(&self, digest: &[u8; 32]) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(digest);
+    }
+}
