@@ -90,7 +90,7 @@ pub struct Fault {
     pub status: Option<u16>,
     /// Whose doing it is.
     pub blame: Blame,
-    /// Whether the same request may succeed if it is sent again.
+    /// True if the same request may succeed if it is sent again.
     pub retry: bool,
     /// What happened, where, and what to do.
     pub message: String,
@@ -100,7 +100,7 @@ pub struct Fault {
     pub condition: Condition,
     /// What it is about: the name of a tool, a server, a method, a profile.
     pub subject: Option<String>,
-    /// Whether what is missing is there, only not for who asks. For the record of calls alone: no client learns of it.
+    /// True if what is missing is there, only not for who asks. For the record of calls alone: no client learns of it.
     pub hidden: bool,
     /// Where a user can give the consent that the server wants first.
     pub consent: Option<Box<str>>,

@@ -15,11 +15,11 @@ pub struct Place {
     pub dialect: Option<Arc<Dialect>>,
     /// Where clients of an event stream send their messages; `None` where no stream of the dialect's is beside them.
     pub messages: Option<Arc<str>>,
-    /// Whether such a stream is opened here.
+    /// True if such a stream is opened here.
     pub streams: bool,
-    /// Whether messages are posted here.
+    /// True if messages are posted here.
     pub posts: bool,
-    /// Whether callers have to show who they are, where anybody has to.
+    /// True if callers have to show who they are, where anybody has to.
     pub asks: bool,
 }
 

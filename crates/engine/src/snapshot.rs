@@ -28,12 +28,12 @@ pub struct UpstreamSpec {
     pub affinity: Affinity,
     /// Which of its tools are served.
     pub tools: ServerTools,
-    /// How long its calls may take.
+    /// The time that its calls may take.
     pub timeouts: Timeouts,
-    /// How long it may take from its start to its first answer.
+    /// The time that it may take from its start to its first answer.
     pub start_timeout: Duration,
-    /// Whether each caller gives a consent of its own, if the server wants any: then nothing that one caller's consent opened
-    /// is another's.
+    /// True if each caller gives a consent of its own, if the server wants any: then nothing that one caller's consent
+    /// opened is another's.
     pub apart: bool,
 }
 
@@ -46,20 +46,20 @@ pub struct ProfileSpec {
     pub rules: Profile,
     /// Its servers that are not disabled, in order; none where it is no longer configured.
     pub upstreams: Vec<UpstreamId>,
-    /// Whether one of them keeps callers apart, if it wants their consent.
+    /// True if one of them keeps callers apart, if it wants their consent.
     pub apart: bool,
     /// What the gateway says of itself there, a JSON object.
     pub server_info: String,
     /// How it behaves; `None` as the protocol says.
     pub dialect: Option<Arc<Dialect>>,
-    /// Whether it is configured; of one that was before only the place is kept.
+    /// True if it is configured; of one that was before only the place is kept.
     pub is_there: bool,
 }
 
-/// How many profiles there may have been since the start, under different names: each keeps its number.
+/// The number of profiles that there may have been since the start, under different names: each keeps its number.
 const MOST_PROFILES: usize = 10_000;
 
-/// Why a configuration cannot take over without a restart.
+/// The reason why a configuration cannot take over without a restart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Crowded {
     /// Too many names were used up.
@@ -81,9 +81,9 @@ pub struct Snapshot {
     pub limits: Limits,
     /// Who may use what; `None` where all may use all.
     pub rules: Option<Arc<Rules>>,
-    /// Whether only this machine can connect.
+    /// True if only this machine can connect.
     pub local: bool,
-    /// Whether callers say who they are, anywhere.
+    /// True if callers say who they are, anywhere.
     pub asks: bool,
     /// The proxies that are trusted to name the client.
     pub proxies: TrustedProxies,
@@ -202,7 +202,7 @@ impl Snapshot {
         self.upstreams.iter().find(|spec| spec.id == id)
     }
 
-    /// How long introductions over HTTP and lists may take, in all.
+    /// The time that introductions over HTTP and lists may take, in all.
     pub fn opening_time(&self) -> Duration {
         self.limits.connect_timeout.max(Duration::from_secs(10)) * 3
     }
@@ -239,7 +239,7 @@ impl UpstreamSpec {
         Self { id, name, link: Link::Stdio(link), affinity, tools, timeouts, start_timeout, apart: false }
     }
 
-    /// Whether links to the one serve for the other as well.
+    /// Returns true if links to the one serve for the other as well.
     fn is_like(&self, other: &Self) -> bool {
         self.name == other.name
             && self.link == other.link
@@ -274,7 +274,7 @@ fn upstreams(config: &Config, before: &Numbers<'_>) -> (Vec<UpstreamSpec>, u32) 
     (upstreams, next)
 }
 
-/// Whether a server may want the consent of users, and that of one does not count for all.
+/// Returns true if a server may want the consent of users, and that of one does not count for all.
 fn takes_own_consent(link: &Link) -> bool {
     let Link::Http(http) = link else { return false };
     !http.headers.contains_key(&http::header::AUTHORIZATION)

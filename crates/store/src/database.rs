@@ -12,7 +12,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::Error;
 
-/// How long to wait for another process that writes.
+/// The time for which to wait for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// How many bytes the header of a database has (SQLite's file format, section 1.3).
@@ -24,9 +24,9 @@ pub(crate) struct Purpose {
     pub(crate) mark: i64,
     /// The statements that lead from schema number N to N+1, from an empty file on. Published ones never change.
     pub(crate) steps: &'static [&'static str],
-    /// Whether a write must survive a power cut (else only a crash of the process).
+    /// True if a write must survive a power cut (else only a crash of the process).
     pub(crate) durable: bool,
-    /// Whether the whole file is examined when it is opened; for small ones.
+    /// True if the whole file is examined when it is opened; for small ones.
     pub(crate) examined: bool,
 }
 

@@ -76,7 +76,7 @@ pub enum Error {
     Name {
         /// The text.
         name: String,
-        /// Why not.
+        /// The reason why not.
         why: &'static str,
     },
     /// The text cannot be the name of a profile.

@@ -10,7 +10,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// The limit before it was raised.
 static STARTED_WITH: OnceLock<Rlimit> = OnceLock::new();
 
-/// How many files may be open; `None` for as many as anybody likes.
+/// The number of files that may be open; `None` for as many as anybody likes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Raised {
     /// Before.

@@ -14,7 +14,7 @@ use crate::server::Server;
 /// The part of the log that tells of servers that are ready, also where only warnings are wanted of everything else.
 pub const TARGET: &str = "dragoman::state";
 
-/// How many notes about one server are remembered.
+/// The number of notes about one server that are remembered.
 const MAX_NOTES: usize = 256;
 
 /// What was said of a server last, so that the log has one line for each change.
@@ -23,9 +23,9 @@ pub struct Bulletin(Mutex<Said>);
 
 #[derive(Default)]
 struct Said {
-    /// When it was first asked since it was last ready.
+    /// The time when it was first asked since it was last ready.
     since: Option<Instant>,
-    /// Whether the last line said that it is ready.
+    /// True if the last line said that it is ready.
     is_ready: bool,
     /// What was wrong, as the last line had it, without its numbers.
     trouble: Option<String>,

@@ -11,7 +11,7 @@ pub struct Changes(Mutex<Told>);
 #[derive(Default)]
 struct Told {
     lists: Vec<Notice>,
-    /// Whether somebody looks into it.
+    /// True if somebody looks into it.
     is_seen_to: bool,
 }
 

@@ -3,7 +3,7 @@
 
 use tokio::sync::Semaphore;
 
-/// How many are let go at once.
+/// The number that are let go at once.
 const AT_ONCE: usize = 64;
 
 static ROOM: Semaphore = Semaphore::const_new(AT_ONCE);

@@ -12,7 +12,7 @@ use crate::oauth::{Consents, Whose};
 use crate::pool::LinkCell;
 use crate::upstream::Upstream;
 
-/// How many callers of one server have links of their own.
+/// The number of callers of one server that have links of their own.
 const MOST: usize = 256;
 
 /// One server, and its callers that have it for themselves.

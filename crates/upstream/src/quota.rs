@@ -64,7 +64,7 @@ struct Held {
     by: HashMap<Holder, usize>,
 }
 
-/// Why there is no permit, as the beginning of a sentence.
+/// The reason why there is no permit, as the beginning of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QuotaError {
     #[error("too many")]

@@ -56,12 +56,12 @@ impl Kind {
     }
 }
 
-/// Whether callers have a server for themselves, because each gives a consent of its own.
+/// Says whether callers have a server for themselves, because each gives a consent of its own.
 #[derive(Default)]
 pub struct Parting {
-    /// Whether the server has wanted consent.
+    /// True if the server has wanted consent.
     wants: AtomicBool,
-    /// Whether that is not known yet to those who have begun before.
+    /// True if that is not known yet to those who have begun before.
     is_news: AtomicBool,
 }
 
@@ -81,13 +81,13 @@ pub struct Server {
     pub grant: Option<Arc<Grant>>,
     parting: Option<Parting>,
     mints: AtomicU64,
-    /// When a client last waited for it in vain, unless it has answered since.
+    /// The time when a client last waited for it in vain, unless it has answered since.
     unresponsive_since: Mutex<Option<Instant>>,
     /// Raised when it is no longer configured: what runs may end, and nothing listens to it any more.
     pub leaving: Stop,
     /// Is told when a link to it is needed no more; the same for all who have it for themselves.
     pub quiet: Arc<Quiet>,
-    /// Whether all that ran has ended.
+    /// True if all that ran has ended.
     ended: AtomicBool,
 }
 

@@ -34,7 +34,7 @@ pub struct Answer {
     pub body: Bytes,
 }
 
-/// Why there is no answer: for a person, with the host and, where there is one, a mend.
+/// The reason why there is no answer: for a person, with the host and, where there is one, a mend.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{0}")]
 pub struct WebError(pub String);
@@ -83,7 +83,7 @@ fn host(url: &Uri) -> &str {
     url.authority().map_or("the server", http::uri::Authority::as_str)
 }
 
-/// Whether `url` may be asked for something that decides who comes in: through TLS, or on this machine.
+/// Returns true if `url` may be asked for something that decides who comes in: through TLS, or on this machine.
 pub fn is_safe(url: &Uri) -> bool {
     let Some(host) = url.host().filter(|_| !has_user(url)) else { return false };
     match url.scheme_str() {
@@ -93,7 +93,7 @@ pub fn is_safe(url: &Uri) -> bool {
     }
 }
 
-/// Whether `url` is on this machine.
+/// Returns true if `url` is on this machine.
 pub fn is_local(url: &Uri) -> bool {
     url.host().is_some_and(is_loopback)
 }

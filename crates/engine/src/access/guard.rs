@@ -25,22 +25,23 @@ impl Guard {
         Target::listed(&self.profile, server, kind, name)
     }
 
-    /// Whether anything of a server may be used whose name, or whose URI, can be `like` this; `true` is not certain.
+    /// Returns true if anything of a server may be used whose name, or whose URI, can be `like` this; `true` is not
+    /// certain.
     pub fn opens(&self, server: &str, like: &Glob) -> bool {
         self.rules.opens_server(&self.class, (&self.profile, server), like)
     }
 
-    /// Whether anything of a server can be kept from the askers.
+    /// Returns true if anything of a server can be kept from the askers.
     pub fn bounds(&self, server: &str) -> bool {
         self.rules.bound(&self.class, (&self.profile, server))
     }
 
-    /// Whether a resource of a server can be kept from the askers whose URI is `like` this.
+    /// Returns true if a resource of a server can be kept from the askers whose URI is `like` this.
     pub fn bounds_resources(&self, server: &str, like: &Glob) -> bool {
         self.rules.bound_resources(&self.class, (&self.profile, server), like)
     }
 
-    /// Whether it may be used.
+    /// Returns true if it may be used.
     pub fn admits(&self, target: &Target<'_>) -> bool {
         self.rules.decide_as(&self.class, target).is_allowed()
     }

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 /// Who may be addressed, and from which web pages.
 #[derive(Debug)]
 pub struct Hosts {
-    /// Whether only this machine can connect, so that any other name is a trick.
+    /// True if only this machine can connect, so that any other name is a trick.
     loopback: bool,
     names: Vec<String>,
     origins: Vec<String>,
@@ -19,7 +19,7 @@ impl Hosts {
         Self { loopback, names: lower(hosts), origins: lower(origins) }
     }
 
-    /// Whether a request to this host, in lower case, is meant for this server; the port does not matter.
+    /// Returns true if a request to this host, in lower case, is meant for this server; the port does not matter.
     pub fn knows(&self, host: &str) -> bool {
         let name = without_port(host);
         // What most say is found before names are taken apart.
@@ -32,7 +32,8 @@ impl Hosts {
         literal(name).is_some_and(|address| address.is_loopback() || !self.loopback)
     }
 
-    /// Whether pages of this origin may call this server, which they call by the name `host`; both in lower case.
+    /// Returns true if pages of this origin may call this server, which they call by the name `host`; both in lower
+    /// case.
     pub fn knows_origin(&self, origin: &str, host: &str) -> bool {
         if self.origins.iter().any(|known| known == origin) {
             return true;

@@ -33,13 +33,13 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// Whether it may be used.
+    /// Returns true if it may be used.
     pub fn is_allowed(self) -> bool {
         self == Self::Allowed
     }
 }
 
-/// Why something may not be used; for the log, not for clients.
+/// The reason why something may not be used; for the log, not for clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
     /// The credential is not good for the profile.

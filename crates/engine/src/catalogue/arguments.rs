@@ -9,7 +9,7 @@ use jsonschema::json::{Array, Json, Node, NodeIdentity, Object, cmp};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// How many members or elements there is room for at first.
+/// The number of members or elements that there is room for at first.
 const ROOM: usize = 8;
 
 /// A JSON value whose strings lie in the text that it was read from, unless they were written with escapes.

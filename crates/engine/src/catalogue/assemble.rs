@@ -79,7 +79,7 @@ impl<'p, 'a> Assembly<'p, 'a> {
         if kind == ListKind::Tools { profile.tool_settings.of(server, &own.key) } else { None }
     }
 
-    /// Whether the clients may use an item, as far as a list can tell.
+    /// Returns true if the clients may use an item, as far as a list can tell.
     fn admits(&mut self, kind: ListKind, upstream: &UpstreamOffer, name: &str, own: &Item) -> bool {
         let is_admitted = self.spec.guard.is_none_or(|guard| {
             let target = guard.target(&upstream.name, kind, name);

@@ -29,7 +29,7 @@ pub(super) fn declared(capabilities: &str, era: &Era, completes: bool) -> Vec<St
     names
 }
 
-/// Whether a capability is declared, and with it a flag of its own set.
+/// Returns true if a capability is declared, and with it a flag of its own set.
 pub fn declares(capabilities: &[u8], name: &str, flag: Option<&str>) -> bool {
     let inner = |text: &[u8], span: Span| Members::of_value(text, span);
     let Ok(members) = Members::of_document(capabilities, proto::json::MAX_DEPTH) else { return false };
@@ -51,7 +51,7 @@ pub(super) fn names(capabilities: &str) -> Vec<String> {
     )
 }
 
-/// Whether an extension or an experiment is declared whose id ends in `family`, or a capability of that name.
+/// Returns true if an extension or an experiment is declared whose id ends in `family`, or a capability of that name.
 pub(super) fn names_extension(capabilities: &[u8], family: &str) -> bool {
     let Ok(members) = Members::of_document(capabilities, proto::json::MAX_DEPTH) else { return false };
     let within = |place: &str| {

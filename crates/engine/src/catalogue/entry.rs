@@ -16,12 +16,12 @@ use crate::config::Profile;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct UpstreamId(pub u32);
 
-/// Why an upstream has nothing to offer to this kind of client.
+/// The reason why an upstream has nothing to offer to this kind of client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Absence {
     /// In words, for the one who misses it.
     pub reason: String,
-    /// Whether it may be there when it is tried again.
+    /// True if it may be there when it is tried again.
     pub retry: bool,
 }
 
@@ -32,7 +32,7 @@ pub struct UpstreamOffer {
     pub id: UpstreamId,
     /// Its name there.
     pub name: Arc<str>,
-    /// Whether requests to it mirror arguments in headers.
+    /// True if requests to it mirror arguments in headers.
     pub over_http: bool,
     /// What it offers, or why nothing.
     pub offer: Result<Arc<Offer>, Absence>,
@@ -51,7 +51,7 @@ pub struct ViewSpec<'a> {
     pub schema_bytes: usize,
     /// What the clients may use, where there are rules.
     pub guard: Option<&'a Guard>,
-    /// Whether its clients are several callers, of whom each has things of their own.
+    /// True if its clients are several callers, of whom each has things of their own.
     pub separate: bool,
 }
 
@@ -66,7 +66,7 @@ pub struct ToolEntry {
     pub real_name: Option<Bytes>,
     /// Arguments that requests mirror in headers, where the era of client or server has such.
     pub mirrored: Vec<MirroredParam>,
-    /// Whether a call can run as a task where client and server do not speak of tasks in the same way.
+    /// True if a call can run as a task where client and server do not speak of tasks in the same way.
     pub tasks: TaskSupport,
     /// What its server says of it.
     pub annotations: Annotations,
@@ -82,8 +82,8 @@ impl ToolEntry {
         self.validator.check(arguments)
     }
 
-    /// Why no arguments are held against the input schema, where that was found out at a check: only the first time that
-    /// somebody asks.
+    /// The reason why no arguments are held against the input schema, where that was found out at a check: only the
+    /// first time that somebody asks.
     pub fn unchecked(&self) -> Option<&'static str> {
         self.validator.unchecked()
     }

@@ -22,7 +22,7 @@ pub struct GatherLimits {
     pub entries: usize,
 }
 
-/// Why an upstream's list cannot be had.
+/// The reason why an upstream's list cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GatherFault {
     /// It answered with an error.

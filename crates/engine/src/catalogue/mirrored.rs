@@ -28,7 +28,7 @@ impl MirroredParam {
         value_of(value).ok().flatten().map(std::borrow::Cow::into_owned)
     }
 
-    /// Whether a header as it came says what the argument says.
+    /// Checks whether a header as it came says what the argument says.
     ///
     /// # Errors
     /// What is wrong with it.

@@ -25,7 +25,7 @@ pub trait ReadsArguments: fmt::Debug + Send + Sync {
 pub struct Offer {
     /// Its introduction.
     pub hello: ServerHello,
-    /// How long the lists may be kept, and for whom.
+    /// The time for which the lists may be kept, and for whom.
     pub cache: CacheHint,
     /// What was odd about the lists, for people to read.
     pub notes: Vec<String>,
@@ -40,7 +40,7 @@ impl Offer {
         &self.lists[kind.index()]
     }
 
-    /// Whether two offers list the same things in the same words.
+    /// Returns true if two offers list the same things in the same words.
     pub fn same_list(&self, other: &Self, kind: ListKind) -> bool {
         let (a, b) = (self.list(kind), other.list(kind));
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.text == b.text)

@@ -6,7 +6,7 @@ use proto::json::{Span, quote};
 
 use super::{Item, ListKind};
 
-/// How many items a page holds.
+/// The number of items that a page holds.
 const PAGE: usize = 2000;
 
 /// An item as it is laid out: with the text that stands in the place of its key.

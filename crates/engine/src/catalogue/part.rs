@@ -92,7 +92,7 @@ impl<'a> Part<'a> {
         })
     }
 
-    /// Whether calls of a tool, as its server wrote it, can run as tasks.
+    /// Checks whether calls of a tool, as its server wrote it, can run as tasks.
     pub(super) fn task_support(&self, tool: &Item) -> TaskSupport {
         let hello = &self.offer.hello;
         match hello.era.shapes.tasks {
@@ -102,12 +102,12 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Whether a capability is declared.
+    /// Returns true if a capability is declared.
     pub(super) fn declares(&self, name: &str) -> bool {
         declares(&self.capabilities, name, None)
     }
 
-    /// Whether arguments can be completed, as far as can be told: some eras have no word for it.
+    /// Returns true if arguments can be completed, as far as can be told: some eras have no word for it.
     pub(super) fn may_complete(&self) -> bool {
         let own = |name| declares(&self.offer.hello.capabilities, name, None);
         if self.offer.hello.era.shapes.completions_declared {

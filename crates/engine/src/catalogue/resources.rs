@@ -14,8 +14,8 @@ use crate::config::Glob;
 pub struct ResourceEntry {
     /// Whose it is.
     pub upstream: UpstreamId,
-    /// Whether nobody but the server knows if it is there, and rules may keep others like it from the clients: if the server
-    /// refuses it, clients must hear what they hear of those.
+    /// True if nobody but the server knows if it is there, and rules may keep others like it from the clients: if the
+    /// server refuses it, clients must hear what they hear of those.
     pub veiled: bool,
 }
 
@@ -106,7 +106,7 @@ impl View {
         having.next().is_none().then_some(first.0.id)
     }
 
-    /// Whether a server's resource can be kept from the clients whose URI is like this, or is any.
+    /// Returns true if a server's resource can be kept from the clients whose URI is like this, or is any.
     fn bounds(&self, upstream: UpstreamId, like: Option<&Glob>) -> bool {
         self.guard.as_ref().is_some_and(|guard| {
             let any = Glob::any();

@@ -39,19 +39,20 @@ struct Compiled {
 #[error("{0}")]
 pub struct Invalid(String);
 
-/// How many misfits are told at once.
+/// The number of misfits that are told at once.
 const MAX_TOLD: usize = 5;
 
-/// How long a misfit's words may be: they quote what does not fit.
+/// The length that a misfit's words may have: they quote what does not fit.
 const MAX_WORDS: usize = 1000;
 
-/// How many steps a check may take: some ten milliseconds.
+/// The number of steps that a check may take: some ten milliseconds.
 const STEPS: u64 = 1 << 18;
 
-/// How many steps it may take for what does not fit to be told: a misfit costs a piece of memory for each step.
+/// The number of steps that it may take for what does not fit to be told: a misfit costs a piece of memory for each
+/// step.
 const STEPS_TOLD: u64 = 1 << 12;
 
-/// How often a pattern may go back and try again on one text, and how large it may be, in bytes.
+/// The number of times that a pattern may go back and try again on one text, and how large it may be, in bytes.
 const PATTERN: (usize, usize) = (4000, 1 << 20);
 
 impl LazyValidator {
@@ -68,7 +69,7 @@ impl LazyValidator {
         }
     }
 
-    /// Why no arguments are checked, once that was found out; only the first time that somebody asks.
+    /// The reason why no arguments are checked, once that was found out; only the first time that somebody asks.
     pub(super) fn unchecked(&self) -> Option<&'static str> {
         let why = self.compiled.get()?.as_ref().err().filter(|_| self.schema.is_some() || self.too_long)?;
         (!self.told.swap(true, Ordering::Relaxed)).then_some(why)

@@ -43,12 +43,13 @@ pub struct View {
     barred: HashMap<UpstreamId, bool>,
     /// The servers of which the clients may use nothing: all else is as if these were not there.
     shut: Vec<UpstreamId>,
-    /// Whether names begin with their server's.
+    /// True if names begin with their server's.
     prefixed: bool,
     separate: bool,
 }
 
-/// How long the lists hold: as long as the shortest of their servers' do, and for no time while a server may still join.
+/// The time for which the lists hold: as long as the shortest of their servers' do, and for no time while a server may
+/// still join.
 fn cache_hint(open: &[&Part<'_>], seen: &[UpstreamOffer]) -> CacheHint {
     let cache = open.iter().map(|part| part.offer.cache).reduce(CacheHint::and);
     let cache = cache.unwrap_or(CacheHint::NONE);
@@ -116,7 +117,7 @@ impl View {
         }
     }
 
-    /// Whether its clients are several callers, of whom each has things of their own.
+    /// Returns true if its clients are several callers, of whom each has things of their own.
     pub fn is_separate(&self) -> bool {
         self.separate
     }
@@ -131,7 +132,7 @@ impl View {
         self.tools.get(name)
     }
 
-    /// Whether the clients may use this as it is asked for. What they may not looks as if it were not there.
+    /// Checks whether the clients may use this as it is asked for. What they may not looks as if it were not there.
     pub fn admits(
         &self,
         upstream: UpstreamId,
@@ -171,13 +172,14 @@ impl View {
         reader.readings(real.as_deref().unwrap_or(&tool.name), arguments.unwrap_or(b"{}"))
     }
 
-    /// Whether the clients may use nothing of a server, as far as that is known: they hear nothing of it, and it of them.
+    /// Returns true if the clients may use nothing of a server, as far as that is known: they hear nothing of it, and
+    /// it of them.
     pub fn shuts(&self, upstream: UpstreamId) -> bool {
         self.shut.contains(&upstream)
     }
 
-    /// Whether the clients may ask a server for what stands in no list, by this method: not if they may use nothing of what
-    /// it lists. Where it lists nothing the rules are asked for the method.
+    /// Returns true if the clients may ask a server for what stands in no list, by this method: not if they may use
+    /// nothing of what it lists. Where it lists nothing the rules are asked for the method.
     pub fn reaches(&self, upstream: UpstreamId, method: &str) -> bool {
         match self.barred.get(&upstream) {
             Some(barred) => !barred,
@@ -185,8 +187,8 @@ impl View {
         }
     }
 
-    /// Whether this is there, but kept from the clients, or from the way in which one of them has asked for it. Only the
-    /// record of calls makes that difference.
+    /// Returns true if this is there, but kept from the clients, or from the way in which one of them has asked for
+    /// it. Only the record of calls makes that difference.
     pub fn hides(&self, kind: ListKind, name: &str) -> bool {
         // Without rules nobody is kept from anything.
         if self.guard.is_none() {
@@ -236,7 +238,7 @@ impl View {
         &self.capabilities
     }
 
-    /// Whether a capability, or a flag of it, is declared, or may be there without a word for it.
+    /// Returns true if a capability, or a flag of it, is declared, or may be there without a word for it.
     pub fn declares(&self, name: &str, flag: Option<&str>) -> bool {
         self.declared.iter().any(|declared| declared == name)
             && (flag.is_none() || declares(self.capabilities.as_bytes(), name, flag))
@@ -262,13 +264,13 @@ impl View {
         &self.upstreams
     }
 
-    /// Whether an upstream that is there declares a capability, or a flag of it.
+    /// Returns true if an upstream that is there declares a capability, or a flag of it.
     pub fn upstream_declares(&self, id: UpstreamId, name: &str, flag: Option<&str>) -> bool {
         let mut own = present(&self.upstreams).filter(|(upstream, _)| upstream.id == id);
         own.any(|(_, offer)| declares(&offer.hello.capabilities, name, flag))
     }
 
-    /// Whether any upstream is there.
+    /// Returns true if any upstream is there.
     pub fn is_served(&self) -> bool {
         present(&self.upstreams).next().is_some()
     }
@@ -278,8 +280,9 @@ impl View {
         &self.notes
     }
 
-    /// Why the name of a tool or prompt may be missing: the absent upstream whose prefix it carries, or the only absent ones.
-    /// Of a server whose things the clients may not use nothing is said; of one of which they may use some, the same of any
+    /// The reason why the name of a tool or prompt may be missing: the absent upstream whose prefix it carries, or the
+    /// only absent ones. Of a server whose things the clients may not use nothing is said; of one of which they may
+    /// use some, the same of any
     /// name, as nobody knows what is there.
     pub fn absence_behind(&self, name: &str) -> Option<(&str, &Absence)> {
         let may = |server: &str| {

@@ -29,7 +29,7 @@ pub struct Audit {
     /// with `*` or `?` names that match as a whole. Only letters and digits count, in upper or lower case.
     #[schemars(with = "Option<written::OneOrMany<String>>", extend("default" = Audit::REDACT))]
     pub redact: Vec<String>,
-    /// How long an entry is kept, as `30d` or `12h`.
+    /// The time for which an entry is kept, as `30d` or `12h`.
     #[schemars(with = "Option<written::Time>", extend("default" = "30d"))]
     pub keep: Duration,
 }
@@ -40,7 +40,7 @@ impl Audit {
     /// What is left out when nobody says otherwise.
     pub const REDACT: &[&str] =
         &["password", "passwd", "secret", "token", "authorization", "apikey", "api_key", "credential"];
-    /// How long an entry is kept when nobody says otherwise.
+    /// The time for which an entry is kept when nobody says otherwise.
     pub const KEEP: Duration = Duration::from_hours(30 * 24);
 }
 

@@ -79,7 +79,7 @@ fn clash(config: &Config, at: usize, endpoint: &Endpoint) -> Option<(&'static st
     ))
 }
 
-/// Whether a profile is served at this path without an endpoint.
+/// Returns true if a profile is served at this path without an endpoint.
 fn is_profile(config: &Config, path: &str) -> bool {
     let slug = if path == "/mcp" { Some(DEFAULT_PROFILE) } else { path.strip_prefix("/mcp/") };
     slug.is_some_and(|slug| config.profiles.contains_key(slug))

@@ -36,8 +36,8 @@ pub struct OAuthClient {
     /// What users are asked to allow; what the server itself asks for when left out.
     #[schemars(with = "Option<written::OneOrMany<String>>")]
     pub scopes: Vec<String>,
-    /// Whether one consent, whoever gives it, counts for all callers. Where callers say who they are, each gives its own when
-    /// left out.
+    /// True if one consent, whoever gives it, counts for all callers. Where callers say who they are, each gives its
+    /// own when left out.
     #[schemars(default)]
     pub shared: bool,
 }

@@ -10,7 +10,7 @@ use super::read::{Reader, clip};
 use super::suggest;
 use crate::dialect_rows::{Dialect, Streams};
 
-/// How many columns are told of that may be meant.
+/// The number of columns that are suggested for one that is not known.
 const MOST_TOLD: usize = 5;
 
 /// The members of those columns that say how trouble is told.
@@ -24,7 +24,7 @@ pub(super) fn names(own: &IndexMap<String, Dialect>) -> Vec<String> {
     Dialect::names().iter().map(ToString::to_string).chain(own.keys().cloned()).collect()
 }
 
-/// Whether a dialect has event streams of its own.
+/// Returns true if a dialect has event streams of its own.
 pub(super) fn has_streams(name: &str, own: &IndexMap<String, Dialect>) -> bool {
     let row = own.get(name).cloned().or_else(|| Dialect::base(name)).filter(|row| row.interpreted);
     row.is_some_and(|row| row.events.streams != Streams::None)

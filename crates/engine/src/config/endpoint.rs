@@ -21,7 +21,7 @@ pub struct Endpoint {
     /// beneath the path, where it has streams beside; else the path itself.
     #[schemars(with = "Option<String>")]
     pub message: Option<String>,
-    /// Whether callers have to show who they are there.
+    /// True if callers have to show who they are there.
     #[schemars(with = "Option<EndpointAuth>", extend("default" = "inherit"))]
     pub auth: EndpointAuth,
 }
@@ -43,7 +43,7 @@ impl EndpointTransport {
     pub const ALL: &[(&str, Self)] = &[("http", Self::Http), ("sse", Self::Sse), ("both", Self::Both)];
 }
 
-/// Whether callers have to show who they are at an endpoint.
+/// Says whether callers have to show who they are at an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, JsonSchema)]
 #[schemars(rename_all = "kebab-case")]
 pub enum EndpointAuth {

@@ -15,7 +15,7 @@ const KEYS: &[&str] = &["path", "profile", "dialect", "transport", "message", "a
 pub(super) struct Around<'k> {
     pub(super) profiles: Known<'k>,
     pub(super) dialects: Known<'k>,
-    /// Whether there are event streams where a profile is served by a dialect, or by its own.
+    /// Says whether there are event streams where a profile is served by a dialect, or by its own.
     pub(super) streams: &'k dyn Fn(Option<&str>, &str) -> bool,
 }
 

@@ -44,9 +44,9 @@ pub struct Fault {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Excerpt {
     pub(super) text: String,
-    /// How many characters come before the first that is pointed at.
+    /// The number of characters that come before the first that is pointed at.
     pub(super) before: usize,
-    /// How many characters are pointed at; at least one caret is drawn.
+    /// The number of characters that are pointed at; at least one caret is drawn.
     pub(super) width: usize,
 }
 
@@ -78,7 +78,7 @@ pub struct Faults {
     pub faults: Vec<Fault>,
     /// What is worth knowing besides, at most [`MAX_REPORTED`].
     pub notes: Vec<Fault>,
-    /// How many faults there are in all.
+    /// The number of faults that there are in all.
     pub total: usize,
 }
 

@@ -23,7 +23,8 @@ pub struct Management {
     /// where there are `auth.users`, `auth.site` or `auth.jwt`.
     #[schemars(with = "Option<WrittenWho>")]
     pub who: Option<Who>,
-    /// How many requests are taken from one caller in which time, and from one address of those who are not let in.
+    /// The number of requests that one caller may send in `period`, and one address of those who are not
+    /// let in.
     #[schemars(rename = "rate", with = "Option<written::Rate>", extend("default" = "100/1m"))]
     pub count: u32,
     /// The time of `count`.

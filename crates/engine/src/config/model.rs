@@ -73,7 +73,7 @@ pub struct Config {
     /// only what is allowed may be used.
     #[schemars(with = "Option<Vec<AccessRule>>")]
     pub access: Vec<AccessRule>,
-    /// How many requests are taken in how much time.
+    /// A limit on how many requests may come in a time.
     #[schemars(with = "Option<Vec<RateLimit>>")]
     pub rate_limits: Vec<RateLimit>,
     /// A record of all calls: `true`, or a mapping. None is kept when left out.
@@ -162,13 +162,13 @@ pub struct Server {
     /// Kept in the file, but not served.
     #[schemars(with = "Option<bool>", extend("default" = false))]
     pub disabled: bool,
-    /// How long a call may go without an answer or a sign of progress, as `30s`, `2m` or a number of seconds
+    /// The time for which a call may go without an answer or a sign of progress, as `30s`, `2m` or a number of seconds
     /// (a bare number from 1000 on is read as milliseconds, which is what some clients write). Without it
     /// `limits.callIdleTimeout` counts.
     #[schemars(with = "Option<written::Time>")]
     pub timeout: Option<Duration>,
-    /// How long the server may take from its start to its first answer, written like `timeout`; a child process that is
-    /// alive is not stopped before. Without it `limits.startTimeout` counts.
+    /// The time that the server may take from its start to its first answer, written like `timeout`; a child process
+    /// that is alive is not stopped before. Without it `limits.startTimeout` counts.
     #[schemars(with = "Option<written::Time>")]
     pub start_timeout: Option<Duration>,
     /// Who shares one connection to this server.
@@ -268,7 +268,7 @@ pub struct Profile {
     /// The servers of this view, in the order in which their tools are listed; all of them when left out.
     #[schemars(with = "Option<Vec<String>>")]
     pub servers: Vec<String>,
-    /// Whether somebody named them. Of a default profile nobody did so for, new servers become part.
+    /// True if somebody named them. Of a default profile nobody did so for, new servers become part.
     #[schemars(skip)]
     pub chosen: bool,
     /// How tools and prompts are named.

@@ -173,7 +173,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Whether it may stand for anything: patterns do, and what has a colon is a URI.
+/// Returns true if it may stand for anything: patterns do, and what has a colon is a URI.
 fn is_open(name: &str) -> bool {
     name.contains(['*', '?', ':'])
 }

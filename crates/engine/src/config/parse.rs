@@ -50,7 +50,7 @@ pub(super) struct Entry {
     pub(super) repeated: bool,
 }
 
-/// Why the text is no document that we can read.
+/// The reason why the text is no document that we can read.
 #[derive(Debug)]
 pub(super) struct Broken {
     pub(super) at: Span,

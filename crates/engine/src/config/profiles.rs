@@ -22,7 +22,7 @@ pub(super) struct Around<'k> {
     /// All servers.
     pub(super) servers: &'k IndexSet<String>,
     pub(super) dialects: Known<'k>,
-    /// Whether the default profile of the base has all servers, so that new ones join it.
+    /// True if the default profile of the base has all servers, so that new ones join it.
     pub(super) default_has_all: bool,
 }
 

@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
         result
     }
 
-    /// How many faults there are so far.
+    /// The number of faults that there are so far.
     pub(super) fn faults_so_far(&self) -> usize {
         self.total_faults
     }

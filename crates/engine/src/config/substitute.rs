@@ -7,7 +7,7 @@
 
 use super::text::Text;
 
-/// How long a text may become, in bytes.
+/// The longest that a text may become, in bytes.
 pub const MAX_FILLED_BYTES: usize = 1 << 20;
 
 /// Where the values of `${…}` come from.
@@ -24,7 +24,7 @@ impl std::fmt::Debug for Lookup<'_> {
     }
 }
 
-/// Why one `${…}` could not be filled in.
+/// The reason why one `${…}` could not be filled in.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Gap {
     /// The expression as it is written, to be found in the file.

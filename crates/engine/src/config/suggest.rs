@@ -67,7 +67,8 @@ fn plain(name: &str) -> Vec<char> {
     name.chars().filter(|char| !matches!(char, '-' | '_' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
-/// How many characters must be inserted, removed, changed or swapped with their neighbour (optimal string alignment).
+/// The number of characters that must be inserted, removed, changed or swapped with their neighbour (optimal string
+/// alignment).
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut before_last: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();

@@ -68,13 +68,13 @@ pub fn read(value: &[u8]) -> Result<Shown<'_>, &'static str> {
     }
 }
 
-/// Whether a value of the header is meant as a name and a password, also where these cannot be read.
+/// Returns true if a value of the header is meant as a name and a password, also where these cannot be read.
 pub(super) fn is_basic(value: &[u8]) -> bool {
     let scheme = value.trim_ascii_start().split(u8::is_ascii_whitespace).next().unwrap_or_default();
     scheme.eq_ignore_ascii_case(b"Basic")
 }
 
-/// Whether `token` can be sent as a bearer token at all.
+/// Returns true if `token` can be sent as a bearer token at all.
 pub fn is_token(token: &str) -> bool {
     visible(token.as_bytes()).is_some() && token.len() < LONGEST - "Bearer ".len()
 }

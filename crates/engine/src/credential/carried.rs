@@ -92,7 +92,7 @@ fn account(headers: &HeaderMap) -> Option<Result<Account, String>> {
     }
 }
 
-/// Why these do not name an account together.
+/// The reason why these do not name an account together.
 fn incomplete(lines: &[(&str, Line)]) -> String {
     let those = |which: fn(&Line) -> bool| -> Vec<&str> {
         lines.iter().filter(|(_, line)| which(line)).map(|(name, _)| *name).collect()
@@ -136,7 +136,7 @@ mod tests {
         headers
     }
 
-    /// Why these name no account.
+    /// The reason why these name no account.
     fn refused(lines: &[(&'static str, &str)]) -> String {
         Carried::read(&headers(lines)).unwrap().account.unwrap().unwrap_err()
     }

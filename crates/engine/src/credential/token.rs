@@ -27,7 +27,7 @@ pub struct Token<'a> {
 }
 
 impl<'a> Token<'a> {
-    /// Whether `text` has the form of a token, so that it is none of another kind.
+    /// Returns true if `text` has the form of a token, so that it is none of another kind.
     pub fn looks_like(text: &str) -> bool {
         text.starts_with("eyJ") && text.bytes().filter(|b| *b == b'.').count() == 2
     }

@@ -38,12 +38,12 @@ impl Ask {
         self.frame.method()
     }
 
-    /// Whether it is a call of a tool.
+    /// Returns true if it is a call of a tool.
     pub fn is_call(&self) -> bool {
         self.method() == Method::ToolsCall.name()
     }
 
-    /// Whether it only tells something, whatever id it has.
+    /// Returns true if it only tells something, whatever id it has.
     pub fn is_notice(&self) -> bool {
         self.method().starts_with("notifications/")
     }

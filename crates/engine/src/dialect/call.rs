@@ -97,7 +97,7 @@ fn parsed(text: Bytes) -> Result<Frame, Stop> {
         .map_err(|error| Trouble::new(Condition::InvalidParams, error.to_string()).into())
 }
 
-/// Why there is no such thing: nobody has it, or who has it is not there.
+/// The reason why there is no such thing: nobody has it, or who has it is not there.
 fn absent(facts: Facts<'_>, view: &View, condition: Condition, name: &str) -> Trouble {
     match view.absence_behind(name) {
         None => Trouble::new(condition, format!("there is no {name:?} here")).about(name),

@@ -9,7 +9,7 @@ use crate::fault::Condition;
 /// What the answer to a request depends on.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Facts<'a> {
-    /// Whether the session was begun with `initialize`.
+    /// True if the session was begun with `initialize`.
     pub initialized: bool,
     /// What the asker sees of the profile; without one, a request that needs it says so.
     pub view: Option<&'a View>,
@@ -21,7 +21,7 @@ pub struct Facts<'a> {
     pub consents: &'a [(String, String)],
 }
 
-/// Why a request is not simply forwarded.
+/// The reason why a request is not simply forwarded.
 #[derive(Debug)]
 pub(super) enum Stop {
     /// Something is wrong with it.
@@ -42,7 +42,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Whether any server of a view is there, if it has some.
+/// Checks whether any server of a view is there, if it has some.
 pub(super) fn served(view: &View) -> Result<(), Stop> {
     if view.upstreams().is_empty() || view.is_served() {
         return Ok(());

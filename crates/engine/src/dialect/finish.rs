@@ -35,7 +35,7 @@ pub struct Reply {
     pub body: Bytes,
     /// Header lines beside those of every answer; names in lower case.
     pub headers: Vec<(&'static str, String)>,
-    /// Whether it tells that the request failed, in whatever form.
+    /// True if it tells that the request failed, in whatever form.
     pub failed: bool,
 }
 

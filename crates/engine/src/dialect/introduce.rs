@@ -18,7 +18,7 @@ use crate::fault::Condition;
 /// The longest version that is echoed or told, in bytes.
 const MAX_VERSION: usize = 256;
 
-/// Whether the client of a request speaks a published version that is none of the row's.
+/// Returns true if the client of a request speaks a published version that is none of the row's.
 pub(super) fn is_standard(row: &Dialect, ask: &Ask) -> bool {
     if matches!(ask.frame().meta(meta::PROTOCOL_VERSION), Ok(Some(_))) {
         return true;
@@ -88,7 +88,7 @@ fn version<'r>(row: &'r Dialect, ask: &'r Ask) -> Result<Cow<'r, str>, Stop> {
     }
 }
 
-/// Whether two texts mean the same version.
+/// Returns true if two texts mean the same version.
 fn spells(own: &str, asked: &str) -> bool {
     own == asked || by_version(own).is_some_and(|era| by_version(asked) == Some(era))
 }

@@ -7,7 +7,7 @@ use super::finish::members;
 use crate::dialect_rows::row::Dialect;
 use crate::dialect_rows::words::Mend;
 
-/// Whether the row changes arguments at all.
+/// Returns true if the row changes arguments at all.
 pub(super) fn mends(row: &Dialect) -> bool {
     let calls = &row.calls;
     !calls.mend_arguments.is_empty() || calls.argument_defaults.is_some() || calls.argument_caps.is_some()

@@ -157,7 +157,7 @@ impl Shape<'_> {
     }
 }
 
-/// Whether a text is an object or an array: plain texts that happen to be JSON stay as they are.
+/// Returns true if a text is an object or an array: plain texts that happen to be JSON stay as they are.
 fn is_json(text: &str) -> bool {
     text.trim_ascii_start().starts_with(['{', '['])
         && Scanner::new(text.as_bytes(), proto::json::MAX_DEPTH)

@@ -34,9 +34,9 @@ pub struct Trouble {
 /// A rate limit as it is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
-    /// How many requests there may be in a time.
+    /// The number of requests that there may be in a time.
     pub limit: u64,
-    /// How many more there may be now.
+    /// The number that may be added now.
     pub remaining: u64,
     /// In how many seconds there may be as many as ever.
     pub reset: u64,

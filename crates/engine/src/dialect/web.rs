@@ -40,9 +40,9 @@ fn words<'r>(row: &'r Dialect, profile: &'r str) -> Words<'r> {
 pub struct Cross<'a> {
     /// Where the page is from: the header `Origin`.
     pub origin: &'a str,
-    /// Whether the gateway lets that in.
+    /// True if the gateway lets that in.
     pub allowed: bool,
-    /// Whether the browser only asks what it may do.
+    /// True if the browser only asks what it may do.
     pub preflight: bool,
 }
 

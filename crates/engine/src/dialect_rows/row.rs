@@ -72,7 +72,7 @@ macro_rules! columns {
             /// What `auth` has for its callers where its system asks each who they are; a configuration that asks nobody is
             /// told of it. None where they come as they are, or where a token is up to whoever runs it.
             pub credentials: Option<&'static str>,
-            /// Whether messages are read by this row; else the endpoint does what the protocol says.
+            /// True if messages are read by this row; else the endpoint does what the protocol says.
             pub interpreted: bool,
             /// The protocol version in which the gateway itself serves the endpoint, behind the dialect.
             pub era: &'static Era,
@@ -128,11 +128,11 @@ columns! {
         versions: Vec<Text> = "versions", handshake_versions();
         /// What is done about the version that a client asks for.
         version_policy: VersionPolicy = "versionPolicy", VersionPolicy::Echo;
-        /// Whether clients that ask for a published version which is none of ours are served as the protocol says.
+        /// True if clients that ask for a published version which is none of ours are served as the protocol says.
         standard_clients: bool = "standardClients", false;
         /// What the params of `initialize` must have.
         initialize_requires: Vec<Needed> = "initializeRequires", vec![];
-        /// Whether `initialize` fails when none of the servers is there.
+        /// True if `initialize` fails when none of the servers is there.
         initialize_needs_servers: bool = "initializeNeedsServers", false;
         /// The name in `serverInfo`.
         server_name: Text = "serverName", text("dragoman");
@@ -140,11 +140,11 @@ columns! {
         server_version: Text = "serverVersion", text(env!("CARGO_PKG_VERSION"));
         /// The capabilities; null for those of the servers.
         capabilities: Option<Object> = "capabilities", None;
-        /// Whether `initialize` hands on the servers' instructions.
+        /// True if `initialize` hands on the servers' instructions.
         instructions: bool = "instructions", true;
-        /// Whether `initialize` has to come first.
+        /// True if `initialize` has to come first.
         gate: Gate = "initializeGate", Gate::Off;
-        /// Whether `initialize` over HTTP opens a session.
+        /// True if `initialize` over HTTP opens a session.
         sessions: Sessions = "sessions", Sessions::None;
     }
 
@@ -152,7 +152,7 @@ columns! {
     reading: Grammar {
         /// The order of the checks of a message.
         checks: Vec<Check> = "checks", Check::ORDER.to_vec();
-        /// Whether a message without `jsonrpc` is taken.
+        /// True if a message without `jsonrpc` is taken.
         jsonrpc_optional: bool = "jsonrpcOptional", false;
         /// The id of the error about a wrong `jsonrpc`.
         version_error_id: ErrorId = "versionErrorId", ErrorId::Echo;
@@ -180,11 +180,11 @@ columns! {
         methods: Vec<Text> = "methods", all_methods();
         /// Methods that are answered with an empty result.
         empty_methods: Vec<Text> = "emptyMethods", vec![text(Method::Ping.name())];
-        /// Whether a method that is not known is tried at the servers.
+        /// True if a method that is not known is tried at the servers.
         forward_unknown: bool = "forwardUnknown", true;
         /// The members of a listed tool; null for all that its server gives.
         tool_members: Option<Vec<Text>> = "toolMembers", None;
-        /// Whether a listed tool always has a description, if an empty one.
+        /// True if a listed tool always has a description, if an empty one.
         description_always: bool = "descriptionAlways", false;
         /// What an input schema always has, if empty.
         schema_always: Vec<SchemaPart> = "schemaAlways", vec![];
@@ -196,7 +196,7 @@ columns! {
         required_style: RequiredStyle = "requiredStyle", RequiredStyle::Array;
         /// The order of the listed tools.
         tool_order: ToolOrder = "toolOrder", ToolOrder::Given;
-        /// Whether long lists come in pages.
+        /// True if long lists come in pages.
         pages: bool = "pages", true;
     }
 
@@ -204,7 +204,7 @@ columns! {
     calls: Calls {
         /// What a call without arguments is.
         arguments_missing: ArgumentsMissing = "argumentsMissing", ArgumentsMissing::Pass;
-        /// Whether arguments are checked against the input schema here; else the server decides.
+        /// True if arguments are checked against the input schema here; else the server decides.
         check_arguments: bool = "checkArguments", true;
         /// What is done to arguments before.
         mend_arguments: Vec<Mend> = "mendArguments", vec![];
@@ -216,7 +216,7 @@ columns! {
         result_members: Option<Vec<Text>> = "resultMembers", None;
         /// What a call that succeeds says about `isError`.
         success_flag: SuccessFlag = "successFlag", SuccessFlag::Keep;
-        /// Whether a result that tells of a failure has `isError`.
+        /// True if a result that tells of a failure has `isError`.
         failure_flag: bool = "failureFlag", true;
         /// What the text of a failed tool begins with.
         failure_prefix: Text = "failurePrefix", text("");
@@ -226,9 +226,9 @@ columns! {
 
     /// How each kind of trouble is told.
     errors: Errors {
-        /// Whether errors tell more than their kind.
+        /// True if errors tell more than their kind.
         detail: bool = "detail", true;
-        /// Whether errors tell where in the program they happened.
+        /// True if errors tell where in the program they happened.
         debug: bool = "debug", false;
         /// The message is not JSON.
         parse_error: Say = "parseError", Say::new(code::PARSE_ERROR, "Parse error: {detail}");
@@ -294,7 +294,7 @@ columns! {
         cors_headers: Vec<Text> = "corsHeaders", texts(&["Content-Type", "Authorization"]);
         /// The headers that browsers may read.
         cors_exposed: Vec<Text> = "corsExposed", vec![];
-        /// Whether browsers may send credentials.
+        /// True if browsers may send credentials.
         cors_credentials: bool = "corsCredentials", false;
         /// For how many seconds browsers may keep that.
         cors_max_age: u32 = "corsMaxAge", 86_400;
@@ -312,7 +312,7 @@ columns! {
         endpoint_data: Text = "endpointData", text("{path}?session_id={session}");
         /// The query parameter that names the session.
         session_parameter: Text = "sessionParameter", text("session_id");
-        /// Whether the body of a POST carries the answer even when a stream does.
+        /// True if the body of a POST carries the answer even when a stream does.
         answer_in_body: bool = "answerInBody", false;
         /// A comment that a stream begins with; often empty.
         opening_comment: Text = "openingComment", text("");

@@ -41,7 +41,7 @@ pub struct Say {
     pub message: Text,
     /// The HTTP status.
     pub status: u16,
-    /// Whether a call gets it as an error or as a result; everything else gets an error.
+    /// Says whether a call gets it as an error or as a result; everything else gets an error.
     pub channel: Channel,
     /// The error's `data`.
     pub data: Option<Template>,

@@ -103,7 +103,7 @@ impl Column {
         rule.map_or_else(|| self.kind.allowed(), |rule| format!("{rule}{or_null}"))
     }
 
-    /// Whether a list must not be empty.
+    /// Returns true if a list must not be empty.
     pub fn needs_items(&self) -> bool {
         rule(self.name) == Some(Rule::Listed)
     }

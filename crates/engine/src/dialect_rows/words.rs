@@ -97,7 +97,7 @@ words! {
         ClientVersion = "clientInfo.version",
     }
 
-    /// Whether `initialize` has to come first.
+    /// True if `initialize` has to come first.
     Gate {
         /// It need not.
         Off = "off",
@@ -105,7 +105,7 @@ words! {
         Session = "session",
     }
 
-    /// Whether `initialize` over HTTP opens a session.
+    /// True if `initialize` over HTTP opens a session.
     Sessions {
         /// There are none.
         None = "none",

@@ -14,20 +14,20 @@ use super::kept::Kept;
 use super::{Answer, Binding, Event, Exchange, Sealer, Step, Ticket};
 use crate::fault::Fault;
 
-/// How long questions are gathered before they go to the client together.
+/// The time for which questions are gathered before they go to the client together.
 const GATHERING: Duration = Duration::from_millis(10);
 
-/// How long the first retry waits that has nothing to bring; each later one twice as long.
+/// The time for which the first retry waits that has nothing to bring; each later one twice as long.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How often a client may be asked by results for one request.
+/// The number of times that a client may be asked by results for one request.
 const MAX_PARKINGS: u32 = 64;
 
-/// How many notices are kept for a client that was asked by a result, until it comes back.
+/// The number of notices that are kept for a client that was asked by a result, until it comes back.
 const MAX_KEPT: usize = 16;
 
 impl Exchange {
-    /// Whether its request is with the upstream now, so that it can be cancelled there.
+    /// Returns true if its request is with the upstream now, so that it can be cancelled there.
     pub(super) fn is_upstream(&self) -> bool {
         if self.is_settled() {
             return false;
@@ -36,18 +36,18 @@ impl Exchange {
         cross.server().shapes.cancellation && !self.is_waiting()
     }
 
-    /// Whether nothing can come from the upstream for now: the client has to answer first, or a retry is due.
+    /// Returns true if nothing can come from the upstream for now: the client has to answer first, or a retry is due.
     pub fn is_waiting(&self) -> bool {
         let Some(cross) = &self.cross else { return false };
         matches!(&cross.input, Input::Rounds(rounds) if rounds.waiting() > 0 || self.wake.is_some())
     }
 
-    /// Whether its upstream has answered, so that whatever is said there from now on belongs to something else.
+    /// Returns true if its upstream has answered, so that whatever is said there from now on belongs to something else.
     pub fn is_answered(&self) -> bool {
         self.answered
     }
 
-    /// Whether nothing more comes from its upstream: it has answered, or its stream is gone.
+    /// Returns true if nothing more comes from its upstream: it has answered, or its stream is gone.
     pub fn is_settled(&self) -> bool {
         self.settled || self.kept.as_ref().is_some_and(|kept| kept.is_over)
     }

@@ -13,7 +13,7 @@ use super::input::may_ask;
 use super::{Mirror, Outbound, Start};
 use crate::catalogue::UpstreamId;
 
-/// How often an upstream may ask for input in results before its request is given up.
+/// The number of times that an upstream may ask for input in results before its request is given up.
 const MAX_ROUNDS: u32 = 16;
 
 /// How questions go.

@@ -42,9 +42,9 @@ pub struct Route<'v> {
     pub method: Cow<'static, str>,
     /// The tasks that its messages may name.
     pub names: TaskNames,
-    /// Whether arguments are the upstream's matter alone.
+    /// True if arguments are the upstream's matter alone.
     pub unchecked: bool,
-    /// Whether the shell can keep what a task needs that outlives its exchange; it has to say so.
+    /// True if the shell can keep what a task needs that outlives its exchange; it has to say so.
     pub keeps_tasks: bool,
     /// What clients are told if the request fails, whatever its upstream says: what they may not use must look the same.
     pub veil: Option<Box<Fault>>,
@@ -122,8 +122,8 @@ pub fn dispatch<'v>(
     }
 }
 
-/// Whether a request may be answered otherwise as soon as more servers are there: it wants a list, or what no server has that
-/// is there now.
+/// Returns true if a request may be answered otherwise as soon as more servers are there: it wants a list, or what no
+/// server has that is there now.
 pub fn may_gain(frame: &Frame, view: &View) -> bool {
     let Some(method) = Method::from_name(&frame.method()) else { return false };
     let lacks =

@@ -9,7 +9,7 @@ use proto::rpc::{Frame, Id};
 use super::{Outbound, Ticket};
 use crate::fault::Fault;
 
-/// How long an exchange may take.
+/// The time that an exchange may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
     /// Without an answer or a sign of progress, as long as the upstream does not itself wait for the client.
@@ -23,7 +23,7 @@ pub struct Timeouts {
 pub struct LinkFailure {
     /// What happened and what to do.
     pub message: String,
-    /// Whether the request was certainly not acted on.
+    /// True if the request was certainly not acted on.
     pub retry: bool,
 }
 
@@ -79,7 +79,7 @@ pub struct Answer {
     pub status: u16,
     /// The response.
     pub body: Bytes,
-    /// Whether it is the upstream's result, rather than an error of anybody.
+    /// True if it is the upstream's result, rather than an error of anybody.
     pub ok: bool,
     /// What went wrong, where it is not the upstream that answers.
     pub fault: Option<Box<Fault>>,

@@ -196,7 +196,7 @@ fn sealed(state: &[u8], frame: &Frame, sealer: &dyn Sealer, binding: Binding<'_>
     sealer.seal(&plain, &bound(frame, binding))
 }
 
-/// Whether requests of this method may be answered with a question.
+/// Returns true if requests of this method may be answered with a question.
 pub(super) fn may_ask(era: &Era, frame: &Frame) -> bool {
     era.asks == proto::era::Asks::InputRequired
         && matches!(frame.method().as_ref(), "tools/call" | "prompts/get" | "resources/read")

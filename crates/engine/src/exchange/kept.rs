@@ -7,6 +7,6 @@ use super::Event;
 pub(super) struct Kept {
     /// Its notices, the newest one about progress alone, and then its answer or its end.
     pub(super) events: Vec<Event>,
-    /// Whether the last of them is the end.
+    /// True if the last of them is the end.
     pub(super) is_over: bool,
 }

@@ -90,7 +90,7 @@ fn read(text: Bytes) -> Result<Frame, Fault> {
         .map_err(|e| Fault::gateway(format!("the request cannot be put in the server's words: {e}")))
 }
 
-/// Whether the user agreed to go to the pages that had to be visited first: else it would only be asked again.
+/// Checks whether the user agreed to go to the pages that had to be visited first: else it would only be asked again.
 fn visits_agreed(retry: &Frame, server: &str) -> Result<(), Fault> {
     let Some(answers) = answers(retry)? else { return Ok(()) };
     let text = retry.text();

@@ -43,19 +43,19 @@ pub struct Exchange {
     timeouts: Timeouts,
     pub(super) started: Instant,
     heard: Instant,
-    /// Whether the upstream waits for an answer of the client, and so has nothing to say itself.
+    /// True if the upstream waits for an answer of the client, and so has nothing to say itself.
     pub(super) asking: bool,
-    /// When something is to be done that waits: questions go to the client together, a retry takes its time.
+    /// The time when something is to be done that waits: questions go to the client together, a retry takes its time.
     pub(super) wake: Option<Instant>,
-    /// How often the client was asked by a result.
+    /// The number of times that the client was asked by a result.
     pub(super) round: u32,
     /// What the upstream has said since the client was asked by a result, until it comes back.
     pub(super) kept: Option<Kept>,
-    /// Whether the upstream has answered, or its stream has ended.
+    /// True if the upstream has answered, or its stream has ended.
     pub(super) settled: bool,
-    /// Whether it has answered.
+    /// True if it has answered.
     pub(super) answered: bool,
-    /// Whether it does not agree with the headers of the request.
+    /// True if it does not agree with the headers of the request.
     misheaded: bool,
     /// What is to be done, soonest first; seldom more than one.
     pub(super) steps: SmallVec<[Step; 2]>,
@@ -122,14 +122,14 @@ impl Exchange {
         (!self.steps.is_empty()).then(|| self.steps.remove(0))
     }
 
-    /// When [`Event::Expired`] is due. While the upstream waits for the client, only the time in all counts.
+    /// The time when [`Event::Expired`] is due. While the upstream waits for the client, only the time in all counts.
     pub fn deadline(&self) -> Instant {
         let overall = self.started + self.timeouts.overall;
         let due = if self.asking { overall } else { overall.min(self.heard + self.timeouts.idle) };
         self.wake.map_or(due, |wake| due.min(wake))
     }
 
-    /// Whether its upstream answered that the headers of the request are not what it wants.
+    /// Returns true if its upstream answered that the headers of the request are not what it wants.
     pub fn is_misheaded(&self) -> bool {
         self.misheaded
     }
@@ -154,8 +154,8 @@ impl Exchange {
         &self.id
     }
 
-    /// Whether an answer that begins with `head` may be passed on unread: then the exchange is over, and the answer's id
-    /// has to be exchanged as the result says.
+    /// Checks whether an answer that begins with `head` may be passed on unread: then the exchange is over, and the
+    /// answer's id has to be exchanged as the result says.
     pub fn pass(&mut self, head: &[u8]) -> Option<IdSwap> {
         if self.cross.is_some()
             || self.renaming.as_ref().is_some_and(Renaming::reads_all)

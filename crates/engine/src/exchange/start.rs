@@ -35,7 +35,7 @@ pub struct Start<'a> {
     pub sealer: &'a dyn Sealer,
     /// The headers of the client's request; `None` where there is no HTTP.
     pub headers: Option<&'a dyn Headers>,
-    /// How long it may take.
+    /// The time that it may take.
     pub timeouts: Timeouts,
     /// The gateway's own name and version, a JSON object.
     pub server_info: &'a str,

@@ -132,7 +132,7 @@ impl TaskBridge {
         splice.finish()
     }
 
-    /// Whether the request is about a task.
+    /// Returns true if the request is about a task.
     pub(super) fn asks(&self) -> bool {
         matches!(self.way, TaskDirection::Asks(..))
     }

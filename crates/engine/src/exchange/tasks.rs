@@ -263,7 +263,7 @@ impl Exchange {
 static NAMES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("taskId"));
 static ESCAPES: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\\u"));
 
-/// Whether a message may name a task. Nearly none does, and this search is far cheaper than looking into each.
+/// Returns true if a message may name a task. Nearly none does, and this search is far cheaper than looking into each.
 fn may_name(text: &[u8]) -> bool {
     NAMES.find(text).is_some() || ESCAPES.find(text).is_some()
 }

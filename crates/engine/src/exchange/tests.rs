@@ -15,7 +15,7 @@ use crate::catalogue::{Gather, GatherLimits, ReadsArguments, UpstreamId, Upstrea
 use crate::config::{Lookup, Profile, load};
 use crate::tasks::TaskIds;
 
-/// When the replayed events begin; the rest of the time is counted from it.
+/// The time when the replayed events begin; the rest of the time is counted from it.
 #[expect(clippy::disallowed_methods, reason = "a replay has to begin at some time")]
 fn start() -> Instant {
     Instant::now()

@@ -19,7 +19,7 @@ impl Calls {
         taken.is_ok().then(|| CallPlace(Arc::clone(&self.0)))
     }
 
-    /// Whether nobody else counts with this, and nothing is in flight.
+    /// Returns true if nobody else counts with this, and nothing is in flight.
     pub fn is_idle(&self) -> bool {
         Arc::strong_count(&self.0) == 1
     }

@@ -89,7 +89,7 @@ impl Principal {
         ANYONE.clone()
     }
 
-    /// Whether the credential is good for a profile at all.
+    /// Returns true if the credential is good for a profile at all.
     pub fn may_enter(&self, profile: &str) -> bool {
         self.profiles.as_ref().is_none_or(|only| only.iter().any(|name| **name == *profile))
     }

@@ -12,7 +12,7 @@ use super::quota::{Outcome, Quota};
 
 /// The most parts. More of them wait less for each other.
 const MOST_PARTS: usize = 64;
-/// How many cells a part has at least, as far as the cap goes.
+/// The number of cells that a part has at least, as far as the cap goes.
 const PART: usize = 64;
 
 /// Keys are hashes already.
@@ -100,7 +100,7 @@ impl Part {
 #[derive(Debug)]
 pub(super) struct Cells {
     parts: Box<[RwLock<Part>]>,
-    /// How many cells a part may have.
+    /// The number of cells that a part may have.
     most: usize,
 }
 
@@ -196,7 +196,7 @@ impl Cells {
         }
     }
 
-    /// How many cells there are.
+    /// The number of cells that there are.
     pub(super) fn len(&self) -> usize {
         self.parts.iter().map(|part| read(part).cells.len()).sum()
     }

@@ -61,14 +61,14 @@ pub struct Entering<'a> {
 pub struct Verdict {
     /// Is the request let through?
     pub allowed: bool,
-    /// How many may come at once after a rest.
+    /// The number of requests that may come at once after a rest.
     pub limit: u32,
-    /// How many more would be let through now.
+    /// The number that would be let through now.
     pub remaining: u32,
     /// After what time without a request all of them are.
     pub reset: Duration,
-    /// When it is worth to try again; zero where it was let through, and where it never is: more came together than are
-    /// taken at once.
+    /// The time when it is worth to try again; zero where it was let through, and where it never is: more came
+    /// together than are taken at once.
     pub retry_after: Duration,
     /// Which limit says so: its place among those of the configuration, from 0.
     pub place: usize,
@@ -96,7 +96,7 @@ impl Rule {
         self.limit.tools.is_some() || self.limit.per.contains(&RatePer::Tool)
     }
 
-    /// Whether those who are refused at the door count, too: by address, if all requests do.
+    /// Returns true if those who are refused at the door count, too: by address, if all requests do.
     fn is_at_door(&self) -> bool {
         let RateLimit { methods, per, tools, .. } = &self.limit;
         *methods == RateMethods::All && per.contains(&RatePer::Ip) && tools.is_none()
@@ -308,7 +308,7 @@ impl Limiter {
         self.cells.sweep(nanos(now));
     }
 
-    /// How many counts are kept.
+    /// The number of counts that are kept.
     pub fn len(&self) -> usize {
         self.cells.len()
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 pub struct Quota {
     /// Nanoseconds in which one request is paid back.
     interval: u64,
-    /// How many may come at once after a rest.
+    /// The number of requests that may come at once after a rest.
     burst: u32,
 }
 
@@ -30,7 +30,7 @@ impl Quota {
         Self { interval: nanos(per).div_ceil(u64::from(count.max(1))).max(1), burst: burst.max(1) }
     }
 
-    /// How many may come at once.
+    /// The number of requests that may come at once.
     pub fn burst(&self) -> u32 {
         self.burst
     }
@@ -55,7 +55,7 @@ impl Quota {
         paid.saturating_sub(self.interval)
     }
 
-    /// How many more would be taken at `now`.
+    /// The number that would be taken at `now`.
     pub(super) fn remaining(&self, paid: u64, now: u64) -> u32 {
         let owed = paid.saturating_sub(now).div_ceil(self.interval);
         self.burst.saturating_sub(u32::try_from(owed).unwrap_or(u32::MAX))

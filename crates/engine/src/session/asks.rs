@@ -30,7 +30,7 @@ pub struct Asked<L> {
     pub text: Bytes,
 }
 
-/// Why a question cannot be put.
+/// The reason why a question cannot be put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AskFault {
     /// It has no id.
@@ -145,7 +145,7 @@ impl<L: Clone + PartialEq> Asks<L> {
         self.open.len()
     }
 
-    /// Whether none waits.
+    /// Returns true if none waits.
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
@@ -155,7 +155,7 @@ impl<L: Clone + PartialEq> Asks<L> {
 mod tests {
     use super::*;
 
-    /// When the replayed events begin; the rest of the time is counted from it.
+    /// The time when the replayed events begin; the rest of the time is counted from it.
     #[expect(clippy::disallowed_methods, reason = "a replay has to begin at some time")]
     fn start() -> Instant {
         Instant::now()

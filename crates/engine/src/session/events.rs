@@ -63,8 +63,8 @@ impl EventLog {
         self.kept.iter().filter(move |(id, _)| behind(id)).cloned()
     }
 
-    /// Whether events of the stream behind `last` have been dropped, so that a replay would have a gap, or there never was
-    /// such an event. `next` is the number of the stream's next event.
+    /// Returns true if events of the stream behind `last` have been dropped, so that a replay would have a gap, or
+    /// there never was such an event. `next` is the number of the stream's next event.
     pub fn has_gap(&self, last: EventId, next: u64) -> bool {
         if last.event >= next {
             return true;

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use proto::bridge::tasks::{Status, related_to};
 use proto::json::quote;
 
-/// How much is kept.
+/// The amount that is kept.
 #[derive(Debug, Clone, Copy)]
 pub struct HeldLimits {
     /// How many outcomes.
@@ -23,7 +23,7 @@ pub struct HeldLimits {
 struct Entry {
     number: u64,
     outcome: Bytes,
-    /// When it came to be, as clients read it.
+    /// The time when it came to be, as clients read it.
     time: String,
     until: Instant,
 }
@@ -74,7 +74,7 @@ impl Held {
         }
     }
 
-    /// How many bytes are kept.
+    /// The number of bytes that are kept.
     pub fn bytes(&self) -> usize {
         self.bytes
     }

@@ -14,7 +14,7 @@ use crate::fault::Fault;
 /// Places in a message and what they become, JSON strings.
 pub type Edits = SmallVec<[(Span, Bytes); 2]>;
 
-/// Whether ids are exchanged for the clients of a view.
+/// Returns true if ids are exchanged for the clients of a view.
 pub fn renames(view: &View) -> bool {
     crate::catalogue::renames_among(view.era(), view.upstreams(), view.is_separate())
 }
@@ -44,7 +44,7 @@ impl Renaming {
         may_be.then_some(Self { asked: Asked::Call, tasks, task: None })
     }
 
-    /// Whether an answer must not be passed on unread, whatever its beginning says.
+    /// Returns true if an answer must not be passed on unread, whatever its beginning says.
     pub fn reads_all(&self) -> bool {
         self.asked != Asked::Call || self.tasks == Tasks::Experiment
     }

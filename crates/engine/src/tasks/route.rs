@@ -55,7 +55,7 @@ fn owner(view: &View, server: &str, method: TaskMethod) -> Result<Option<Upstrea
 const UNKNOWN: &str =
     "names no task of this client: it may be another's, be too old, or have been begun in another way";
 
-/// Whether the request may be asked here at all, by this client.
+/// Checks whether the request may be asked here at all, by this client.
 fn check(frame: &Frame, view: &View, method: TaskMethod) -> Result<(), Fault> {
     let era = view.era();
     if method == TaskMethod::List {

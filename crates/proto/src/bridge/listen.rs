@@ -44,7 +44,7 @@ impl Interest {
         }
     }
 
-    /// Whether nobody wants to hear of anything.
+    /// Returns true if nobody wants to hear of anything.
     pub fn is_empty(&self) -> bool {
         self.wanted.is_empty()
     }
@@ -54,7 +54,7 @@ impl Interest {
         self.wanted.keys().map(String::as_str)
     }
 
-    /// Whether the server has not been told what is wanted now.
+    /// Returns true if the server has not been told what is wanted now.
     pub fn is_due(&self) -> bool {
         !self.told.iter().map(String::as_str).eq(self.uris().filter(|uri| !self.is_refused(uri)))
     }
@@ -82,7 +82,7 @@ impl Interest {
         }
     }
 
-    /// Whether the server said that it will not tell of this.
+    /// Returns true if the server said that it will not tell of this.
     pub fn is_refused(&self, uri: &str) -> bool {
         self.refused.contains(uri)
     }
@@ -103,8 +103,8 @@ impl Interest {
     }
 }
 
-/// Whether a notice about `changed` is for whoever asked for `wanted`: the same resource, or a part of it (MCP 2024-11-05,
-/// resources: a server may tell of a sub-resource of the one that was subscribed to).
+/// Returns true if a notice about `changed` is for whoever asked for `wanted`: the same resource, or a part of it (MCP
+/// 2024-11-05, resources: a server may tell of a sub-resource of the one that was subscribed to).
 pub fn concerns(wanted: &str, changed: &str) -> bool {
     changed
         .strip_prefix(wanted)
@@ -133,7 +133,7 @@ impl Succession {
         newer
     }
 
-    /// Whether what a stream says counts.
+    /// Returns true if what a stream says counts.
     pub fn counts(&self, stream: u64) -> bool {
         stream == self.heard
     }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use bytes::{Buf, Bytes};
 use memchr::memchr;
 
-/// Why a line was dropped.
+/// The reason why a line was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
     /// The line is longer than the decoder allows. It is reported once; its bytes are dropped up to its newline.
@@ -86,7 +86,7 @@ impl LineDecoder {
         self.next_line().or_else(|| self.end_line(Bytes::new()))
     }
 
-    /// How many bytes are held: the beginning of an unfinished line and the chunks that are not searched yet.
+    /// The number of bytes that are held: the beginning of an unfinished line and the chunks that are not searched yet.
     pub fn buffered(&self) -> usize {
         self.partial.len() + self.chunks.iter().map(Bytes::len).sum::<usize>()
     }

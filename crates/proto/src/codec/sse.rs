@@ -31,7 +31,7 @@ pub struct SseEvent {
     pub retry: Option<u64>,
 }
 
-/// Why an event was dropped.
+/// The reason why an event was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SseError {
     /// The lines of one event are longer than the decoder allows. It is reported once; the rest of the event is

@@ -16,7 +16,7 @@ pub enum Spoken {
     Session,
 }
 
-/// Why the era of a message cannot be served.
+/// The reason why the era of a message cannot be served.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EraFault {
     /// A required field of the envelope is missing or malformed.
@@ -81,7 +81,8 @@ pub fn detect(frame: &Frame, header: Option<&str>) -> Result<Spoken, EraFault> {
     Ok(if stateless_header { Spoken::Stateless } else { Spoken::Session })
 }
 
-/// Whether a version string names a stateless era, or one that is newer than all we know: those must be stateless too.
+/// Returns true if a version string names a stateless era, or one that is newer than all we know: those must be
+/// stateless too.
 fn names_stateless(version: &str) -> bool {
     match by_version(version) {
         Some(Era { lifecycle, .. }) => *lifecycle == Lifecycle::Stateless,
@@ -89,7 +90,7 @@ fn names_stateless(version: &str) -> bool {
     }
 }
 
-/// Whether a version string is a date, as those of all published versions are; ours or not.
+/// Returns true if a version string is a date, as those of all published versions are; ours or not.
 pub fn is_dated(text: &str) -> bool {
     text.len() == 10
         && text

@@ -22,7 +22,7 @@ pub struct ClientHello {
     pub capabilities: Bytes,
     /// Its name and version as they came, a JSON object.
     pub info: Option<Bytes>,
-    /// Whether a server may ask it for something: it samples, elicits or has roots.
+    /// True if a server may ask it for something: it samples, elicits or has roots.
     pub can_be_asked: bool,
 }
 
@@ -39,7 +39,7 @@ pub struct ServerHello {
     pub instructions: Option<String>,
 }
 
-/// Why an introduction cannot be taken.
+/// The reason why an introduction cannot be taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HelloFault {
     /// A member is missing or of another kind.
@@ -187,7 +187,8 @@ fn supported(frame: &Frame) -> Option<Elements> {
     Elements::of_value(text, data.get(text, "supported")?)
 }
 
-/// Whether an error refuses a protocol version and lists it as supported all the same, which asks for another try.
+/// Returns true if an error refuses a protocol version and lists it as supported all the same, which asks for another
+/// try.
 pub fn refused_but_supported(frame: &Frame, asked: &Era) -> bool {
     let text = frame.text();
     let error = frame.payload().and_then(|span| RpcError::of_value(text, span));
@@ -274,7 +275,7 @@ pub fn initialize_result(
     result_response(id, &result)
 }
 
-/// Whether a version as written, a JSON string or number, means `era`.
+/// Returns true if a version as written, a JSON string or number, means `era`.
 fn means(asked: &[u8], era: &Era) -> bool {
     let inside = asked.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
     unquote(inside.unwrap_or(asked))

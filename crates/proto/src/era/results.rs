@@ -19,7 +19,7 @@ pub enum CacheScope {
     Private,
 }
 
-/// How long a result may be kept.
+/// The time for which a result may be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheHint {
     /// Milliseconds for which it is fresh.
@@ -86,7 +86,7 @@ pub fn is_input_required(era: &Era, answer: &Frame) -> Option<Members> {
     (kind.of(text) == b"\"input_required\"").then_some(result)
 }
 
-/// Whether the beginning of an answer says that it does not ask for input.
+/// Returns true if the beginning of an answer says that it does not ask for input.
 pub fn says_complete(head: &[u8]) -> bool {
     memchr::memmem::find(head, b"\"resultType\":\"complete\"").is_some()
 }

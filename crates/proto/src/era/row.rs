@@ -64,7 +64,7 @@ pub enum Elicitation {
     Url,
 }
 
-/// How long work is told apart from a call.
+/// The time for which work is told apart from a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tasks {
     /// Not at all.
@@ -85,44 +85,44 @@ pub struct Shapes {
     pub prompt_content: &'static [&'static str],
     /// The types of content blocks in sampling.
     pub sampling_content: &'static [&'static str],
-    /// Whether a tool result is (also) in the member `toolResult`.
+    /// True if a tool result is (also) in the member `toolResult`.
     pub tool_result: bool,
     /// The structured part of tool results, and with it `outputSchema` of tools.
     pub structured: Structured,
-    /// Whether peers may refuse members that their version does not know, so that those are taken out.
+    /// True if peers may refuse members that their version does not know, so that those are taken out.
     pub strict: bool,
-    /// Whether content and resources have `annotations`, and resources a `size`.
+    /// True if content and resources have `annotations`, and resources a `size`.
     pub annotations: bool,
     /// How users are asked.
     pub elicitation: Elicitation,
-    /// Whether sampling may use tools, and its content be an array.
+    /// True if sampling may use tools, and its content be an array.
     pub sampling_tools: bool,
-    /// Whether a server says which model it would like.
+    /// True if a server says which model it would like.
     pub model_preferences: bool,
     /// The only reasons for which a model may have stopped, the usual one first, and one must be given; empty where
     /// any will do.
     pub stop_reasons: &'static [&'static str],
-    /// Whether `roots/list` exists.
+    /// True if `roots/list` exists.
     pub roots: bool,
-    /// Whether a server declares that it completes arguments.
+    /// True if a server declares that it completes arguments.
     pub completions_declared: bool,
-    /// Whether a completion has a `context`.
+    /// True if a completion has a `context`.
     pub completion_context: bool,
-    /// Whether `resources/list` also carries the templates, which have no list of their own.
+    /// True if `resources/list` also carries the templates, which have no list of their own.
     pub templates_in_resources: bool,
-    /// Whether lists have pages.
+    /// True if lists have pages.
     pub pages: bool,
     /// The levels of log messages, the least important first.
     pub levels: &'static [&'static str],
-    /// Whether `notifications/cancelled` exists.
+    /// True if `notifications/cancelled` exists.
     pub cancellation: bool,
-    /// Whether capabilities have `extensions`.
+    /// True if capabilities have `extensions`.
     pub extensions: bool,
-    /// Whether a server that introduces itself may add instructions.
+    /// True if a server that introduces itself may add instructions.
     pub instructions: bool,
     /// Tasks.
     pub tasks: Tasks,
-    /// Whether a server may refuse a call with the error that names URLs to visit first.
+    /// True if a server may refuse a call with the error that names URLs to visit first.
     pub url_error: bool,
 }
 
@@ -134,7 +134,7 @@ pub struct Era {
     pub version: &'static str,
     /// Other strings that mean it.
     pub aliases: &'static [&'static str],
-    /// Whether the version is written as a JSON number.
+    /// True if the version is written as a JSON number.
     pub numeric: bool,
     /// The version string that a server is asked for on behalf of a client of this era. Not its own where that is older
     /// than what servers have types for: those refuse a number and may refuse a version that was never published, while
@@ -144,17 +144,17 @@ pub struct Era {
     pub lifecycle: Lifecycle,
     /// How HTTP carries it.
     pub web: Web,
-    /// Whether arrays of messages may be sent.
+    /// True if arrays of messages may be sent.
     pub batches: bool,
-    /// Whether each HTTP request after the handshake names the version in a header.
+    /// True if each HTTP request after the handshake names the version in a header.
     pub version_header: bool,
-    /// Whether HTTP requests mirror method, name and annotated arguments in headers.
+    /// True if HTTP requests mirror method, name and annotated arguments in headers.
     pub mirrored_headers: bool,
-    /// Whether an event stream opens with an event that has an id and no data, so that it can be resumed.
+    /// True if an event stream opens with an event that has an id and no data, so that it can be resumed.
     pub primes_streams: bool,
-    /// Whether event streams carry ids and can be resumed.
+    /// True if event streams carry ids and can be resumed.
     pub resumable: bool,
-    /// Whether a client that closes its connection has cancelled its request.
+    /// True if a client that closes its connection has cancelled its request.
     pub disconnect_cancels: bool,
     /// How a server asks back.
     pub asks: Asks,
@@ -162,7 +162,7 @@ pub struct Era {
     pub invalid_arguments: InvalidArguments,
     /// The code for a resource that does not exist.
     pub resource_not_found: i32,
-    /// Whether results carry `resultType`, and lists cache hints.
+    /// True if results carry `resultType`, and lists cache hints.
     pub typed_results: bool,
     /// The requests of a client that exist.
     pub methods: &'static [Method],
@@ -173,7 +173,7 @@ pub struct Era {
 }
 
 impl Era {
-    /// Whether clients may send this request.
+    /// Returns true if clients may send this request.
     pub fn knows(&self, method: Method) -> bool {
         self.methods.contains(&method)
     }
@@ -199,7 +199,7 @@ impl Era {
         if self.numeric { self.version.to_owned() } else { quote(self.version) }
     }
 
-    /// Whether a session is kept.
+    /// Returns true if a session is kept.
     pub fn has_sessions(&self) -> bool {
         self.lifecycle == Lifecycle::Handshake
     }

@@ -24,7 +24,7 @@ pub struct Duplicate(pub &'static str);
 pub struct Members {
     span: Span,
     list: SmallVec<[Member; 8]>,
-    /// Whether any key is written with escapes, which hardly ever happens and makes comparing dearer.
+    /// True if any key is written with escapes, which hardly ever happens and makes comparing dearer.
     escaped: bool,
 }
 
@@ -95,12 +95,12 @@ impl Members {
         self.list.iter().copied()
     }
 
-    /// How many members there are, doubled keys counted each.
+    /// The number of members that there are, doubled keys counted each.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -111,7 +111,7 @@ impl Members {
         self.list.iter().rev().find(|m| self.key_is(m.key.of(text), key.as_bytes())).map(|m| m.value)
     }
 
-    /// Whether a key as written means `name`; escapes are resolved only where there are some.
+    /// Returns true if a key as written means `name`; escapes are resolved only where there are some.
     pub(super) fn key_is(&self, written: &[u8], name: &[u8]) -> bool {
         written == name || (self.escaped && unquote(written).is_some_and(|key| key.as_bytes() == name))
     }
@@ -182,7 +182,7 @@ impl Elements {
         self.list.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }

@@ -33,7 +33,7 @@ impl Span {
         self.end() - self.start()
     }
 
-    /// Whether there is nothing in it.
+    /// Returns true if there is nothing in it.
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }

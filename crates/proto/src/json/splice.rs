@@ -101,7 +101,7 @@ impl<'a> Splice<'a> {
         self
     }
 
-    /// Whether there is nothing to change.
+    /// Returns true if there is nothing to change.
     pub fn is_empty(&self) -> bool {
         self.edits.is_empty()
     }
@@ -158,7 +158,7 @@ impl<'a> Splice<'a> {
         });
     }
 
-    /// Whether a member follows the one that edit `i` adds to an object which has `members` of its own.
+    /// Returns true if a member follows the one that edit `i` adds to an object which has `members` of its own.
     fn comma_behind(&self, i: usize, members: usize) -> bool {
         let span = self.edits[i].span;
         let another = |edit: &Edit<'_>| edit.span == span && matches!(edit.what, What::Add { .. });

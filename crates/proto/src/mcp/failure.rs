@@ -13,7 +13,7 @@ const FLAG: &str = "isError";
 /// Made once: making it costs more than most searches.
 static FLAGS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(FLAG));
 
-/// Whether a response, JSON text, has a result that says that a tool failed. What is no response says nothing.
+/// Returns true if a response, JSON text, has a result that says that a tool failed. What is no response says nothing.
 pub fn says_failure(response: &[u8]) -> bool {
     // Nearly no answer has the word in it, not even with escapes, so that most need not be taken apart.
     if FLAGS.find(response).is_none() && memchr(b'\\', response).is_none() {

@@ -35,7 +35,7 @@ pub enum Kind {
     Error,
 }
 
-/// Why a text is no JSON-RPC message.
+/// The reason why a text is no JSON-RPC message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FrameFault {
     /// Not JSON at all (-32700).

@@ -9,7 +9,8 @@ pub(super) const MAX_ID: usize = 1024;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Id(Bytes);
 
-/// Why a value cannot be an id (MCP, base protocol: "Requests MUST include a string or integer ID", never null).
+/// The reason why a value cannot be an id (MCP, base protocol: "Requests MUST include a string or integer ID", never
+/// null).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum IdError {
     /// `null`.

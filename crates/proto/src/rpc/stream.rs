@@ -11,7 +11,7 @@ const MAX_DEPTH: u32 = crate::json::MAX_DEPTH;
 /// The longest key of the outer object that is looked at.
 const MAX_KEY: usize = 16;
 
-/// Why a passing response cannot be one.
+/// The reason why a passing response cannot be one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum StreamFault {
     /// The text is no JSON object.

@@ -28,7 +28,7 @@ pub(crate) struct AuditOptions {
     pub(crate) arguments: bool,
     /// Names whose values are never written down: parts of a name, or patterns with `*` and `?` for a whole one.
     pub(crate) redact: Vec<String>,
-    /// How long an entry is kept.
+    /// The time for which an entry is kept.
     pub(crate) keep: Duration,
     /// How large the record may grow, in bytes; the oldest entries make room.
     pub(crate) most_bytes: u64,

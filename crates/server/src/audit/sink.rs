@@ -80,12 +80,12 @@ impl AuditSink {
         Self(Some(Arc::new(Handle { shared, arguments })))
     }
 
-    /// Whether anything is recorded; else nobody need make an entry.
+    /// Returns true if anything is recorded; else nobody need make an entry.
     pub(crate) fn is_on(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Whether arguments are recorded; else nobody need look for them.
+    /// Returns true if arguments are recorded; else nobody need look for them.
     pub(crate) fn takes_arguments(&self) -> bool {
         self.0.as_ref().is_some_and(|handle| handle.arguments)
     }

@@ -35,7 +35,7 @@ impl Folder {
         self.log().query(&Query { limit: store::audit::MAX_LIMIT, ..Query::default() }).unwrap()
     }
 
-    /// Whether a text stands in any file.
+    /// Returns true if a text stands in any file.
     fn holds(&self, text: &str) -> bool {
         fs::read_dir(&self.0).unwrap().any(|file| {
             let bytes = fs::read(file.unwrap().path()).unwrap();

@@ -9,13 +9,13 @@ use store::audit::{Entry, Log};
 use super::AuditOptions;
 use super::sink::{ENOUGH, Shared};
 
-/// How long to gather entries after the first one.
+/// The time for which to gather entries after the first one.
 const GATHER: Duration = Duration::from_millis(200);
-/// How long to leave a file alone that could not be written.
+/// The time for which to leave a file alone that could not be written.
 const RETRY: Duration = Duration::from_secs(1);
-/// How often the same trouble is told.
+/// The interval at which the same trouble is told.
 const TELL: Duration = Duration::from_mins(1);
-/// How often old entries are pruned.
+/// The interval at which old entries are pruned.
 const PRUNE: Duration = Duration::from_hours(1);
 /// After so many entries the size is looked at in any case.
 const PRUNE_AFTER: usize = 100_000;
@@ -29,12 +29,12 @@ pub(super) struct Writer {
     most_bytes: u64,
     /// Taken, and not yet written.
     batch: Vec<Entry>,
-    /// When to prune next, and what was written since.
+    /// The time when to prune next, and what was written since.
     prune_at: Instant,
     written: usize,
     /// Lost since it was last told.
     lost: u64,
-    /// When losses, and trouble with the file, may be told again.
+    /// The time when losses, and trouble with the file, may be told again.
     tell_lost_at: Instant,
     tell_trouble_at: Instant,
 }

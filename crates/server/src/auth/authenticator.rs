@@ -34,13 +34,13 @@ use upstream::web::Web;
 const MOST_KNOWN: usize = 8192;
 /// Names with wrong passwords that are remembered.
 const MOST_WRONG: usize = 4096;
-/// How long a token is believed without looking at it again; what is withdrawn may be used for so long.
+/// The time for which a token is believed without looking at it again; what is withdrawn may be used for so long.
 const TOKEN_HOLDS: Duration = Duration::from_secs(30);
 /// The same for API keys, which can be revoked at any time.
 const KEY_HOLDS: Duration = Duration::from_secs(5);
 /// The same for users of the configuration, which do not change.
 pub(super) const USER_HOLDS: Duration = Duration::from_mins(5);
-/// How long the same wrong password is refused without a check.
+/// The time for which the same wrong password is refused without a check.
 pub(super) const WRONG_HOLDS: Duration = Duration::from_secs(3);
 
 /// How many bits of an IPv6 address tell clients apart.
@@ -77,11 +77,11 @@ pub(super) struct Ways {
     pub(super) known: Recent<Arc<Principal>>,
     pub(super) wrong: Recent<Refused>,
     pub(super) counted: Counted,
-    /// How many wrong passwords are tried; `None` where nobody counts.
+    /// The number of wrong passwords that are tried; `None` where nobody counts.
     guesses: Option<Guesses>,
     anyone: Arc<Principal>,
     holder: Arc<Principal>,
-    /// Whether anybody has to say who they are.
+    /// True if anybody has to say who they are.
     asks: bool,
     start: Instant,
 }
@@ -104,7 +104,7 @@ impl Authenticator {
         Self { ways: Arc::clone(&self.ways), web }
     }
 
-    /// Whether anybody has to say who they are.
+    /// Returns true if anybody has to say who they are.
     pub(crate) fn asks(&self) -> bool {
         self.ways.asks
     }
@@ -180,7 +180,7 @@ impl Authenticator {
         found.map_err(|refused| self.ways.denied(refused))
     }
 
-    /// Whether credentials may end while what they have opened goes on.
+    /// Returns true if credentials may end while what they have opened goes on.
     pub(crate) fn takes_what_ends(&self) -> bool {
         self.ways.keys.is_some() || !self.ways.issuers.is_empty() || self.ways.site.is_some()
     }
@@ -195,7 +195,7 @@ impl Authenticator {
         }
     }
 
-    /// Whether the key of this principal was revoked, as of the last look.
+    /// Returns true if the key of this principal was revoked, as of the last look.
     pub(crate) fn is_revoked(&self, principal: &Principal) -> bool {
         self.ways.keys.as_ref().is_some_and(|keys| keys.is_revoked(principal))
     }
@@ -207,7 +207,8 @@ impl Authenticator {
         }
     }
 
-    /// Whether these headers show an API key or a signed token that was good when it was last looked at. Such nobody can guess.
+    /// Returns true if these headers show an API key or a signed token that was good when it was last looked at. Such
+    /// nobody can guess.
     pub(crate) fn is_familiar(&self, headers: &HeaderMap) -> bool {
         let Ok(Some(value)) = authorization::value(headers) else { return false };
         let (last, now) = (self.ways.known.last(&self.ways.digests.of(value)), self.ways.now().unix_ms);
@@ -283,7 +284,7 @@ impl Ways {
         }
     }
 
-    /// Whether the credential that is shown was seen a short time ago.
+    /// Checks whether the credential that is shown was seen a short time ago.
     fn recall<'h>(&self, headers: &'h HeaderMap, since_start: Duration) -> Result<Recalled<'h>, Denied> {
         let value = match authorization::value(headers) {
             Ok(Some(value)) => value,

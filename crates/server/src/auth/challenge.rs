@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 /// What this gateway asks for.
 #[derive(Debug, Default)]
 pub(super) struct Challenges {
-    /// Whether any token is taken.
+    /// True if any token is taken.
     pub(super) bearer: bool,
-    /// Whether names with passwords are taken.
+    /// True if names with passwords are taken.
     pub(super) basic: bool,
     /// Where the metadata of the protected resource is.
     pub(super) metadata_url: Option<String>,
@@ -75,7 +75,7 @@ fn is_quotable(c: char) -> bool {
     matches!(c, ' '..='~') && c != '"' && c != '\\'
 }
 
-/// Whether `scope` is one (RFC 6749, 3.3).
+/// Returns true if `scope` is one (RFC 6749, 3.3).
 pub(super) fn is_scope(scope: &str) -> bool {
     !scope.is_empty() && scope.chars().all(|c| c != ' ' && is_quotable(c))
 }

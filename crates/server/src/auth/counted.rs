@@ -7,7 +7,7 @@ use std::sync::Arc;
 use engine::access::{Calls, Principal};
 use parking_lot::Mutex;
 
-/// How many principals are known at which those are forgotten that nobody is any more.
+/// The number of principals that are known at which those are forgotten that nobody is any more.
 const MANY: usize = 8192;
 
 /// The counts by principals' ids.

@@ -8,7 +8,7 @@ use http::StatusCode;
 
 use super::challenge::{Challenges, Wrong};
 
-/// Why a request is not let in.
+/// The reason why a request is not let in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Denied {
     /// What kind of refusal: [`Condition::NoCredentials`], [`Condition::BadCredentials`], [`Condition::Forbidden`], or
@@ -18,7 +18,7 @@ pub(crate) struct Denied {
     pub(crate) message: String,
     /// The value of `WWW-Authenticate` (RFC 9110, 11.6.1).
     pub(crate) challenge: Option<String>,
-    /// When trying again may help.
+    /// The time when trying again may help.
     pub(crate) retry_after: Option<Duration>,
 }
 
@@ -61,7 +61,7 @@ impl Denied {
     }
 }
 
-/// Why a request is not let in: its credential was refused, or nobody has looked at it.
+/// The reason why a request is not let in: its credential was refused, or nobody has looked at it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NotAdmitted {
     Denied(Denied),

@@ -53,7 +53,7 @@ impl Digest {
         self.0[place] ^= 1;
     }
 
-    /// Whether both are of the same secret, in a time that does not depend on where they differ.
+    /// Returns true if both are of the same secret, in a time that does not depend on where they differ.
     pub(super) fn same(&self, other: &Self) -> bool {
         self.0.ct_eq(&other.0).into()
     }

@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 
 use super::digest::{ByDigest, Digest, NoRandomness};
 
-/// How many counts are kept at most; those that have rested make room.
+/// The number of counts that are kept at most; those that have rested make room.
 const COUNTS: usize = 100_000;
 
 /// Between two lines of the log.
@@ -30,7 +30,7 @@ pub(super) struct Guesses {
     by_name: Limiter,
     /// Passwords that are being checked: who shows the same one meanwhile guesses nothing more.
     in_flight: Mutex<HashMap<Digest, usize, ByDigest>>,
-    /// How many were refused since the last line of the log, and when there may be another one.
+    /// The number of were refused since the that last line of the log, and when there may be another one.
     refused: Mutex<(u64, Duration)>,
 }
 

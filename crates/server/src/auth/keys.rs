@@ -16,7 +16,7 @@ use super::turns::Turns;
 /// Keys that are looked up at a time, and that wait for that.
 const AT_ONCE: usize = 2;
 const IN_LINE: usize = 256;
-/// When who finds the file busy may try again.
+/// The time when who finds the file busy may try again.
 const RETRY: Duration = Duration::from_secs(5);
 /// Uses are written this often at most.
 const WRITE_USES: Duration = Duration::from_secs(30);
@@ -151,7 +151,7 @@ impl Keys {
         }
     }
 
-    /// Whether the key of this principal was revoked, as far as that was looked up.
+    /// Returns true if the key of this principal was revoked, as far as that was looked up.
     pub(super) fn is_revoked(&self, principal: &Principal) -> bool {
         let revoked = self.revoked.load();
         !revoked.is_empty() && principal.scheme == Scheme::Key && revoked.contains(&*principal.id)

@@ -27,7 +27,7 @@ const IN_LINE: usize = 512;
 const WITHIN: Duration = Duration::from_secs(10);
 /// Longer answers are refused, in bytes: a user with many capabilities has some 10 000.
 const LONGEST: usize = 256 * 1024;
-/// When to try again, where the site does not say.
+/// The time when to try again, where the site does not say.
 const RETRY: Duration = Duration::from_secs(10);
 /// So long something may stay open for a user who shows nothing more: the site is not asked about who only listens.
 const LASTS: Duration = Duration::from_mins(15);
@@ -39,7 +39,7 @@ pub(super) struct Site {
     name: Box<str>,
     who_am_i: Uri,
     capability: Box<str>,
-    /// How long an answer holds.
+    /// The time for which an answer holds.
     pub(super) cache: Duration,
     pub(super) turns: Turns,
 }

@@ -12,9 +12,9 @@ use tokio::time::{Instant, timeout_at};
 
 use super::denied::Refused;
 
-/// How long one may stand in line.
+/// The time that one may stand in line.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// When who was sent away may come again.
+/// The time when who was sent away may come again.
 const RETRY: Duration = Duration::from_secs(2);
 
 /// One address's share of the line: a quarter.
@@ -31,7 +31,7 @@ pub(super) struct Turns {
 #[derive(Debug)]
 struct Line {
     most: usize,
-    /// How many turns one address may have at once.
+    /// The number of turns one address that may have at once.
     own_turns: usize,
     waiting: Mutex<Waiting>,
 }

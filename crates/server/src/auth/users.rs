@@ -57,12 +57,12 @@ impl Users {
         Ok(Self { hashes, stand_ins, turns: Turns::new(at_once, IN_LINE) })
     }
 
-    /// Whether there are none.
+    /// Returns true if there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.hashes.is_empty()
     }
 
-    /// Whether somebody has this name, so that no one else is to be asked about it.
+    /// Returns true if somebody has this name, so that no one else is to be asked about it.
     pub(super) fn has(&self, name: &str) -> bool {
         self.hashes.contains_key(name)
     }
@@ -106,7 +106,7 @@ impl std::fmt::Debug for Users {
     }
 }
 
-/// Whether it takes as long to check a password against one as against the other.
+/// Returns true if it takes as long to check a password against one as against the other.
 fn cost_alike(one: &PasswordHash, other: &PasswordHash) -> bool {
     let cost = |hash: &PasswordHash| {
         let params = Params::try_from(hash).ok();

@@ -35,7 +35,7 @@ pub(crate) struct Deed<'a> {
     pub(crate) status: Option<u16>,
     /// What differs since.
     pub(crate) what: Option<&'a Differences>,
-    /// How long it took.
+    /// The time that it took.
     pub(crate) took: Duration,
 }
 

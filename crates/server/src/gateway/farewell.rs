@@ -10,7 +10,7 @@ use transport::net::Stop;
 
 use super::{Shard, partings};
 
-/// How long all children together get to end.
+/// The time for which all children together get to end.
 const CHILDREN: Duration = Duration::from_secs(5);
 
 /// What a thread that is behind the others gets on top of the time that all have.

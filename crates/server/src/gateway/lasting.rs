@@ -30,9 +30,9 @@ pub(super) struct Outside {
     pub(super) folder: Option<PathBuf>,
     /// The addresses that are listened at.
     pub(super) addresses: Vec<SocketAddr>,
-    /// Whether only this machine can connect.
+    /// True if only this machine can connect.
     pub(super) loopback: bool,
-    /// Whether nobody is asked who they are, whatever is configured: there is one client, which started this.
+    /// True if nobody is asked who they are, whatever is configured: there is one client, which started this.
     pub(super) lets_all_in: bool,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Lasting {
     pub(super) folder: Option<PathBuf>,
     pub(super) addresses: Vec<SocketAddr>,
     pub(super) loopback: bool,
-    /// How often somebody may manage; `None` where nobody may.
+    /// The rate at which somebody may manage; `None` where nobody may.
     pub(super) manage_rates: Option<ManageRates>,
     /// Where changes of the configuration are asked for, where anybody may.
     pub(super) edits: OnceLock<mpsc::Sender<Asked>>,

@@ -13,7 +13,7 @@ use upstream::per_caller::PerCaller;
 use upstream::pool::LinkCell;
 use upstream::quiet::Quiet;
 
-/// How long a server may take over the goodbye.
+/// The time that a server may take over the goodbye.
 const GOODBYE: Duration = Duration::from_secs(10);
 
 /// Lets go of a server once the calls that have begun are over, or their time is.

@@ -22,10 +22,10 @@ use crate::gateway::call::in_session::{Outcome, decide, is_early, notification, 
 use crate::gateway::session::newborn::introduction;
 use crate::gateway::session::session::{Birth, Face, Session};
 
-/// How many messages may wait to be written.
+/// The number of messages that may wait to be written.
 pub(super) const LINES: usize = 1024;
 
-/// How many stateless requests may be under way beyond the calls: those that are answered here.
+/// The number of stateless requests that may be under way beyond the calls: those that are answered here.
 const OWN: usize = 64;
 
 /// What carries a client's messages.
@@ -40,7 +40,7 @@ pub(super) struct Way {
     pub(super) out: mpsc::Sender<Bytes>,
     /// Raised when it is so far behind that `out` is full. Without, it is waited for.
     pub(super) behind: Option<Stop>,
-    /// Whether it may be spoken to without a session.
+    /// True if it may be spoken to without a session.
     pub(super) stateless: bool,
     /// What it is told when it speaks before its introduction.
     pub(super) stranger: &'static str,

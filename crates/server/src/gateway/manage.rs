@@ -19,10 +19,10 @@ use crate::gateway::admission::identity::Identity;
 use crate::manage::{Changes, Known, Refusal};
 use upstream::{Kind, Upstream};
 
-/// How long a server may take to say what it offers.
+/// The time that a server may take to say what it offers.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// How long a change may take to be in force.
+/// The time that a change may take to be in force.
 const EDIT_TIME: Duration = Duration::from_secs(30);
 
 /// Has a change put in force and kept.

@@ -78,7 +78,7 @@ pub(crate) struct Gateway {
     /// Who is let in, asking others over nobody's connections.
     door: Authenticator,
     rates: Arc<Rates>,
-    /// Whether requests carry anything for sites behind embedded servers.
+    /// True if requests carry anything for sites behind embedded servers.
     carries: bool,
     lasting: Arc<Lasting>,
 }
@@ -150,7 +150,8 @@ fn new_rates(limits: &[RateLimit], name: impl Fn(usize) -> String) -> Result<Rat
     Ok(Rates::new(limits, name, session::seal::random_number().map_err(|_| NO_RANDOM.to_owned())?))
 }
 
-/// How often somebody may manage, and how often somebody at one address may be refused; `None` where nobody may.
+/// The rate at which somebody may manage, and how often somebody at one address may be refused; `None` where nobody
+/// may.
 fn manage_rates(config: &Config) -> Result<Option<ManageRates>, String> {
     let Some(management) = &config.management else { return Ok(None) };
     let limit = |per| RateLimit {

@@ -9,7 +9,7 @@ use upstream::pool::LinkCell;
 
 use super::Shard;
 
-/// How long the servers may take over the last goodbye, all together.
+/// The time that the servers may take over the last goodbye, all together.
 const GOODBYE: Duration = Duration::from_secs(5);
 
 /// Tells all servers that keep a session for the gateway that it ends, within the time that calls in flight have had.

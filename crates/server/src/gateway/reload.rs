@@ -21,10 +21,10 @@ use crate::audit::Outcome;
 use crate::manage::{Differences, Refusal, differences};
 use crate::tls::TlsWatch;
 
-/// How often the file is looked at.
+/// The interval at which the file is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// How many changes may wait until those before them are made.
+/// The number of changes that may wait until those before them are made.
 const WAITING: usize = 16;
 
 /// Reads a configuration: complete and checked, or all that is wrong with it, for people to read.

@@ -28,7 +28,7 @@ use super::threads::Thread;
 use super::{Gateway, Shard, apart, partings, stdio, withdrawn};
 use upstream::{Kind, Upstream};
 
-/// How long the last calls may take to be written down.
+/// The time that the last calls may take to be written down.
 const LAST_RECORDS: Duration = Duration::from_secs(5);
 
 /// Every how many seconds sessions are looked after.

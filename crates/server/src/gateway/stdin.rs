@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 use proto::codec::line::LineDecoder;
 use tokio::io::AsyncReadExt;
 
-/// How much is read at once.
+/// The amount that is read at once.
 const CHUNK: usize = 64 << 10;
 
 /// A line, or why it is none.

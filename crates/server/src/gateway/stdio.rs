@@ -18,7 +18,7 @@ use super::stdin::{Line, Stdin};
 use crate::gateway::admission::identity::Identity;
 use engine::snapshot::frame_limits;
 
-/// How much is written at once.
+/// The amount that is written at once.
 const BATCH: usize = 64 << 10;
 
 type BoxError = Box<dyn Error + Send + Sync>;

@@ -12,7 +12,7 @@ use super::session::until::Until;
 use super::threads::Thread;
 use crate::gateway::session::session::Face;
 
-/// How often it is looked.
+/// The interval between two looks.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// Ends what was opened by credentials that have ended, until the gateway stops.

@@ -17,7 +17,7 @@ use super::options::{Global, When};
 pub(crate) struct Console {
     /// Results are JSON.
     pub(crate) json: bool,
-    /// How often `-v` was given.
+    /// The number of times that `-v` was given.
     pub(crate) verbose: u8,
     /// Say nothing but results and errors.
     pub(crate) quiet: bool,
@@ -79,7 +79,7 @@ impl Console {
         })
     }
 
-    /// Whether somebody may still read what is printed: the reader of a pipe may have gone.
+    /// Returns true if somebody may still read what is printed: the reader of a pipe may have gone.
     #[expect(clippy::unused_self, reason = "whoever has the console may ask")]
     pub(crate) fn is_read(&self) -> bool {
         let out = io::stdout();

@@ -12,7 +12,7 @@ const USAGE: u8 = 2;
 /// The exit code after Ctrl-C, as shells have it.
 const INTERRUPTED: u8 = 130;
 
-/// Why a command ends badly.
+/// The reason why a command ends badly.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// All has been said.

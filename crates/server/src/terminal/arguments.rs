@@ -114,7 +114,7 @@ fn json(typed: &str) -> Option<String> {
     serde_json::from_str::<&RawValue>(typed).ok().map(|raw| raw.get().to_owned())
 }
 
-/// Whether a JSON number has no fraction; `1.0` and `1e2` have none either.
+/// Returns true if a JSON number has no fraction; `1.0` and `1e2` have none either.
 fn is_integer(number: &str) -> bool {
     number.bytes().all(|byte| matches!(byte, b'-' | b'0'..=b'9'))
         || number.parse::<f64>().is_ok_and(|value| value.fract() == 0.0)

@@ -99,7 +99,7 @@ impl Opening<'_> {
         Climb::new(rungs)
     }
 
-    /// How long an introduction may take.
+    /// The time that an introduction may take.
     fn time(&self, rung: Rung, is_again: bool) -> Duration {
         match rung.era.lifecycle {
             Lifecycle::Stateless if self.pinned.is_none() && !is_again => PROBE.min(self.patience),
@@ -258,7 +258,7 @@ fn late(time: Duration) -> LinkError {
 const NOT_STDIO: &str = "is this the command of an MCP server that speaks over stdin and stdout? \
     A server that listens for HTTP is reached by its URL";
 
-/// Why no conversation came about, in words.
+/// The reason why no conversation came about, in words.
 fn unmet(name: &str, error: &LinkError, mask: &Mask, pinned: Option<&'static Era>) -> Failure {
     let failure = told(name, error, mask);
     match error {

@@ -25,10 +25,10 @@ use super::{CAPABILITIES, CLIENT_INFO};
 use crate::output::failure::Failure;
 use upstream::mask::Mask;
 
-/// How long a request may take in all, whatever progress it reports.
+/// The time that a request may take in all, whatever progress it reports.
 const OVERALL: Duration = Duration::from_hours(1);
 
-/// How long the end of a conversation may take.
+/// The time that the end of a conversation may take.
 const FAREWELL: Duration = Duration::from_secs(5);
 
 /// The transport of a conversation.
@@ -117,7 +117,7 @@ impl Connection {
         self.hello.era
     }
 
-    /// Whether requests carry headers that repeat something of them.
+    /// Returns true if requests carry headers that repeat something of them.
     pub(super) fn over_http(&self) -> bool {
         matches!(self.wire, Wire::Http { .. })
     }
@@ -145,7 +145,7 @@ impl Connection {
         }
     }
 
-    /// Whether introductions go to the server itself; embedded ones are introduced by their host.
+    /// Returns true if introductions go to the server itself; embedded ones are introduced by their host.
     pub(crate) fn answers_introductions(&self) -> bool {
         !matches!(self.wire, Wire::Native(_))
     }

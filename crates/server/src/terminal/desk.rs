@@ -19,7 +19,7 @@ const NO: &str = "!";
 /// The longest line that is read from the user, in bytes.
 const LINE: u64 = 1 << 20;
 
-/// Why a question gets no answer.
+/// The reason why a question gets no answer.
 #[derive(Debug)]
 pub(super) struct Unanswerable {
     code: i32,
@@ -30,7 +30,7 @@ pub(super) struct Unanswerable {
 #[derive(Debug)]
 pub(crate) struct Desk<'c> {
     console: &'c Console,
-    /// Whether questions can be put to the user: stdin and stderr are terminals, and stdin is not used otherwise.
+    /// True if questions can be put to the user: stdin and stderr are terminals, and stdin is not used otherwise.
     can_ask: bool,
     progress_shown: bool,
 }

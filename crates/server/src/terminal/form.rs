@@ -7,7 +7,7 @@ use serde_json::{Number, Value};
 
 use crate::output::console::one_line;
 
-/// How many fields and choices are shown.
+/// The number of fields and choices that are shown.
 const MOST: usize = 200;
 
 /// One field of a form.

@@ -10,13 +10,13 @@ use super::connection::{Ask, Connection};
 use super::desk::Desk;
 use crate::output::failure::Failure;
 
-/// How often a server may ask back before its answer.
+/// The number of times that a server may ask back before its answer.
 const MAX_ROUNDS: u32 = 10;
 
-/// How many questions a server may ask at once.
+/// The number of questions that a server may ask at once.
 const MAX_QUESTIONS: usize = 32;
 
-/// How long to wait before a request is repeated that was answered without a question.
+/// The time for which to wait before a request is repeated that was answered without a question.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// A request's result.

@@ -187,7 +187,7 @@ fn elements(text: &[u8], list: Option<Span>) -> Vec<Span> {
     list.and_then(|span| Elements::of_value(text, span)).map(|all| all.iter().collect()).unwrap_or_default()
 }
 
-/// Whether a content block is a text that says the same as `structured`.
+/// Returns true if a content block is a text that says the same as `structured`.
 fn repeats(block: &[u8], structured: &[u8]) -> bool {
     let Ok(block) = serde_json::from_slice::<Value>(block) else { return false };
     let text = block["text"].as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());

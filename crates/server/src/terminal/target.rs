@@ -70,7 +70,7 @@ impl Target {
         }
     }
 
-    /// Whether requests carry headers.
+    /// Returns true if requests carry headers.
     pub(crate) fn over_http(&self) -> bool {
         matches!(self, Self::Http { .. })
     }

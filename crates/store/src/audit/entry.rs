@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// One call. Texts are kept as they are: who records them sees that they are short and hold no secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// When it came in, milliseconds since 1970.
+    /// The time when it came in, milliseconds since 1970.
     pub at_ms: u64,
     /// Who called.
     pub principal: Arc<str>,

@@ -56,13 +56,13 @@ const COLUMNS: &str = "at_ms, principal, profile, upstream, tool, method, outcom
 /// Without a journal for each statement: one that fails ends its transaction, and that takes all of it back.
 const APPEND: &str = "INSERT OR FAIL INTO calls";
 
-/// How many columns these are.
+/// The number of columns these that are.
 const WIDTH: usize = 14;
 
 /// How many of them are texts that many entries have in common; they stand behind the first one.
 const TEXTS: usize = 8;
 
-/// How many entries go into one statement, since starting and ending one costs more than an entry.
+/// The number of entries that go into one statement, since starting and ending one costs more than an entry.
 const ROWS: usize = 64;
 
 /// The statements that append: one entry, as many as go into one, as many whose texts are the same.
@@ -70,7 +70,7 @@ static SINGLE: LazyLock<String> = LazyLock::new(|| insert(1));
 static MIXED: LazyLock<String> = LazyLock::new(|| insert(ROWS));
 static ALIKE: LazyLock<String> = LazyLock::new(insert_alike);
 
-/// How many entries are pruned in one go, so that nobody waits long for its turn.
+/// The number of entries that are pruned in one go, so that nobody waits long for its turn.
 const CHUNK: u32 = 2000;
 
 /// The open file. Several processes may have it open.
@@ -138,7 +138,7 @@ impl Log {
         self.0.number("SELECT ifnull(max(id), 0) FROM calls")
     }
 
-    /// How many bytes the entries take, with all that belongs to them.
+    /// The number of bytes that the entries take, with all that belongs to them.
     ///
     /// # Errors
     /// Whatever may be wrong with the file.
@@ -184,7 +184,7 @@ impl Log {
         Ok(deleted)
     }
 
-    /// Whether any entry came in in front of a time.
+    /// Checks whether any entry came in in front of a time.
     fn has_older(&self, before_ms: u64) -> Result<bool, Error> {
         let select = "SELECT EXISTS (SELECT 1 FROM calls WHERE at_ms < ?1)";
         self.0.read(|file| file.prepare_cached(select)?.query_row([kept(before_ms)], |row| row.get(0)))

@@ -49,17 +49,17 @@ pub struct Key {
     pub prefix: String,
     /// The profiles that it is for; `None` means all, also those to come.
     pub profiles: Option<Vec<String>>,
-    /// When it was made.
+    /// The time when it was made.
     pub created_ms: u64,
     /// From when on it is refused.
     pub expires_ms: Option<u64>,
-    /// When it was last used, as far as that has been written.
+    /// The time when it was last used, as far as that has been written.
     pub last_used_ms: Option<u64>,
-    /// When it was revoked.
+    /// The time when it was revoked.
     pub revoked_ms: Option<u64>,
 }
 
-/// Whether a key is good for anything.
+/// Says whether a key is good for anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyState {
     /// It is.
@@ -71,7 +71,7 @@ pub enum KeyState {
 }
 
 impl Key {
-    /// Whether it is good for anything at `now_ms`.
+    /// Checks whether it is good for anything at `now_ms`.
     pub fn state(&self, now_ms: u64) -> KeyState {
         match self {
             Self { revoked_ms: Some(_), .. } => KeyState::Revoked,

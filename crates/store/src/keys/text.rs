@@ -27,7 +27,7 @@ const CHECK: usize = 6;
 #[derive(Clone)]
 pub struct KeyText(SecretString);
 
-/// Why a text is no key. Nothing of the text is in it.
+/// The reason why a text is no key. Nothing of the text is in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyTextError {
     /// It begins with something else.
@@ -72,7 +72,7 @@ impl KeyText {
         Ok(Self(text.into()))
     }
 
-    /// Whether a credential is meant as a key, well-formed or not.
+    /// Returns true if a credential is meant as a key, well-formed or not.
     pub fn is_meant(text: &str) -> bool {
         text.trim_start().starts_with(MARK)
     }

@@ -28,7 +28,7 @@ pub struct Backoff {
     started: Option<Instant>,
     /// Ends in a row without a healthy run between them.
     ends: u32,
-    /// When the next start is allowed, and why the last run ended.
+    /// The time when the next start is allowed, and why the last run ended.
     waiting: Option<(Instant, String)>,
 }
 
@@ -54,7 +54,7 @@ impl Backoff {
         self.waiting = Some((now + wait, why.into()));
     }
 
-    /// When the child may be started: `None` for at once.
+    /// The time when the child may be started: `None` for at once.
     pub fn next_start(&self, now: Instant) -> Option<Instant> {
         self.waiting.as_ref().map(|(at, _)| *at).filter(|at| *at > now)
     }
@@ -64,7 +64,7 @@ impl Backoff {
         self.ends
     }
 
-    /// Why a caller has to wait, as a sentence; `None` when it does not.
+    /// The reason why a caller has to wait, as a sentence; `None` when it does not.
     pub fn reason(&self, now: Instant) -> Option<String> {
         let at = self.next_start(now)?;
         let (_, why) = self.waiting.as_ref()?;

@@ -4,7 +4,7 @@ use std::{fmt, os::unix::process::ExitStatusExt, process::ExitStatus, sync::Arc,
 
 use proto::codec::line::LineError;
 
-/// Why a line could not be written or read.
+/// The reason why a line could not be written or read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChildError {
     /// A line was too long and was skipped. The child goes on.
@@ -22,7 +22,7 @@ pub enum ChildError {
     Stalled {
         /// The program's name.
         program: Arc<str>,
-        /// How many bytes wait to be written.
+        /// The number of bytes that wait to be written.
         queued: usize,
         /// The deadline that passed.
         waited: Duration,
@@ -49,7 +49,7 @@ pub enum ChildError {
 }
 
 impl ChildError {
-    /// Whether nothing can be sent to or received from this child any more.
+    /// Returns true if nothing can be sent to or received from this child any more.
     pub fn is_final(&self) -> bool {
         matches!(self, Self::Closed { .. } | Self::Stopping { .. } | Self::Exited(_))
     }
@@ -67,7 +67,7 @@ pub struct Exit {
     pub program: Arc<str>,
     /// What the system reported; `None` if it never did (the process could not be ended or was reaped by others).
     pub status: Option<ExitStatus>,
-    /// Whether it ended because it was told to.
+    /// True if it ended because it was told to.
     pub asked: bool,
     /// The kept end of its stderr, control characters removed.
     pub stderr: Arc<str>,

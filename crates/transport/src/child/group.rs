@@ -25,7 +25,7 @@ impl Group {
         }
     }
 
-    /// Whether it has members that run. To be asked once the leader was reaped.
+    /// Returns true if it has members that run. To be asked once the leader was reaped.
     pub(super) fn lives(self) -> bool {
         // Where this process is the machine's first (in a container), orphans are handed to it and it has to reap them.
         // Elsewhere there is nothing to reap here.
@@ -33,8 +33,8 @@ impl Group {
         test_kill_process_group(self.0) != Err(rustix::io::Errno::SRCH) && !self.is_dead()
     }
 
-    /// Whether all that is left has ended and merely was not reaped yet by the machine's first process, which is not
-    /// always prompt, or never does it.
+    /// Returns true if all that is left has ended and merely was not reaped yet by the machine's first process, which
+    /// is not always prompt, or never does it.
     #[cfg(target_os = "linux")]
     fn is_dead(self) -> bool {
         let Ok(processes) = std::fs::read_dir("/proc") else { return false };

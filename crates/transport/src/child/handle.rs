@@ -17,7 +17,7 @@ use super::{
     writer::Room,
 };
 
-/// How long a failed write waits for the exit that explains it.
+/// The time for which a failed write waits for the exit that explains it.
 const EXPLANATION: Duration = Duration::from_millis(250);
 
 /// A running child: a [`Handle`] to write to it and the [`Lines`] that it writes. Dropping either end stops it in the
@@ -175,7 +175,7 @@ impl Handle {
         self.0.shared.stderr_text()
     }
 
-    /// Whether the child has neither exited nor been told to.
+    /// Returns true if the child has neither exited nor been told to.
     pub fn is_running(&self) -> bool {
         self.0.shared.stage.borrow().is_running()
     }

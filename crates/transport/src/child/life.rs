@@ -26,10 +26,11 @@ use super::{
     supervisor::{Phase, Slot},
 };
 
-/// How long a process may take to vanish after SIGKILL. One that is stuck in the kernel takes longer; it is left.
+/// The time that a process may take to vanish after SIGKILL. One that is stuck in the kernel takes longer; it is left.
 const AFTER_KILL: Duration = Duration::from_secs(2);
 
-/// How long the end of stderr may come after the exit. A descendant outside the group may hold it open for ever.
+/// The time that the end of stderr may come after the exit. A descendant outside the group may hold it open for
+/// ever.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// A child that runs, for its owner to make pipes of. Dropped unused, it stops the child.

@@ -7,15 +7,15 @@ use std::time::Duration;
 pub struct Limits {
     /// The longest line that is read, in bytes. A longer one is reported and skipped without being kept.
     pub line_bytes: usize,
-    /// How many bytes may wait to be written. One longer line is still taken when nothing else waits.
+    /// The number of bytes that may wait to be written. One longer line is still taken when nothing else waits.
     pub queue_bytes: u32,
-    /// How long a sender waits for room in that queue when the child does not read.
+    /// The time for which a sender waits for room in that queue when the child does not read.
     pub send: Duration,
     /// How many of the last bytes of stderr are kept.
     pub stderr_bytes: usize,
-    /// How long the child may take to exit once its stdin is closed, before SIGTERM.
+    /// The time that the child may take to exit once its stdin is closed, before SIGTERM.
     pub stdin_grace: Duration,
-    /// How long its process group may take after SIGTERM, before SIGKILL.
+    /// The time that its process group may take after SIGTERM, before SIGKILL.
     pub term_grace: Duration,
 }
 

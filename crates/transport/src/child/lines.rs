@@ -18,11 +18,11 @@ const CHUNK: usize = 64 << 10;
 /// Allocate anew when less than this is left of a chunk.
 const LEAST: usize = 16 << 10;
 
-/// How much is still read after the child's exit: more than a pipe holds. Whoever inherited the pipe and still writes
-/// is not listened to.
+/// The amount that is still read after the child's exit: more than a pipe holds. Whoever inherited the pipe and still
+/// writes is not listened to.
 const AFTER_EXIT: usize = 1 << 20;
 
-/// How long the end of stdout waits for the exit that explains it.
+/// The time for which the end of stdout waits for the exit that explains it.
 const EXPLANATION: Duration = Duration::from_secs(1);
 
 /// The lines that a child writes. Dropping it stops the child in the background.

@@ -8,7 +8,7 @@ use std::{
 
 use super::spec::Spec;
 
-/// Why there is no child.
+/// The reason why there is no child.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
     /// There is no such program.

@@ -22,7 +22,7 @@ use super::{
     writer::{self, Room},
 };
 
-/// How long killed children may take to be reaped.
+/// The time that killed children may take to be reaped.
 const REAPING: Duration = Duration::from_secs(3);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +97,7 @@ impl Supervisor {
         adopt(launched, &limits).map_err(|error| start_error::explain(spec, error))
     }
 
-    /// How many children there are, those included that are being started or are still ending.
+    /// The number of children that there are, those included that are being started or are still ending.
     pub fn count(&self) -> usize {
         *self.0.count.borrow()
     }

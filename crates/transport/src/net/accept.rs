@@ -16,7 +16,7 @@ use super::serve::{Handler, Protocols, connection};
 use super::server_limits::ServerLimits;
 use super::stop::Stop;
 
-/// How many connections may be open at once, counted over all listeners that hold a clone.
+/// The number of connections that may be open at once, counted over all listeners that hold a clone.
 #[derive(Clone, Debug)]
 pub struct ConnectionCap(Arc<Counter>);
 
@@ -206,7 +206,7 @@ impl<H: Handler> Acceptor<H> {
     }
 }
 
-/// How long the last connections accepted have to get their request in before they count as idle.
+/// The time for which the last connections accepted have to get their request in before they count as idle.
 const SETTLE: Duration = Duration::from_millis(20);
 
 /// Connections over the cap that are told so at the same time; those beyond are closed without a word.

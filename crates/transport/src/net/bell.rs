@@ -16,7 +16,7 @@ use http_body::{Body, Frame, SizeHint};
 use super::unread;
 
 thread_local! {
-    /// Whether a piece is being taken on this thread.
+    /// True if a piece is being taken on this thread.
     static TAKING: Cell<bool> = const { Cell::new(false) };
     /// Who was to be woken meanwhile.
     static HELD: RefCell<Option<Arc<Bell>>> = const { RefCell::new(None) };

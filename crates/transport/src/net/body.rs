@@ -29,8 +29,8 @@ pub enum Body {
     Relay(Box<Relay>),
 }
 
-/// Why a body ended before its end. The peer sees the connection (HTTP/1.1) or the stream (HTTP/2) break off, and so
-/// cannot take a half for a whole.
+/// The reason why a body ended before its end. The peer sees the connection (HTTP/1.1) or the stream (HTTP/2) break
+/// off, and so cannot take a half for a whole.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
     /// The writer gave up with [`BodySender::abort`].
@@ -184,7 +184,7 @@ pub struct BodySender(mpsc::Sender<Result<Bytes, BodyError>>);
 #[error("the reader of this answer has gone")]
 pub struct Gone;
 
-/// Why a piece was not taken at once.
+/// The reason why a piece was not taken at once.
 #[derive(Debug, thiserror::Error)]
 pub enum TrySend {
     /// The reader is behind by the whole capacity. The piece comes back.
@@ -220,7 +220,7 @@ impl BodySender {
         self.0.closed().await;
     }
 
-    /// Whether the reader has gone.
+    /// Returns true if the reader has gone.
     pub fn is_gone(&self) -> bool {
         self.0.is_closed()
     }

@@ -8,7 +8,7 @@ use bytes::{Bytes, BytesMut};
 use http_body::Body;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-/// Why a body could not be taken in.
+/// The reason why a body could not be taken in.
 #[derive(Debug, thiserror::Error)]
 pub enum CollectError<E> {
     /// It is longer than allowed; noticed from its declared length if it has one.

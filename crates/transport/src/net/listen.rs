@@ -15,7 +15,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 /// Connections that wait to be accepted, per socket; the kernel may lower it (`net.core.somaxconn`).
 const BACKLOG: i32 = 1024;
 
-/// Why an address cannot be listened on, with a mend.
+/// The reason why an address cannot be listened on, with a mend.
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     /// Somebody else listens there.

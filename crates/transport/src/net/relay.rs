@@ -38,7 +38,7 @@ pub struct Relay {
     failed: Failing,
     rewrite: Option<Box<dyn Rewrite>>,
     ready: VecDeque<Bytes>,
-    /// How many bytes are still to come, when that is known.
+    /// The number of bytes that are still to come, when that is known.
     left: Option<u64>,
     ended: bool,
 }

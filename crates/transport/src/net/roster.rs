@@ -34,7 +34,7 @@ pub(super) enum Phase {
     Resting = 3,
 }
 
-/// How long a connection may be in a state.
+/// The time for which a connection may be in a state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
     /// From the first byte of a request's head (or from the accept) to the end of that head.
@@ -131,7 +131,7 @@ impl Progress {
         self.in_flight.fetch_sub(1, Relaxed);
     }
 
-    /// Whether it was told to rest, and still has nothing to do; asked by its own task.
+    /// Returns true if it was told to rest, and still has nothing to do; asked by its own task.
     pub(super) fn may_rest(&self) -> bool {
         self.told_to_rest.load(Relaxed) && {
             self.told_to_rest.store(false, Relaxed);

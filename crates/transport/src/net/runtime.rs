@@ -14,7 +14,8 @@ use super::stop::Stop;
 /// What a shard may fail with.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// How long a runtime waits at its end for blocking work (name look-ups, file reads) that cannot be cancelled.
+/// The time for which a runtime waits at its end for blocking work (name look-ups, file reads) that cannot be
+/// cancelled.
 const BLOCKING_GRACE: Duration = Duration::from_millis(200);
 
 /// Blocking threads per runtime: only name look-ups and files use them.
@@ -34,13 +35,13 @@ pub enum RuntimeKind {
 pub struct Shard {
     /// Counts from 0.
     pub index: usize,
-    /// How many shards there are; the same number for all of them.
+    /// The number of shards that there are; the same number for all of them.
     pub count: usize,
     /// Raised when the service should end. A shard that fails raises it for the others.
     pub stop: Stop,
 }
 
-/// Why [`run`] ended other than by the stop signal.
+/// The reason why [`run`] ended other than by the stop signal.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The operating system gave us no thread or no event queue.
@@ -69,7 +70,7 @@ pub enum RunError {
     },
 }
 
-/// How many shards a kind has with that many threads: what to ask of [`super::Listeners::bind`].
+/// The number of shards that a kind has with that many threads: what to ask of [`super::Listeners::bind`].
 pub fn shards(kind: RuntimeKind, threads: usize) -> usize {
     match kind {
         RuntimeKind::PerCore => threads.max(1),

@@ -34,7 +34,8 @@ use super::supervised::Supervised;
 use super::tls::ServerTls;
 use super::unread::Unread;
 
-/// How often HTTP/2 clients are pinged, and how long they may take to answer: only so is a vanished one noticed.
+/// The interval at which HTTP/2 clients are pinged, and how long they may take to answer: only so is a vanished one
+/// noticed.
 const PING_EVERY: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 

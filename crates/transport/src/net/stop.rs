@@ -17,7 +17,7 @@ impl Stop {
         self.0.send_replace(true);
     }
 
-    /// Whether the signal has been raised.
+    /// Returns true if the signal has been raised.
     pub fn is_stopped(&self) -> bool {
         *self.0.borrow()
     }

@@ -50,7 +50,7 @@ pub struct Refusal {
     pub body: String,
     /// The credential that was refused, when one was sent.
     pub shown: Option<HeaderValue>,
-    /// Whether the upstream was always where the public network is not.
+    /// True if the upstream was always where the public network is not.
     pub is_from_near: bool,
 }
 

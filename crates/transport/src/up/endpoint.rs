@@ -9,7 +9,7 @@ use super::LinkError;
 /// The longest reference that is taken, in bytes.
 pub(super) const LONGEST: usize = 8 << 10;
 
-/// How long a value in a query must be to be taken for a secret.
+/// The time for which a value in a query must be to be taken for a secret.
 const SECRET: usize = 6;
 
 /// How much of a text is searched for secrets before it is shown.

@@ -11,7 +11,7 @@ use crate::child::{ChildError, SpawnError};
 use crate::net::CollectError;
 use crate::net::client::ClientError;
 
-/// Why a message could not be delivered or its answer not be had.
+/// The reason why a message could not be delivered or its answer not be had.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     /// HTTP below MCP failed.
@@ -125,7 +125,7 @@ impl LinkError {
         matches!(self, Self::Status { .. })
     }
 
-    /// Whether the request was certainly not acted on, so that sending it again does no harm.
+    /// Returns true if the request was certainly not acted on, so that sending it again does no harm.
     pub fn not_executed(&self) -> bool {
         match self {
             Self::Http(e) => e.is_unsent(),

@@ -15,13 +15,13 @@ use super::resume::Resume;
 use super::{HttpLimits, LinkError};
 use crate::net::client::{Client, ResponseBody};
 
-/// How long an upstream may take to end a stream behind its answer.
+/// The time that an upstream may take to end a stream behind its answer.
 const LINGER: Duration = Duration::from_millis(250);
 
-/// How often a stream is asked for again without a message in between.
+/// The number of times that a stream is asked for again without a message in between.
 const MAX_RESUMES: u32 = 5;
 
-/// How long to wait before that, when the upstream does not say.
+/// The time for which to wait before that, when the upstream does not say.
 const DEFAULT_RETRY: Duration = Duration::from_secs(1);
 
 /// The longest wait that an upstream may ask for.

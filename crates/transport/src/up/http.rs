@@ -56,7 +56,7 @@ pub enum HttpReply {
         status: u16,
         /// The message.
         text: Bytes,
-        /// Whether it refuses the request in a way that may say that the session is unknown.
+        /// True if it refuses the request in a way that may say that the session is unknown.
         gone: bool,
     },
     /// The answer comes on a stream.

@@ -38,7 +38,7 @@ impl LongReply {
         Ok(Self { head: first.into_data().unwrap_or_default(), body, length, limits })
     }
 
-    /// How many bytes it has, as its server says.
+    /// The number of bytes that it has, as its server says.
     pub fn length(&self) -> u64 {
         self.length
     }

@@ -79,7 +79,7 @@ impl PipeLink {
         self.first_talk.get().cloned()
     }
 
-    /// Whether the child is gone.
+    /// Returns true if the child is gone.
     pub fn is_closed(&self) -> bool {
         self.mux.is_closed()
     }

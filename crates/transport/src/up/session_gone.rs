@@ -2,8 +2,9 @@
 
 use http::StatusCode;
 
-/// Whether a refusal means that the session is unknown: 404 by the specification, but servers also say it with 410, or
-/// with another status and in words. What is merely invalid may be the request, and would be so in a new session too.
+/// Returns true if a refusal means that the session is unknown: 404 by the specification, but servers also say it with
+/// 410, or with another status and in words. What is merely invalid may be the request, and would be so in a new
+/// session too.
 pub(super) fn says_session_gone(status: StatusCode, text: &[u8]) -> bool {
     let text = text.to_ascii_lowercase();
     let says = |words: &str| text.windows(words.len()).any(|w| w == words.as_bytes());

@@ -29,11 +29,12 @@ use crate::net::{Stop, collect};
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// How long the answer to a POST is waited for before its exchange goes on: it says whether the message was taken, but
-/// some servers say that only once they have worked on it.
+/// The time for which the answer to a POST is waited for before its exchange goes on: it says whether the message was
+/// taken, but some servers say that only once they have worked on it.
 const HOLD: Duration = Duration::from_secs(1);
 
-/// How long a POST may go on when nobody needs its answer any more. Its connection serves again if it ends in time.
+/// The time for which a POST may go on when nobody needs its answer any more. Its connection serves again if it ends
+/// in time.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// How much of an unfinished event is kept before it is known where messages go.
@@ -195,12 +196,12 @@ impl SseLink {
         sent
     }
 
-    /// Whether the stream has ended.
+    /// Returns true if the stream has ended.
     pub fn is_closed(&self) -> bool {
         self.0.mux.is_closed()
     }
 
-    /// Why the stream ended, when it has.
+    /// The reason why the stream ended, when it has.
     pub fn why_closed(&self) -> Option<MuxFault> {
         self.0.mux.why_closed()
     }
@@ -255,7 +256,7 @@ impl SseLink {
     }
 }
 
-/// Whether it is an answer that says which request it answers.
+/// Returns true if it is an answer that says which request it answers.
 fn is_answer(text: &Bytes, limits: FrameLimits) -> bool {
     Frame::parse(text.clone(), limits).is_ok_and(|frame| {
         matches!(frame.kind(), Kind::Response | Kind::Error) && frame.id().and_then(Id::as_number).is_some()

@@ -16,10 +16,10 @@ pub struct HttpLimits {
     pub result: usize,
     /// Bytes of one event.
     pub event: usize,
-    /// How long an introduction may take.
+    /// The time that an introduction may take.
     pub patience: Duration,
-    /// How long the body of an answer may take, in all or, when it is passed on, without a byte. The caller may have a
-    /// shorter deadline.
+    /// The time that the body of an answer may take, in all or, when it is passed on, without a byte. The caller may
+    /// have a shorter deadline.
     pub body: Duration,
     /// JSON of messages.
     pub frame: FrameLimits,

@@ -22,7 +22,7 @@ use crate::server::{Kind, Server};
 /// How many kinds of clients one server's offers are kept for.
 const MAX_OFFERS: usize = 64;
 
-/// How long after a failure the next try may begin.
+/// The time after a failure before the next try may begin.
 const RETRY_AFTER: Duration = Duration::from_secs(3);
 
 /// After how long lists are fetched anew when the server does not say how long they hold, and at the soonest when it
@@ -59,7 +59,7 @@ pub struct OfferCell {
 #[derive(Default)]
 struct Busy {
     fetching: bool,
-    /// When the last one began.
+    /// The time when the last one began.
     since: Option<Instant>,
     /// How many have begun, and the number of the last one that has ended.
     begun: u64,
@@ -97,22 +97,22 @@ impl OfferCell {
         UpstreamOffer { id, name, over_http: self.server.over_http(), offer }
     }
 
-    /// Whether it was never fetched to an end.
+    /// Returns true if it was never fetched to an end.
     pub fn is_unknown(&self) -> bool {
         matches!(&**self.state.load(), State::Unknown)
     }
 
-    /// Whether its lists are there.
+    /// Returns true if its lists are there.
     pub fn is_known(&self) -> bool {
         matches!(&**self.state.load(), State::Known(..))
     }
 
-    /// Whether the upstream asked who is there when it was last asked for its lists.
+    /// Returns true if the upstream asked who is there when it was last asked for its lists.
     pub fn is_unauthorized(&self) -> bool {
         matches!(&**self.state.load(), State::Unauthorized(..))
     }
 
-    /// Whether a fetch is due: nothing is known, or a failure is long enough ago.
+    /// Returns true if a fetch is due: nothing is known, or a failure is long enough ago.
     pub fn is_due(&self) -> bool {
         match &**self.state.load() {
             State::Unknown => true,
@@ -127,12 +127,12 @@ impl OfferCell {
         busy.since.filter(|_| busy.fetching).map(|since| since.elapsed()).unwrap_or_default()
     }
 
-    /// Whether the upstream spoke another era when its lists were fetched.
+    /// Returns true if the upstream spoke another era when its lists were fetched.
     pub fn is_of_another_era(&self, era: &Era) -> bool {
         matches!(&**self.state.load(), State::Known(offer, _) if offer.hello.era != era)
     }
 
-    /// Whether the lists are older than they can be trusted to hold.
+    /// Returns true if the lists are older than they can be trusted to hold.
     pub fn is_old(&self) -> bool {
         let State::Known(offer, since) = &**self.state.load() else { return false };
         let declares =

@@ -6,7 +6,7 @@ use engine::credential::{Account, Basic, Carried};
 use engine::snapshot::UpstreamSpec;
 use native::{Mapped, SiteLogin};
 
-/// Whether some server of the gateway is to get anything of it.
+/// Returns true if some server of the gateway is to get anything of it.
 pub fn is_wanted(upstreams: &[UpstreamSpec]) -> bool {
     upstreams.iter().filter_map(site_of).any(|site| site.headers || site.basic)
 }

@@ -74,7 +74,7 @@ impl World {
         })
     }
 
-    /// Whether the site of this URL may be asked once more now; after what time, if not.
+    /// Checks whether the site of this URL may be asked once more now; after what time, if not.
     fn turn(&self, url: &str) -> Result<(), Duration> {
         let Some(limiter) = &self.rate else { return Ok(()) };
         let host = url.split('/').nth(2).unwrap_or_default().to_ascii_lowercase();

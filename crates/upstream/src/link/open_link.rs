@@ -37,7 +37,7 @@ pub struct OpenLink {
     pub wire: Wire,
     /// What the upstream said when the link was opened; known from then on.
     pub hello: ServerHello,
-    /// Whether it serves one client session alone, so that the upstream may ask that client.
+    /// True if it serves one client session alone, so that the upstream may ask that client.
     pub own: bool,
     users: Mutex<Vec<Weak<dyn LinkUser>>>,
     /// The calls that the upstream has not answered yet, and whose they are.
@@ -47,7 +47,7 @@ pub struct OpenLink {
     unasked: Mutex<Option<Unasked>>,
     /// Where what belongs to no exchange goes while one call has the link for itself.
     inbox: Mutex<Option<mpsc::Sender<Inbound>>>,
-    /// Whether the upstream logs, and keeps a level for the link.
+    /// True if the upstream logs, and keeps a level for the link.
     pub keeps_level: bool,
     /// The log level that the upstream was last told.
     level: Mutex<Option<Bytes>>,
@@ -60,7 +60,7 @@ pub struct OpenLink {
     born: Instant,
     /// Milliseconds after `born` at which a request last went over it.
     used: AtomicU64,
-    /// How many calls and tasks need it to stay.
+    /// The number of calls and tasks that need it to stay.
     needed: AtomicUsize,
     /// Raised when it is gone.
     pub dead: Stop,
@@ -96,7 +96,7 @@ impl Drop for Needed {
 /// Who wants to hear of a call's progress, and under which token.
 type ProgressOwner = (Weak<dyn LinkUser>, ProgressToken);
 
-/// How long an upstream may take to accept a message that it does not answer.
+/// The time that an upstream may take to accept a message that it does not answer.
 const NOTICE_TIME: Duration = Duration::from_secs(10);
 
 static NEXT_LINK: AtomicU64 = AtomicU64::new(1);
@@ -148,7 +148,7 @@ impl OpenLink {
         tokio::time::timeout(NOTICE_TIME, self.wire.notify(client, text)).await.map_err(late)?
     }
 
-    /// Whether a cancellation is told by a notification; where not, closing the request's stream says it.
+    /// Returns true if a cancellation is told by a notification; where not, closing the request's stream says it.
     pub fn hears_cancellation(&self) -> bool {
         match &self.wire {
             Wire::Http(_) => !self.era.disconnect_cancels,
@@ -167,7 +167,7 @@ impl OpenLink {
         self.unasked.lock().take()
     }
 
-    /// Whether it can still be used.
+    /// Returns true if it can still be used.
     pub fn is_alive(&self) -> bool {
         !self.dead.is_stopped() && !self.wire.is_closed()
     }
@@ -189,17 +189,17 @@ impl OpenLink {
         self.born.elapsed().saturating_sub(Duration::from_millis(self.used.load(Ordering::Relaxed)))
     }
 
-    /// Whether a call or a task needs it to stay.
+    /// Returns true if a call or a task needs it to stay.
     pub fn is_needed(&self) -> bool {
         self.needed.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether a session, a call or a task uses it now.
+    /// Returns true if a session, a call or a task uses it now.
     pub fn is_used(&self) -> bool {
         self.is_needed() || !self.users().is_empty()
     }
 
-    /// Whether anybody ever did.
+    /// Returns true if anybody ever did.
     pub fn was_used(&self) -> bool {
         self.used.load(Ordering::Relaxed) > 0 || self.is_used()
     }
@@ -241,7 +241,7 @@ impl OpenLink {
         }
     }
 
-    /// Whether the upstream was last told this log level here.
+    /// Returns true if the upstream was last told this log level here.
     pub fn has_level(&self, level: &Bytes) -> bool {
         self.level.lock().as_ref() == Some(level)
     }
@@ -270,8 +270,8 @@ impl OpenLink {
         differs
     }
 
-    /// Whether the caller is to tell what the upstream listens to, because nobody does. It is told until there is no
-    /// difference.
+    /// Returns true if the caller is to tell what the upstream listens to, because nobody does. It is told until there
+    /// is no difference.
     pub fn begin_telling(&self) -> bool {
         !std::mem::replace(&mut self.topics.lock().1, true)
     }

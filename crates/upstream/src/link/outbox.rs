@@ -14,10 +14,10 @@ use tokio::time::timeout;
 use super::open_link::OpenLink;
 use crate::egress::Egress;
 
-/// How many messages may wait, and how many bytes beside the first.
+/// The number of messages that may wait, and how many bytes beside the first.
 const MOST: (usize, usize) = (256, 8 << 20);
 
-/// How long a request waits for what was said before it.
+/// The time for which a request waits for what was said before it.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The messages that wait on one link.
@@ -31,7 +31,7 @@ pub(super) struct Outbox {
 struct Waiting {
     texts: VecDeque<Bytes>,
     bytes: usize,
-    /// Whether somebody sends them.
+    /// True if somebody sends them.
     busy: bool,
 }
 
@@ -85,7 +85,7 @@ impl OpenLink {
         }
     }
 
-    /// Whether something still waits to be sent.
+    /// Returns true if something still waits to be sent.
     pub fn is_saying(&self) -> bool {
         self.outbox.waiting.lock().busy
     }

@@ -16,10 +16,10 @@ use transport::up::{HttpLink, LinkError};
 
 use crate::server::{Kind, mirror};
 
-/// How long the server may take. One that answers its calls needs no time for this.
+/// The time that the server may take. One that answers its calls needs no time for this.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long what it showed holds: a server that refuses every call is not asked once a call.
+/// The time for which what it showed holds: a server that refuses every call is not asked once a call.
 const HOLDS: Duration = Duration::from_secs(1);
 
 /// The ids of these requests, beyond all that calls get, and still exact in every JSON parser.

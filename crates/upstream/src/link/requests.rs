@@ -73,12 +73,12 @@ impl Drop for OpenRequest {
     }
 }
 
-/// Whether a notification is a log message.
+/// Returns true if a notification is a log message.
 pub fn is_log(message: &Frame) -> bool {
     Notice::from_name(&message.method()) == Some(Notice::Message)
 }
 
-/// Whether a log message is at least of this level.
+/// Returns true if a log message is at least of this level.
 pub fn passes(message: &Frame, wanted: &str) -> bool {
     const LEVELS: [&str; 8] =
         ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];

@@ -20,7 +20,8 @@ use crate::embedded::{Carried, mapped};
 /// How many other credentials a refused request is sent with: one that was kept, and one that it is exchanged for.
 pub const CREDENTIALS: usize = 2;
 
-/// How long a server may take for the question behind a cancellation. One that takes longer may still log about the call.
+/// The time that a server may take for the question behind a cancellation. One that takes longer may still log about
+/// the call.
 const HEARD_WITHIN: Duration = Duration::from_secs(10);
 
 impl OpenLink {
@@ -45,7 +46,8 @@ impl OpenLink {
         sent
     }
 
-    /// Whether a request that failed so may be sent again: it was refused for want of a better credential, and there is one.
+    /// Returns true if a request that failed so may be sent again: it was refused for want of a better credential, and
+    /// there is one.
     async fn is_let_in(&self, error: &LinkError) -> bool {
         match error {
             LinkError::Unauthorized(refusal) => self.server.is_let_in(refusal).await,
@@ -98,8 +100,8 @@ impl OpenLink {
         }
     }
 
-    /// Whether what is said here beside the calls' own streams may be about any of them; where many share a stream, that
-    /// counts them itself.
+    /// Returns true if what is said here beside the calls' own streams may be about any of them; where many share a
+    /// stream, that counts them itself.
     fn counts_calls(&self) -> bool {
         matches!(self.wire, Wire::Http(_)) && !self.own && self.era.has_sessions()
     }

@@ -48,7 +48,7 @@ impl Wire {
         }
     }
 
-    /// Why a wire that many share has ended, when it has.
+    /// The reason why a wire that many share has ended, when it has.
     pub fn why_closed(&self) -> Option<MuxFault> {
         match self {
             Self::Pipe(link) => link.why_closed(),

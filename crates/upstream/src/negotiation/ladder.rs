@@ -11,7 +11,7 @@ use proto::era::{Era, HelloFault, Lifecycle, Web, newest_handshake, newest_state
 use proto::rpc::code;
 use transport::up::LinkError;
 
-/// How long a server may keep silent on a question that it may not know. Those that know it need no time.
+/// The time for which a server may keep silent on a question that it may not know. Those that know it need no time.
 pub const PROBE: Duration = Duration::from_secs(5);
 
 /// One way to speak to an upstream.
@@ -63,7 +63,7 @@ pub struct Ladder(Mutex<Known>);
 struct Known {
     handshake: Option<bool>,
     stateless: Option<bool>,
-    /// Whether one endpoint was refused in every era, and two work.
+    /// True if one endpoint was refused in every era, and two work.
     two_endpoints: bool,
 }
 
@@ -106,13 +106,13 @@ impl Ladder {
         rungs
     }
 
-    /// Whether it is known to speak without sessions, and not with them.
+    /// Returns true if it is known to speak without sessions, and not with them.
     pub fn is_stateless_only(&self) -> bool {
         let known = self.0.lock();
         known.stateless == Some(true) && known.handshake == Some(false)
     }
 
-    /// Whether it is known to take this way.
+    /// Returns true if it is known to take this way.
     pub fn takes(&self, rung: Rung) -> bool {
         let known = self.0.lock();
         match (rung.web, rung.era.lifecycle) {
@@ -206,7 +206,7 @@ impl Climb {
         &self.refused
     }
 
-    /// Why no way works, and whether all of them were tried.
+    /// The reason why no way works, and whether all of them were tried.
     pub fn failure(self) -> (LinkError, bool) {
         (self.failure.unwrap_or(LinkError::Closed), !self.is_over)
     }

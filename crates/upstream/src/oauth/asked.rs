@@ -42,7 +42,7 @@ pub(super) struct Asked {
     pub(super) entry: Secret,
     /// What the browser keeps in which it began, and no other has.
     pub(super) mark: Secret,
-    /// How often somebody else wanted to begin it.
+    /// The number of times that somebody else wanted to begin it.
     pub(super) doubts: u32,
     state: Secret,
     at: Instant,
@@ -83,12 +83,12 @@ impl Asked {
         Ok(Self { wanted, url, name, verifier, entry, mark, doubts: 0, state, at: now })
     }
 
-    /// Whether it is the one that a browser names.
+    /// Returns true if it is the one that a browser names.
     pub(super) fn is_named(&self, state: &str) -> bool {
         self.state.expose().as_bytes().ct_eq(state.as_bytes()).into()
     }
 
-    /// Whether it begins at this address.
+    /// Returns true if it begins at this address.
     pub(super) fn begins_at(&self, entry: &str) -> bool {
         self.entry.expose().as_bytes().ct_eq(entry.as_bytes()).into()
     }
@@ -100,7 +100,7 @@ impl Asked {
         format!("{}dragoman-consent-{name}", if is_secure { "__Host-" } else { "" })
     }
 
-    /// Whether a browser that sends these cookies is the one in which it began.
+    /// Returns true if a browser that sends these cookies is the one in which it began.
     pub(super) fn began_with(&self, cookies: &[&str], is_secure: bool) -> bool {
         let name = self.cookie(is_secure);
         let pairs =
@@ -111,12 +111,12 @@ impl Asked {
         })
     }
 
-    /// Whether it is too old at `now`.
+    /// Returns true if it is too old at `now`.
     pub(super) fn is_over(&self, now: Instant) -> bool {
         now.duration_since(self.at) >= LIFE
     }
 
-    /// Whether it can be shown again at `now`, for whoever wants the same.
+    /// Returns true if it can be shown again at `now`, for whoever wants the same.
     pub(super) fn serves(&self, wanted: &Wanted, now: Instant) -> bool {
         now.duration_since(self.at) < FRESH
             && self.wanted.scopes == wanted.scopes
@@ -155,8 +155,8 @@ impl Brought {
         Some(brought)
     }
 
-    /// Whether it comes from `service`, as far as that says so (RFC 9207, 2.4): one server must not pass off another's
-    /// code as its own.
+    /// Returns true if it comes from `service`, as far as that says so (RFC 9207, 2.4): one server must not pass off
+    /// another's code as its own.
     pub(super) fn is_from(&self, service: &Service) -> bool {
         match &self.issuer {
             Some(issuer) => *issuer == service.issuer,

@@ -37,7 +37,7 @@ pub(super) struct Registered {
     pub(super) id: String,
     pub(super) secret: Option<Secret>,
     pub(super) method: Method,
-    /// When the secret ends, in seconds since 1970; 0 for never.
+    /// The time when the secret ends, in seconds since 1970; 0 for never.
     #[serde(default)]
     pub(super) secret_ends: u64,
 }
@@ -72,7 +72,8 @@ impl Registered {
         Some(Self { issuer, redirect, id, secret, method, secret_ends: 0 })
     }
 
-    /// Whether it is known to `service`, and browsers may be sent back to `redirect`, at `now` (seconds since 1970).
+    /// Returns true if it is known to `service`, and browsers may be sent back to `redirect`, at `now` (seconds since
+    /// 1970).
     pub(super) fn fits(&self, service: &Service, redirect: &str, now: u64) -> bool {
         self.issuer == service.issuer
             && self.redirect == redirect

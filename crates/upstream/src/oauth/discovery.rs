@@ -57,7 +57,7 @@ pub(super) async fn discover(
     Err(why)
 }
 
-/// Whether two issuers are the same one. A slash at the end is what libraries add to URLs.
+/// Returns true if two issuers are the same one. A slash at the end is what libraries add to URLs.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
     one.trim_end_matches('/') == other.trim_end_matches('/')
 }

@@ -22,15 +22,15 @@ use super::tokens::{self, NoTokens, Parties, Tokens};
 use super::whose::Whose;
 use super::{Around, Fault, Page};
 
-/// How long an exchange for tokens may take.
+/// The time that an exchange for tokens may take.
 const EXCHANGE: Duration = Duration::from_secs(15);
-/// When a token is tried to be exchanged again after that failed, in seconds.
+/// The time when a token is tried to be exchanged again after that failed, in seconds.
 const AGAIN: u64 = 30;
-/// How long tokens are quite new.
+/// The time for which tokens are quite new.
 const QUITE_NEW: Duration = Duration::from_secs(10);
-/// Why nothing is come by any more for a server that has left.
+/// The reason why nothing is come by any more for a server that has left.
 const OTHERWISE: &str = "its server is configured otherwise by now";
-/// How many pages of one server may be open.
+/// The number of pages of one server that may be open.
 const PAGES: usize = 4;
 
 /// Consent to one server.
@@ -46,7 +46,7 @@ pub struct Grant {
     pub(super) known: Mutex<Known>,
     /// Held while tokens are come by. Grants to servers of one name keep them in one place, and share it.
     busy: Arc<tokio::sync::Mutex<()>>,
-    /// Whether its server is configured otherwise by now, or not at all: its tokens are another grant's.
+    /// True if its server is configured otherwise by now, or not at all: its tokens are another grant's.
     has_left: AtomicBool,
 }
 
@@ -54,13 +54,13 @@ pub struct Grant {
 #[derive(Default)]
 pub(super) struct Known {
     pub(super) held: Option<Held>,
-    /// When new tokens were given.
+    /// The time when new tokens were given.
     taken: Option<Instant>,
     pub(super) wanted: Option<Wanted>,
     /// What `wanted` was found by, and when; or why nothing was found.
     pub(super) search: Option<(Challenge, Instant, Option<String>)>,
     pub(super) asked: Vec<Asked>,
-    /// Whether the server was always where the public network is not, as of its last refusal.
+    /// True if the server was always where the public network is not, as of its last refusal.
     is_near: bool,
 }
 
@@ -100,7 +100,7 @@ impl Grant {
         }
     }
 
-    /// Whether it is to the server of this name, and as much this caller's as it says.
+    /// Returns true if it is to the server of this name, and as much this caller's as it says.
     pub(super) fn is_to(&self, server: &str, whose: Option<&Whose>) -> bool {
         *self.server == *server && self.whose.as_ref() == whose
     }
@@ -190,7 +190,7 @@ impl Grant {
         true
     }
 
-    /// Whether this is the authorization server that the configuration names, where it names one.
+    /// Returns true if this is the authorization server that the configuration names, where it names one.
     fn trusts(&self, service: &Service) -> bool {
         self.config.issuer.as_ref().is_none_or(|issuer| is_same(issuer, &service.issuer))
     }
@@ -217,7 +217,8 @@ impl Grant {
         Ok(())
     }
 
-    /// Whether these are what is kept: then they are worth nothing any more, and what came of them may replace them.
+    /// Returns true if these are what is kept: then they are worth nothing any more, and what came of them may replace
+    /// them.
     async fn is_kept(&self, held: Option<&Held>) -> bool {
         let kept: Option<Held> = self.around.kept.get(&self.place()).await;
         let access = |held: &Held| held.tokens.header();
@@ -282,7 +283,7 @@ impl Grant {
         }
     }
 
-    /// Whether its token should be exchanged at `now` (seconds since 1970), and nobody does that yet.
+    /// Returns true if its token should be exchanged at `now` (seconds since 1970), and nobody does that yet.
     pub(super) fn is_due(&self, now: u64) -> bool {
         let known = self.known.lock();
         let tokens = known.held.as_ref().map(|held| &held.tokens);
@@ -364,12 +365,12 @@ impl Grant {
         self.known.lock().held.clone()
     }
 
-    /// Whether a user is to be asked.
+    /// Returns true if a user is to be asked.
     pub(super) fn is_wanted(&self) -> bool {
         self.known.lock().wanted.is_some()
     }
 
-    /// Why nobody can be asked, where that is so.
+    /// The reason why nobody can be asked, where that is so.
     pub(super) fn why_not(&self) -> Option<String> {
         self.known.lock().search.as_ref()?.2.clone()
     }

@@ -23,9 +23,9 @@ pub(super) struct Service {
     pub(super) registration: Option<String>,
     /// How clients may show who they are at `token`; nothing where it does not say.
     pub(super) methods: Vec<String>,
-    /// Whether it names itself when it sends a browser back (RFC 9207, 3).
+    /// True if it names itself when it sends a browser back (RFC 9207, 3).
     pub(super) names_itself: bool,
-    /// Whether it gives refresh tokens to whoever asks for them (`OpenID` Connect Core 1.0, 11).
+    /// True if it gives refresh tokens to whoever asks for them (`OpenID` Connect Core 1.0, 11).
     pub(super) offline: bool,
 }
 
@@ -85,7 +85,7 @@ pub(super) fn read_resource(body: &[u8], url: &Uri) -> Result<Protected, String>
     Ok(Protected { resource: written.resource, issuers, scopes })
 }
 
-/// Whether a resource of this name includes `url`: the same origin, and the same path or one below.
+/// Returns true if a resource of this name includes `url`: the same origin, and the same path or one below.
 fn covers(resource: &str, url: &Uri) -> bool {
     let Ok(named) = resource.parse::<Uri>() else { return false };
     let port =

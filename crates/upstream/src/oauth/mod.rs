@@ -83,7 +83,7 @@ impl Around {
         self.base.lock().as_ref().map(|base| format!("{base}{START}"))
     }
 
-    /// Whether browsers find this gateway through TLS.
+    /// Returns true if browsers find this gateway through TLS.
     fn is_secure(&self) -> bool {
         self.base.lock().as_ref().is_some_and(|base| base.starts_with("https:"))
     }
@@ -101,19 +101,19 @@ pub struct Page {
 /// What is known of the consent to a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Status {
-    /// Whether there are tokens.
+    /// True if there are tokens.
     pub given: bool,
-    /// Whether the server refuses what there is, and a user is to be asked.
+    /// True if the server refuses what there is, and a user is to be asked.
     pub wanted: bool,
     /// What was allowed.
     pub scopes: Vec<String>,
-    /// When the token ends, in seconds since 1970, where that is known.
+    /// The time when the token ends, in seconds since 1970, where that is known.
     pub ends: Option<u64>,
-    /// Whether it can then be exchanged for another one without the user.
+    /// True if it can then be exchanged for another one without the user.
     pub renewable: bool,
 }
 
-/// Why a consent came to nothing, for a person.
+/// The reason why a consent came to nothing, for a person.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// No server of this name can want consent.
@@ -162,9 +162,9 @@ pub enum Fault {
     /// The refresh token did not become tokens.
     #[error("the authorization server gave no new token: {why}")]
     RefreshFailed {
-        /// Why not.
+        /// The reason why not.
         why: String,
-        /// Whether that will not change.
+        /// True if that will not change.
         for_good: bool,
     },
 }

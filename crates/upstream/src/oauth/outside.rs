@@ -15,7 +15,7 @@ use crate::web::{is_local, is_safe};
 
 /// Longer answers are refused, in bytes.
 const LONGEST: usize = 256 * 1024;
-/// How many times a GET is sent on.
+/// The number of times that a GET is sent on.
 const REDIRECTS: usize = 3;
 
 /// Asks others. What is not on the public network is asked only on behalf of a server that is not there either.
@@ -125,7 +125,7 @@ impl Outside {
     }
 }
 
-/// Whether this address may be asked: through TLS, or on this machine where the server is there, too.
+/// Returns true if this address may be asked: through TLS, or on this machine where the server is there, too.
 pub(super) fn may_ask(url: &Uri, within: Within) -> bool {
     is_safe(url) && (within == Within::Machine || !is_local(url))
 }

@@ -15,7 +15,7 @@ use super::outside::Way;
 use super::redirect;
 use crate::web::is_safe;
 
-/// How long the search for an authorization server may take. A client's first request waits for it.
+/// The time that the search for an authorization server may take. A client's first request waits for it.
 const SEARCH: Duration = Duration::from_secs(7);
 /// For how long what was found is used, and for how long a search that failed is not repeated.
 const FOUND: Duration = Duration::from_mins(5);

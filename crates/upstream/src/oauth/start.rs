@@ -11,7 +11,7 @@ use super::grant::Grant;
 use super::whose::Whose;
 use super::{Consents, Page};
 
-/// How often somebody may fail to show who they are.
+/// The rate at which somebody may fail to show who they are.
 const DOUBTS: u32 = 5;
 
 /// A consent that somebody is about to begin.

@@ -25,13 +25,13 @@ pub(super) struct Tokens {
     pub(super) refresh: Option<Secret>,
     /// What was allowed; what was asked for where the server does not say.
     pub(super) scopes: Vec<String>,
-    /// When it ends, in seconds since 1970, where that is known.
+    /// The time when it ends, in seconds since 1970, where that is known.
     pub(super) ends: Option<u64>,
-    /// When it is to be exchanged for a new one, the same.
+    /// The time when it is to be exchanged for a new one, the same.
     pub(super) renew: Option<u64>,
 }
 
-/// Why there are no tokens.
+/// The reason why there are no tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NoTokens {
     /// The server says no, and will say so again: its code, and what it says of it.

@@ -21,7 +21,7 @@ impl Whose {
         Self { id: principal.id.clone(), scheme: principal.scheme }
     }
 
-    /// Whether it is somebody in particular.
+    /// Returns true if it is somebody in particular.
     pub fn is_known(&self) -> bool {
         self.scheme != Scheme::Anyone
     }

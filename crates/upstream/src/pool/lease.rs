@@ -12,16 +12,16 @@ use crate::egress::Egress;
 use crate::quota::{Holder, Permit, Quota, QuotaError};
 use crate::server::Kind;
 
-/// How many calls that run may have a link to one upstream for themselves; more share one, where nobody can be asked. A
-/// link to a child is a process.
+/// The number of calls that run may have a link to one upstream for themselves; more share one, where nobody can
+/// be asked. A link to a child is a process.
 const RUNNING: usize = 256;
 const RUNNING_CHILDREN: usize = 32;
 
-/// How many calls and tasks that wait for their clients may have a link to one child each. How many there are in all is
-/// bounded by what they wait in.
+/// The number of calls and tasks that wait for their clients may have a link to one child each. How many there
+/// are in all is bounded by what they wait in.
 const WAITING_CHILDREN: usize = 32;
 
-/// How many links wait for the next such call.
+/// The number of links that wait for the next such call.
 const MAX_IDLE: usize = 4;
 
 /// The links of one upstream that calls have for themselves.

@@ -29,7 +29,7 @@ pub struct OpenedLink<'a> {
     pub cell: &'a Arc<LinkCell>,
     /// The kind of client whose offers change with what is heard there.
     pub seen_as: Kind,
-    /// Whether it takes the place of one that is gone.
+    /// True if it takes the place of one that is gone.
     pub was_gone: bool,
     /// The sessions whose calls went over that one.
     pub users: Vec<Arc<dyn LinkUser>>,
@@ -42,14 +42,14 @@ pub struct LinkCell {
     kind: Kind,
     params: Bytes,
     session: Option<Weak<dyn LinkUser>>,
-    /// Whether calls have it for themselves, one after the other.
+    /// True if calls have it for themselves, one after the other.
     is_leased: bool,
     open: ArcSwapOption<OpenLink>,
     opening: tokio::sync::Mutex<Backoff>,
     openings: AtomicU64,
-    /// Whether nobody will use it any more.
+    /// True if nobody will use it any more.
     retired: AtomicBool,
-    /// Whether it was let go until somebody needs it.
+    /// True if it was let go until somebody needs it.
     resting: AtomicBool,
 }
 
@@ -88,7 +88,7 @@ impl LinkCell {
         if self.is_leased { Kind::plain(self.kind.era) } else { self.kind.clone() }
     }
 
-    /// Whether it leads to this server, as this caller or all callers have it.
+    /// Returns true if it leads to this server, as this caller or all callers have it.
     pub fn is_to(&self, server: &Server) -> bool {
         std::ptr::eq(Arc::as_ptr(&self.server), server)
     }
@@ -172,7 +172,7 @@ impl LinkCell {
         Ok(())
     }
 
-    /// Whether it should be open although nobody asks for it now.
+    /// Returns true if it should be open although nobody asks for it now.
     pub fn is_wanted(&self) -> bool {
         self.server.over_http()
             && !self.is_over()
@@ -181,7 +181,7 @@ impl LinkCell {
             && self.session.as_ref().is_none_or(|session| session.strong_count() > 0)
     }
 
-    /// Whether it serves one session alone.
+    /// Returns true if it serves one session alone.
     pub fn is_own(&self) -> bool {
         self.session.is_some()
     }
@@ -199,12 +199,12 @@ impl LinkCell {
         self.close(egress).await;
     }
 
-    /// Whether it was let go until somebody needs it.
+    /// Returns true if it was let go until somebody needs it.
     pub fn is_resting(&self) -> bool {
         self.resting.load(Ordering::SeqCst)
     }
 
-    /// Whether an HTTP server keeps a session for it, as far as its era has them.
+    /// Returns true if an HTTP server keeps a session for it, as far as its era has them.
     pub fn has_session(&self) -> bool {
         self.current().is_some_and(|link| matches!(link.wire, Wire::Http(_)) && link.era.has_sessions())
     }
@@ -214,22 +214,22 @@ impl LinkCell {
         self.retired.store(true, Ordering::SeqCst);
     }
 
-    /// Whether no link is opened any more: of this cell, or to its server.
+    /// Returns true if no link is opened any more: of this cell, or to its server.
     fn is_over(&self) -> bool {
         self.is_retired() || self.server.has_ended()
     }
 
-    /// Whether a call or a task needs its link, or waits for it to be opened.
+    /// Returns true if a call or a task needs its link, or waits for it to be opened.
     pub fn is_needed(&self) -> bool {
         self.is_opening() || self.current().is_some_and(|link| link.is_needed())
     }
 
-    /// Whether it is being opened.
+    /// Returns true if it is being opened.
     pub fn is_opening(&self) -> bool {
         self.opening.try_lock().is_err()
     }
 
-    /// Whether nobody will use it any more.
+    /// Returns true if nobody will use it any more.
     pub fn is_retired(&self) -> bool {
         self.retired.load(Ordering::SeqCst)
     }

@@ -16,7 +16,7 @@ use crate::link::{LinkUser, OpenLink, Wire};
 use crate::parting;
 use crate::server::{Kind, Server};
 
-/// How many shared links are kept, beyond those in use.
+/// The number of shared links that are kept, beyond those in use.
 const MAX_SHARED: usize = 64;
 
 /// The links to one server.

@@ -23,7 +23,7 @@ use crate::negotiation::greeting::{Guest, Piped, greet};
 use crate::negotiation::ladder::{Climb, PROBE, Rung};
 use crate::server::{Kind, Server, mirror};
 
-/// How many messages that answer nothing may wait.
+/// The number of messages that answer nothing that may wait.
 const UNASKED: usize = 256;
 
 /// What is opened, and for whom.
@@ -33,7 +33,7 @@ pub(super) struct Opening<'a> {
     pub(super) kind: &'a Kind,
     /// The params of `initialize`, in the words of the clients' era.
     pub(super) params: &'a Bytes,
-    /// Whether it serves one client or one call at a time.
+    /// True if it serves one client or one call at a time.
     pub(super) own: bool,
 }
 
@@ -80,8 +80,8 @@ impl Opening<'_> {
         Err(failure)
     }
 
-    /// How long an introduction may take. Servers may keep silent on a question that they do not know, and those that know
-    /// it need no time.
+    /// The time that an introduction may take. Servers may keep silent on a question that they do not know, and those
+    /// that know it need no time.
     fn patience(&self, rung: Rung, is_again: bool) -> Duration {
         let all = match rung.web {
             Web::Streamable if self.server.over_http() => self.egress.snapshot.limits.connect_timeout * 3,

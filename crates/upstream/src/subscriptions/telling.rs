@@ -15,13 +15,13 @@ use crate::link::requests::request;
 use crate::link::{OpenLink, Wire};
 use crate::pool::Links;
 
-/// How long a call waits for what only others want.
+/// The time for which a call waits for what only others want.
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// How many resources are told of at once.
+/// The number of resources that are told of at once.
 const AT_ONCE: usize = 16;
 
-/// Whether a child that calls share has not been told what is listened to at its upstream.
+/// Returns true if a child that calls share has not been told what is listened to at its upstream.
 pub fn is_behind(topics: &Topics, link: &OpenLink) -> bool {
     matches!(link.wire, Wire::Pipe(_))
         && !link.own

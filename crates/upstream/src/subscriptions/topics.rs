@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, watch};
 use crate::link::LinkUser;
 use crate::server::Server;
 
-/// How many notices may wait for one listener; a slow one then hears only that something may have changed.
+/// The number of notices that may wait for one listener; a slow one then hears only that something may have changed.
 const BEHIND: usize = 256;
 
 /// What a listener hears.
@@ -40,9 +40,9 @@ pub(super) struct State {
     pub(super) interest: Interest,
     listeners: HashMap<u64, Listener>,
     next: u64,
-    /// Whether somebody speaks to the upstream.
+    /// True if somebody speaks to the upstream.
     is_followed: bool,
-    /// Whether the upstream said, when it was last asked, that it tells of nothing.
+    /// True if the upstream said, when it was last asked, that it tells of nothing.
     pub(super) refuses_all: bool,
 }
 
@@ -71,7 +71,7 @@ impl Default for Topics {
 /// Where a listener hears of its resources.
 pub struct Heard {
     told: mpsc::Receiver<Told>,
-    /// Whether there was no room for all of it.
+    /// True if there was no room for all of it.
     behind: Arc<AtomicBool>,
     uris: Vec<String>,
     /// What has to be told because something was not.
@@ -190,7 +190,7 @@ impl Topics {
         self.revision.fetch_add(1, Ordering::Release);
     }
 
-    /// How often what anybody wants has changed.
+    /// The number of times that what anybody wants has changed.
     pub fn revision(&self) -> u64 {
         self.revision.load(Ordering::Acquire)
     }
@@ -261,7 +261,7 @@ impl Topics {
         self.state.lock().interest.uris().map(str::to_owned).collect()
     }
 
-    /// Whether somebody speaks to the upstream about them.
+    /// Returns true if somebody speaks to the upstream about them.
     pub fn is_followed(&self) -> bool {
         self.state.lock().is_followed
     }
@@ -270,7 +270,8 @@ impl Topics {
         self.settled.send_modify(|n| *n = (*n).max(upto));
     }
 
-    /// Whether nobody listens any more and, where `told` matters, the upstream knows it; whoever speaks to it then ends.
+    /// Returns true if nobody listens any more and, where `told` matters, the upstream knows it; whoever speaks to it
+    /// then ends.
     pub(super) fn is_over(&self, told: bool) -> bool {
         let mut state = self.state.lock();
         let over = state.interest.is_empty() && !(told && state.interest.is_due());

@@ -89,7 +89,7 @@ pub struct SiteCheck {
     /// What a user must be able to do there.
     #[schemars(with = "Option<String>", extend("default" = SiteCheck::CAPABILITY))]
     pub capability: String,
-    /// How long the site's word counts before it is asked again; at most `1h`.
+    /// The time for which the site's word counts before it is asked again; at most `1h`.
     #[schemars(with = "Option<written::Time>", extend("default" = "1m"))]
     pub cache: Duration,
 }
@@ -97,7 +97,7 @@ pub struct SiteCheck {
 impl SiteCheck {
     /// What a user must be able to do when nobody says otherwise.
     pub const CAPABILITY: &str = "manage_options";
-    /// How long the site's word counts when nobody says otherwise.
+    /// The time for which the site's word counts when nobody says otherwise.
     pub const CACHE: Duration = Duration::from_mins(1);
 }
 

@@ -134,10 +134,10 @@ pub struct Site {
     /// A site that a request names may have an address that is not public. `url` may anyway.
     #[schemars(with = "Option<written::Flag>", extend("default" = false))]
     pub private_sites: bool,
-    /// How many requests may be at one site at the same time, from 1 to 1000; others wait.
+    /// The number of requests that may be at one site at the same time, from 1 to 1000; others wait.
     #[schemars(with = "Option<written::Count>", extend("default" = Site::AT_ONCE, "maximum" = 1000))]
     pub at_once: u32,
-    /// How many requests are sent to one site in which time, as `600/1m`; without a bound when left out.
+    /// The rate of requests to one site, as `600/1m`; unlimited when left out.
     #[schemars(with = "Option<written::Rate>")]
     pub rate: Option<SiteRate>,
     /// How answers are shown: the members that matter, with totals (`compact`); as the site gave them (`raw`); or with the
@@ -162,7 +162,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// How many requests may be at one site at the same time when nobody says otherwise.
+    /// The number of requests that may be at one site at the same time when nobody says otherwise.
     pub const AT_ONCE: u32 = 20;
     /// Where images are put when nobody says otherwise.
     pub const IMAGE_HOST: &str = "https://api.imgbb.com/1";

@@ -8,7 +8,7 @@ use crate::config::glob::Glob;
 use crate::config::proxies::TrustedProxies;
 use crate::config::written;
 
-/// How many requests are taken in how much time. Where several limits speak of a request, all must have room.
+/// A limit on how many requests may come in a time. Where several limits speak of a request, all must have room.
 #[derive(Debug, Clone, PartialEq, JsonSchema)]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RateLimit {
@@ -33,7 +33,7 @@ pub struct RateLimit {
     /// The time of `count`.
     #[schemars(skip)]
     pub period: Duration,
-    /// How many may come at once after a rest; as many as the rate names when left out.
+    /// The number of requests that may come at once after a rest; as many as the rate names when left out.
     #[schemars(with = "Option<written::Count>")]
     pub burst: u32,
     /// The proxies that this limit trusts to name the client, where they are others than those of the whole configuration.

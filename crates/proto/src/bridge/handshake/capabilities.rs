@@ -90,7 +90,7 @@ fn elicitation(splice: &mut Splice<'_>, text: &[u8], all: &Members, have: &Shape
     }
 }
 
-/// Whether a server runs calls as tasks, however it says so.
+/// Returns true if a server runs calls as tasks, however it says so.
 fn runs_tasks(text: &[u8], all: &Members, have: &Shapes) -> bool {
     let path: &[&str] = match have.tasks {
         Tasks::None => return false,

@@ -25,7 +25,7 @@ use bytes::Bytes;
 use crate::json::quote;
 use crate::mcp::{Method, meta};
 
-/// How many questions may be open for one request at a time.
+/// The number of questions that may be open for one request at a time.
 pub const MAX_QUESTIONS: usize = 16;
 
 /// The result that asks a client for input: `requests` is the inside of `inputRequests`, `state` the sealed state.

@@ -74,12 +74,12 @@ impl Parking {
         self.open.len() < before
     }
 
-    /// Whether no question is open.
+    /// Returns true if no question is open.
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
 
-    /// How many questions are open.
+    /// The number of questions that are open.
     pub fn len(&self) -> usize {
         self.open.len()
     }
@@ -120,7 +120,7 @@ impl Parking {
     }
 }
 
-/// Whether two ids, as written, mean the same.
+/// Returns true if two ids, as written, mean the same.
 fn same_id(one: &[u8], other: &[u8]) -> bool {
     let meaning = |id| <[u8]>::strip_prefix(id, b"\"")?.strip_suffix(b"\"").and_then(unquote);
     one == other || meaning(one).is_some_and(|one| meaning(other) == Some(one))

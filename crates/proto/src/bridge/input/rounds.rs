@@ -43,7 +43,7 @@ pub enum Reply {
     Unknown,
 }
 
-/// Why a request cannot go on.
+/// The reason why a request cannot go on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RoundsFault {
     /// The server asks and asks.
@@ -57,7 +57,7 @@ pub enum RoundsFault {
     Unaskable {
         /// What was asked.
         method: String,
-        /// Why it cannot be.
+        /// The reason why it cannot be.
         why: String,
     },
     /// The client answered with an error, for which the server's era has no form.
@@ -222,12 +222,12 @@ impl Rounds {
         Ok(if complete { Reply::Complete } else { Reply::Waiting })
     }
 
-    /// How many questions wait for the client.
+    /// The number of questions that wait for the client.
     pub fn waiting(&self) -> usize {
         self.open.iter().filter(|open| open.answer.is_none()).count()
     }
 
-    /// How many rounds have been played.
+    /// The number of rounds that have been played.
     pub fn taken(&self) -> u32 {
         self.taken
     }

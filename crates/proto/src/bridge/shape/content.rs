@@ -17,7 +17,7 @@ pub(super) fn blocks(array: &[u8], known: &[&str], shapes: &Shapes) -> Option<By
     each(array, |index, one| Element::from(block(index, one, known, shapes)))
 }
 
-/// Whether there is nothing that an era of these types would want changed.
+/// Returns true if there is nothing that an era of these types would want changed.
 pub(super) fn passes(known: &[&str], shapes: &Shapes) -> bool {
     !shapes.strict && TOLD_OTHERWISE.iter().all(|kind| known.contains(kind))
 }

@@ -200,17 +200,17 @@ pub(super) fn inner(value: &[u8]) -> Option<&[u8]> {
     value.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }
 
-/// Whether `value` is this string.
+/// Returns true if `value` is this string.
 pub(super) fn is(value: Option<&[u8]>, meaning: &str) -> bool {
     value.and_then(string).is_some_and(|text| text == meaning)
 }
 
-/// Whether `value` is an object.
+/// Returns true if `value` is an object.
 pub(super) fn is_object(value: &[u8]) -> bool {
     value.first() == Some(&b'{')
 }
 
-/// Whether `value` is an array.
+/// Returns true if `value` is an array.
 pub(super) fn is_array(value: &[u8]) -> bool {
     value.first() == Some(&b'[')
 }

@@ -41,7 +41,7 @@ pub fn error(method: &str, error: &Bytes, request: Option<&Frame>, from: &Era, t
     draft.finish_or(error)
 }
 
-/// Why this code cannot be said to a peer of `to`.
+/// The reason why this code cannot be said to a peer of `to`.
 fn unspeakable(code: i32, data: Option<&[u8]>, from: &Era, to: &Era) -> Option<&'static str> {
     let data = data.and_then(Draft::of);
     let needs = || data.as_ref().and_then(|data| data.get("requiredCapabilities")).is_some_and(is_object);
@@ -75,7 +75,7 @@ fn broken(error: &mut Draft<'_>, why: &str) {
     error.set("message", message);
 }
 
-/// Whether an error of an era without a code of its own for it says that a resource does not exist.
+/// Returns true if an error of an era without a code of its own for it says that a resource does not exist.
 fn is_resource_not_found(method: &str, code: i32, data: Option<&[u8]>, from: &Era) -> bool {
     method == Method::ResourcesRead.name()
         && code == from.resource_not_found

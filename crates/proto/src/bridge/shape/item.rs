@@ -107,7 +107,7 @@ fn input_schema(tool: &mut Draft<'_>) -> Option<()> {
     Some(())
 }
 
-/// Whether an output schema can stand where results may hold this.
+/// Returns true if an output schema can stand where results may hold this.
 fn fits(schema: &[u8], structured: Structured) -> bool {
     match structured {
         Structured::None => false,

@@ -55,7 +55,7 @@ pub fn client_notification(frame: &Frame, from: &Era, to: &Era) -> Option<Bytes>
     has_place.then(|| said(frame, from, to))
 }
 
-/// Whether a notification is not about tasks, or about such as `to` has.
+/// Returns true if a notification is not about tasks, or about such as `to` has.
 fn has_tasks(method: &str, to: &Era) -> bool {
     match method {
         TASK_STATUS => to.shapes.tasks == Tasks::Experiment,

@@ -7,7 +7,7 @@ use super::{elicitation, sampling};
 use crate::era::{Asks, Era, Tasks};
 use crate::mcp::{Method, meta};
 
-/// Why a question cannot be asked in a client's era: a sentence for the server's people.
+/// The reason why a question cannot be asked in a client's era: a sentence for the server's people.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unaskable(pub String);

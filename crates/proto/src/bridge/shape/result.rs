@@ -46,7 +46,7 @@ pub fn result(method: &str, result: &Bytes, from: &Era, to: &Era, own: &Own<'_>)
     Ok(draft.finish_or(result))
 }
 
-/// Whether results of this request say how long they may be kept (MCP 2026-07-28, caching).
+/// Returns true if results of this request say how long they may be kept (MCP 2026-07-28, caching).
 fn is_cacheable(method: Option<Method>) -> bool {
     matches!(
         method,

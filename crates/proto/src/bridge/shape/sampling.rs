@@ -75,7 +75,7 @@ const LATER: &[&str] = &["audio", "tool_use", "tool_result"];
 /// What cannot be asked is not said in another way: a model would answer something else.
 const AS_IT_IS: &[&str] = &["resource_link", "audio", "resource"];
 
-/// Whether a block is of a type that a client of `to` can give to its model, or of one that nobody knows.
+/// Checks whether a block is of a type that a client of `to` can give to its model, or of one that nobody knows.
 fn askable(block: &[u8], to: &Era) -> Result<(), Unaskable> {
     match Draft::of(block).and_then(|block| block.get("type").and_then(string)) {
         Some(kind) if LATER.contains(&&*kind) && !to.shapes.sampling_content.contains(&&*kind) => {

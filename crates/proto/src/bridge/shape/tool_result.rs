@@ -57,7 +57,7 @@ fn hoist(result: &mut Draft<'_>, first: &[u8]) -> Vec<u8> {
     content.to_vec()
 }
 
-/// Whether structured content can stand in a result of an era that allows this.
+/// Returns true if structured content can stand in a result of an era that allows this.
 fn fits(value: &[u8], structured: Structured) -> bool {
     match structured {
         Structured::None => false,
@@ -102,7 +102,8 @@ fn summary(content: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Whether a text block of the content says the JSON `value`, however that is spelled; a string may stand for itself.
+/// Returns true if a text block of the content says the JSON `value`, however that is spelled; a string may stand for
+/// itself.
 fn says(content: &[u8], value: &[u8]) -> bool {
     let plain = string(value);
     let mut wanted = None;

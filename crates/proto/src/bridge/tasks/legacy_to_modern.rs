@@ -15,10 +15,10 @@ use crate::json::{Members, Span, unquote};
 use crate::mcp::Method;
 use crate::rpc::{Frame, Kind, RpcError, code};
 
-/// How many questions may come about one task while its outcome is waited for.
+/// The number of questions that may come about one task while its outcome is waited for.
 const MAX_QUESTIONS: usize = 64;
 
-/// How often a task is looked at that was cancelled but goes on.
+/// The interval at which a task is looked at that was cancelled but goes on.
 const MAX_LOOKS: u32 = 5;
 
 /// Milliseconds between two looks at a task, where the server names none, and the least and the most that it may name.
@@ -139,7 +139,7 @@ impl LegacyToModern {
         nexts.unwrap_or_default()
     }
 
-    /// How many questions wait for the client.
+    /// The number of questions that wait for the client.
     pub fn asking(&self) -> usize {
         self.entries.iter().filter(|entry| entry.answer == Answer::Awaited).count()
     }

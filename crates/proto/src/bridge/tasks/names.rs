@@ -65,7 +65,7 @@ impl TaskMethod {
         }
     }
 
-    /// Whether it exists where tasks are told apart in this way.
+    /// Returns true if it exists where tasks are told apart in this way.
     pub fn is_known(self, tasks: Tasks) -> bool {
         match tasks {
             Tasks::None => false,
@@ -75,7 +75,7 @@ impl TaskMethod {
     }
 }
 
-/// Whether a server that speaks `era` and declares `capabilities`, a JSON object, runs calls of tools as tasks.
+/// Returns true if a server that speaks `era` and declares `capabilities`, a JSON object, runs calls of tools as tasks.
 pub fn offers_tasks(era: &Era, capabilities: &[u8]) -> bool {
     match era.shapes.tasks {
         Tasks::None => false,
@@ -84,7 +84,7 @@ pub fn offers_tasks(era: &Era, capabilities: &[u8]) -> bool {
     }
 }
 
-/// Whether a stateless request says that its client knows the extension.
+/// Returns true if a stateless request says that its client knows the extension.
 pub fn declares_extension(frame: &Frame) -> bool {
     let declared = frame.meta(meta::CLIENT_CAPABILITIES).ok().flatten();
     declared.is_some_and(|span| within(span.of(frame.text()), &["extensions", EXTENSION]))
@@ -106,7 +106,7 @@ pub fn with_extension(capabilities: &[u8]) -> Bytes {
     splice.finish()
 }
 
-/// Whether a tool of the experiment runs as a task (MCP 2025-11-25, `execution.taskSupport`).
+/// Says whether a tool of the experiment runs as a task (MCP 2025-11-25, `execution.taskSupport`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TaskSupport {
     /// Not at all.
@@ -152,7 +152,7 @@ pub fn without_list(capabilities: &str) -> Option<String> {
     String::from_utf8(splice.finish().to_vec()).ok()
 }
 
-/// Whether an object has a member under this path that is not null.
+/// Returns true if an object has a member under this path that is not null.
 fn within(object: &[u8], path: &[&str]) -> bool {
     let mut span = Span::new(0, object.len());
     for key in path {

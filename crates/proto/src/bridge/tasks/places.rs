@@ -54,7 +54,7 @@ pub fn in_answer(answer: &Frame, asked: Asked, tasks: Tasks) -> Places {
     places
 }
 
-/// Whether a result of the extension is a task instead of an outcome.
+/// Returns true if a result of the extension is a task instead of an outcome.
 pub fn is_task(text: &[u8], result: &Members) -> bool {
     result.get(text, "resultType").is_some_and(|kind| kind.of(text) == b"\"task\"")
 }

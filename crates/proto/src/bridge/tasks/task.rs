@@ -50,7 +50,7 @@ impl Status {
         }
     }
 
-    /// Whether nothing more comes.
+    /// Returns true if nothing more comes.
     pub fn has_ended(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }

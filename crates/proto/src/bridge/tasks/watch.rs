@@ -68,12 +68,12 @@ impl Watch {
         self.open.len() < before
     }
 
-    /// How many questions are open.
+    /// The number of questions that are open.
     pub fn len(&self) -> usize {
         self.open.len()
     }
 
-    /// Whether none is open.
+    /// Returns true if none is open.
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::PARAM_PREFIX;
 
-/// Why a tool's header annotations are invalid. A client then leaves the whole tool out.
+/// The reason why a tool's header annotations are invalid. A client then leaves the whole tool out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnnotationError {
     /// The name is empty or has a character that a header name cannot have.

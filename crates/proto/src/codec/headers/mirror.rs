@@ -6,7 +6,7 @@ use super::decimal::Decimal;
 use super::{HeaderError, encode_value};
 use crate::json::unquote;
 
-/// Whether `text`, a decoded header value, says the same as `json`, a valid JSON value as the body spells it.
+/// Returns true if `text`, a decoded header value, says the same as `json`, a valid JSON value as the body spells it.
 ///
 /// Strings are compared after unescaping, numbers by value (`42` is `42.0` is `4.2e1`), booleans as `true` and `false`.
 /// Nothing mirrors `null`, an array or an object.

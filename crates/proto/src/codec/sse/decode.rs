@@ -101,14 +101,14 @@ impl SseDecoder {
         None
     }
 
-    /// How many bytes are held: the unfinished event and the chunks that are not searched yet. (A short slice may keep
-    /// the whole chunk that it lies in alive.)
+    /// The number of bytes that are held: the unfinished event and the chunks that are not searched yet. (A short
+    /// slice may keep the whole chunk that it lies in alive.)
     pub fn buffered(&self) -> usize {
         let chunks: usize = self.chunks.iter().map(Bytes::len).sum();
         chunks + self.partial.len() + self.pending.len()
     }
 
-    /// Whether there is something to search; the first chunk then is not empty.
+    /// Returns true if there is something to search; the first chunk then is not empty.
     fn has_bytes(&mut self) -> bool {
         if self.chunks.front().is_some_and(Bytes::is_empty) {
             self.chunks.pop_front();

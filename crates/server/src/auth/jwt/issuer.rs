@@ -69,9 +69,9 @@ struct Wanted<'a> {
 struct Fetching {
     /// Where the keys are, once it was discovered.
     place: Option<Uri>,
-    /// When the fetches so far are paid off (GCRA).
+    /// The time when the fetches so far are paid off (GCRA).
     paid: Duration,
-    /// Why the last one failed.
+    /// The reason why the last one failed.
     failed: Option<String>,
 }
 
@@ -237,7 +237,7 @@ impl Wanted<'_> {
 }
 
 impl Fetching {
-    /// Whether one more fetch may begin, which then counts.
+    /// Returns true if one more fetch may begin, which then counts.
     fn may(&mut self, now: Duration, at_once: u32) -> bool {
         let may = self.paid <= now + BETWEEN * (at_once - 1);
         if may {

@@ -40,7 +40,7 @@ impl KeySet {
         Some(Self(keys.collect()))
     }
 
-    /// Whether nothing in it can be used.
+    /// Returns true if nothing in it can be used.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -10,7 +10,7 @@ use super::keys::{Found, KeySet};
 const JOE: &str =
     "eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ";
 
-/// Whether a key of a set of one verifies this, and nothing that is a little different.
+/// Checks whether a key of a set of one verifies this, and nothing that is a little different.
 fn verifies(key: &Value, algorithm: Algorithm, signed: &str, signature: &str) {
     let set = KeySet::read(json!({ "keys": [key] }).to_string().as_bytes(), &[algorithm]).unwrap();
     let Found::Key(key) = set.find(None, algorithm) else { panic!("no key") };

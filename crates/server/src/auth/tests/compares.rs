@@ -57,8 +57,8 @@ fn least(measure: impl Fn() -> f64) -> f64 {
     least
 }
 
-/// Whether two take as long, by a measurement that does see the difference of a third, which stops early; on a busy machine
-/// not each does. A few are made.
+/// Checks whether two take as long, by a measurement that does see the difference of a third, which stops early; on a
+/// busy machine not each does. A few are made.
 fn alike(measure: impl Fn() -> (f64, f64)) -> Result<(), String> {
     let mut all = Vec::new();
     for _ in 0..12 {

@@ -44,7 +44,7 @@ impl Identity {
         snapshot.class(&Asker { principal: &self.principal, address: self.address() })
     }
 
-    /// Whether the other one is the same principal with the same rights.
+    /// Returns true if the other one is the same principal with the same rights.
     pub(crate) fn is_alike(&self, other: &Self, snapshot: &Snapshot) -> bool {
         let same = Arc::ptr_eq(&self.principal, &other.principal) && self.address() == other.address();
         same || (self.id() == other.id() && self.class(snapshot) == other.class(snapshot))

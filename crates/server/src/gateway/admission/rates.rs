@@ -15,7 +15,7 @@ use tracing::field::display;
 use crate::gateway::admission::identity::Identity;
 use crate::gateway::admission::refusals::Refusals;
 
-/// How many counts are kept at most; rested ones make room.
+/// The number of counts that are kept at most; rested ones make room.
 const COUNTS: usize = 100_000;
 
 /// All limits.
@@ -39,8 +39,8 @@ impl Counted<'_> {
     }
 }
 
-/// How often somebody may manage. Who is let in is counted by name and nobody else: those who guess behind the same proxy
-/// lock out nobody.
+/// The rate at which somebody may manage. Who is let in is counted by name and nobody else: those who guess behind the
+/// same proxy lock out nobody.
 pub(crate) struct ManageRates {
     /// Of those who are let in.
     pub(crate) known: Rates,

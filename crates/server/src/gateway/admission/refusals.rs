@@ -17,7 +17,7 @@ pub(crate) struct Refusals(Box<[(String, Mutex<Row>)]>);
 struct Row {
     /// Since the last line.
     count: u64,
-    /// When there may be another line.
+    /// The time when there may be another line.
     next: Duration,
 }
 

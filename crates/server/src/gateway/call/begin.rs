@@ -81,7 +81,7 @@ impl Call {
         ))
     }
 
-    /// Whether the server that it goes to lives in the binary.
+    /// Returns true if the server that it goes to lives in the binary.
     pub(crate) fn is_embedded(&self) -> bool {
         self.upstream.server.is_native()
     }

@@ -28,7 +28,7 @@ use upstream::link::reply::{Item, Reply, Source};
 use upstream::link::{Inbound, Needed};
 use upstream::pool::Lease;
 
-/// How long a cancellation waits for the request on its way, where it is told by a message of its own.
+/// The time for which a cancellation waits for the request on its way, where it is told by a message of its own.
 const SETTLE: Duration = Duration::from_millis(250);
 
 /// What comes out of a call, step by step.
@@ -60,9 +60,10 @@ pub(crate) struct Call {
     pub(crate) source: Option<Source>,
     pub(crate) cancelled: Option<oneshot::Receiver<Option<Frame>>>,
     pub(crate) over: bool,
-    /// Whether the client takes an answer while it is still coming.
+    /// True if the client takes an answer while it is still coming.
     pub(crate) takes_long: bool,
-    /// When the call is polled again at the latest, if nothing has happened by then; it counts for what is sent at once.
+    /// The time when the call is polled again at the latest, if nothing has happened by then; it counts for what is
+    /// sent at once.
     pub(crate) attended_until: Option<Instant>,
     /// What its request carries for the site behind an embedded server.
     pub(crate) carried: Option<Arc<Carried>>,
@@ -72,7 +73,7 @@ pub(crate) struct Call {
     pub(crate) record: Option<Box<Record>>,
     /// What its client is told instead if it fails.
     pub(crate) veil: Option<Box<Fault>>,
-    /// Whether its upstream's lists were asked for again on its account.
+    /// True if its upstream's lists were asked for again on its account.
     pub(crate) relisted: bool,
     /// The key under which its link tells of progress.
     pub(crate) progress: Option<u64>,

@@ -80,7 +80,7 @@ pub(crate) struct Request<'a> {
     pub(crate) server_info: &'a str,
     /// What it carries for the site behind an embedded server.
     pub(crate) carried: Option<Arc<Carried>>,
-    /// Whether it counts among its caller's: not where it counts among a session's.
+    /// True if it counts among its caller's: not where it counts among a session's.
     pub(crate) counted: bool,
 }
 

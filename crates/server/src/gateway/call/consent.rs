@@ -101,7 +101,7 @@ impl Call {
     }
 }
 
-/// Whether a client with these capabilities opens pages for its user.
+/// Returns true if a client with these capabilities opens pages for its user.
 fn opens_pages(capabilities: &[u8]) -> bool {
     let modes = Members::of_document(capabilities, MAX_DEPTH).ok().and_then(|all| {
         let elicitation = all.get(capabilities, "elicitation")?;

@@ -18,7 +18,7 @@ use crate::gateway::session::SessionContext;
 use crate::gateway::session::sealer::StateSealer;
 use crate::gateway::view::ViewContext;
 
-/// How much is kept of outcomes that were there at once: how many, and how many bytes in all.
+/// The amount that is kept of outcomes that were there at once: how many, and how many bytes in all.
 const HELD: (usize, usize) = (1024, 32 << 20);
 
 /// What all threads share.
@@ -27,7 +27,7 @@ pub(crate) struct CallState {
     pub(crate) homes: Homes,
     /// Outcomes that are kept for tasks.
     pub(crate) held: Mutex<Held>,
-    /// How many streams of notices may be open.
+    /// The number of streams of notices that may be open.
     pub(crate) listens: Arc<Quota>,
     /// Tools whose arguments nobody checks.
     pub(crate) unchecked: Unchecked,

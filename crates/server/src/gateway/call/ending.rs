@@ -60,7 +60,8 @@ impl Call {
         lease.as_mut().map_or(Ok(()), |(lease, _)| lease.wait(caller.identity().holder()))
     }
 
-    /// Whether a message for the client is a log message below its level, from a link whose level others may have set.
+    /// Returns true if a message for the client is a log message below its level, from a link whose level others may
+    /// have set.
     pub(crate) fn is_unwanted(&self, text: &Bytes) -> bool {
         let Some(link) = &self.link else { return false };
         let frame = || Frame::parse(text.clone(), self.context.egress.frame_limits());

@@ -103,7 +103,7 @@ pub(crate) enum Outcome {
     Call(Box<Call>, Option<Change>),
 }
 
-/// Whether servers are waited for before it is decided what a request comes to.
+/// Returns true if servers are waited for before it is decided what a request comes to.
 pub(crate) fn is_early(session: &Session, frame: &Frame) -> bool {
     session.view().is_some_and(|cell| cell.is_early_for(frame, &cell.view()))
 }

@@ -49,7 +49,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether its first poll sets a timer; it comes all the same.
+    /// Returns true if its first poll sets a timer; it comes all the same.
     async fn is_armed_at_first(late: Late) -> bool {
         let mut late = pin!(late);
         let first = poll_fn(|context| Poll::Ready(late.as_mut().poll(context))).await;

@@ -24,13 +24,13 @@ use crate::gateway::view::view_cell::ViewCell;
 use upstream::quota::Permit;
 use upstream::subscriptions::topics::{Heard, Listener, Listening, Told};
 
-/// How many notices may wait for a slow client.
+/// The number of notices that may wait for a slow client.
 const BEHIND: usize = 256;
 
-/// How often an idle stream shows a sign of life.
+/// The interval at which an idle stream shows a sign of life.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 
-/// How long an upstream may take to begin to listen.
+/// The time that an upstream may take to begin to listen.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What a client wants to hear of, as far as it is honoured.

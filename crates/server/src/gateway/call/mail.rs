@@ -5,7 +5,7 @@ use tokio::sync::mpsc;
 
 use upstream::link::Inbound;
 
-/// How many letters may wait for a call.
+/// The number of letters that may wait for a call.
 const LETTERS: usize = 64;
 
 /// A letter box of a call.

@@ -99,9 +99,9 @@ pub(crate) struct Asking<'a> {
     pub(crate) cell: Arc<ViewCell>,
     pub(crate) identity: &'a Identity,
     pub(crate) headers: Option<&'a (dyn Headers + Sync)>,
-    /// Whether arguments are its server's matter alone.
+    /// True if arguments are its server's matter alone.
     pub(crate) unchecked: bool,
-    /// Whether a call counts among its caller's.
+    /// True if a call counts among its caller's.
     pub(crate) counted: bool,
 }
 

@@ -23,7 +23,7 @@ use upstream::link::requests::OpenRequest;
 use upstream::link::{Needed, OpenLink};
 use upstream::pool::Lease;
 
-/// How long a client waits for the question of a task that says it has one.
+/// The time for which a client waits for the question of a task that says it has one.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// A task and what it needs as long as it lasts.
@@ -76,7 +76,7 @@ impl Home {
         self.link.era
     }
 
-    /// Whether the link that knows the task is still there.
+    /// Returns true if the link that knows the task is still there.
     pub(crate) fn is_there(&self) -> bool {
         self.link.is_alive()
     }

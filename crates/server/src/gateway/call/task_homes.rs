@@ -26,7 +26,7 @@ impl Homes {
         Self { max, lifetime, residents: Mutex::default() }
     }
 
-    /// Whether another would be kept.
+    /// Returns true if another would be kept.
     pub(crate) fn has_room(&self) -> bool {
         self.residents.lock().len() < self.max
     }

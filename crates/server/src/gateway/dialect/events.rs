@@ -18,13 +18,13 @@ use crate::gateway::session::seal;
 use crate::gateway::session::until::Holding;
 use crate::gateway::{NO_RANDOM, Shard};
 
-/// How many events may wait for a client that reads slowly.
+/// The number of events that may wait for a client that reads slowly.
 const BEHIND: usize = 256;
 
 /// How many are on their way to its connection, besides.
 const ON_THE_WAY: usize = 4;
 
-/// How often it is looked whether a session's time is over.
+/// The interval between two checks whether a session's time is over.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 
 /// Opens a session with a stream; `messages` is the path that it posts to.

@@ -23,10 +23,10 @@ use crate::gateway::admission::identity::Identity;
 use crate::gateway::dialect_session::sessions::Session;
 use crate::gateway::stdin::{Line, Stdin};
 
-/// How many lines are read ahead of the one that is worked on.
+/// The number of lines that are read ahead of the one that is worked on.
 const AHEAD: usize = 16;
 
-/// How long a server gets to hear that an answer is not wanted any more.
+/// The time for which a server gets to hear that an answer is not wanted any more.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Longer than any stream lasts.

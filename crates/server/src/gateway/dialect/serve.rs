@@ -111,7 +111,7 @@ struct Asking<'a> {
     headers: Option<&'a HeaderMap>,
     /// All that it has sent.
     text: &'a Bytes,
-    /// Why the client is not let in.
+    /// The reason why the client is not let in.
     refused: Option<&'a Trouble>,
 }
 

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use crate::gateway::view::ViewCell;
 
-/// How many lists are kept ready.
+/// The number of lists that are kept ready.
 const MAX_LISTS: usize = 64;
 
 /// The tools of views as rows list them, made once for as long as a view is the same.

@@ -153,7 +153,7 @@ impl Session {
         self.usage.is_unused_for(age) && !self.has_stream() && self.calls.lock().is_empty()
     }
 
-    /// Whether its time is over.
+    /// Returns true if its time is over.
     pub(crate) fn is_over(&self) -> bool {
         self.idle.is_some_and(|idle| self.usage.idle() > idle)
     }
@@ -179,7 +179,7 @@ impl Drop for UnderWay<'_> {
     }
 }
 
-/// How long a session must have lain unused since its introduction before it makes room for another one.
+/// The time for which a session must have lain unused since its introduction before it makes room for another one.
 const UNUSED_FOR: Duration = Duration::from_mins(1);
 
 /// All of them, by id; at most so many, and of each caller at most a share.

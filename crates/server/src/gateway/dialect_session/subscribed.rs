@@ -25,7 +25,7 @@ use crate::gateway::view::view_cell::ViewCell;
 use upstream::Upstream;
 use upstream::subscriptions::topics::{Heard, Listener, Listening, Told};
 
-/// How long a server may take to agree; the client then hears that it does.
+/// The time that a server may take to agree; the client then hears that it does.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What a client listens to, by URI.

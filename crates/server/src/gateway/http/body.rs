@@ -10,14 +10,14 @@ use transport::net::{Body, CollectError, Incoming, collect, discard};
 use super::answer;
 use crate::gateway::Shard;
 
-/// How long a client may take to send a body.
+/// The time that a client may take to send a body.
 pub(super) const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// How much of a body that is too long is taken all the same, and how long that may take.
 const UNREAD: u64 = 32 << 20;
 const UNREAD_TIME: Duration = Duration::from_secs(5);
 
-/// Why a body could not be read.
+/// The reason why a body could not be read.
 pub(super) struct Unread {
     /// What HTTP calls it.
     pub(super) status: StatusCode,

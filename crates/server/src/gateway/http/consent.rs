@@ -71,8 +71,8 @@ async fn leave(
     response
 }
 
-/// Whether a form comes from the page itself, rather than from one that would have its reader consent to what somebody else
-/// has begun. Browsers say which page sends a form.
+/// Returns true if a form comes from the page itself, rather than from one that would have its reader consent to what
+/// somebody else has begun. Browsers say which page sends a form.
 fn is_own_page(shard: &Shard, request: &Request<Incoming>) -> bool {
     let headers = request.headers();
     let host = guard::authority(headers, request.uri());
@@ -89,8 +89,8 @@ fn is_own_page(shard: &Shard, request: &Request<Incoming>) -> bool {
     origins.peek().is_some() && origins.all(is_own) && sites.all(|site| site == "same-origin")
 }
 
-/// Whether a form shows that it is from the caller whose consent it will be, as far as people know what that shows: of
-/// signed tokens they do not.
+/// Returns true if a form shows that it is from the caller whose consent it will be, as far as people know what that
+/// shows: of signed tokens they do not.
 async fn is_the_one(shard: &Shard, begun: &Begun, form: &str, client: IpAddr) -> bool {
     let Some(whose) = &begun.whose else { return true };
     let all = pairs(form);

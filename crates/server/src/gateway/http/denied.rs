@@ -18,7 +18,7 @@ use crate::auth::{Denied, NotAdmitted};
 use crate::gateway::Shard;
 use crate::gateway::dialect::{refuse, too_soon};
 
-/// Why somebody is not let in.
+/// The reason why somebody is not let in.
 pub(super) enum Shut {
     Denied(Denied),
     /// Too many from there were not let in: nobody has looked at the credential.

@@ -233,7 +233,7 @@ impl Visit<'_> {
         Ok(found)
     }
 
-    /// Whether a request goes on with what was begun as the protocol says.
+    /// Returns true if a request goes on with what was begun as the protocol says.
     fn is_standard(&self, headers: &HeaderMap) -> bool {
         if !self.front.row.hello.standard_clients {
             return false;

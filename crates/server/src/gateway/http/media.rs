@@ -40,12 +40,12 @@ pub(super) fn check_get(headers: &HeaderMap) -> Result<(), Box<Response<Body>>> 
     Err(Box::new(answer::refusal(StatusCode::NOT_ACCEPTABLE, &message)))
 }
 
-/// Whether an event stream is asked for by name.
+/// Returns true if an event stream is asked for by name.
 pub(super) fn names_events(headers: &HeaderMap) -> bool {
     named(headers).any(|media| media.eq_ignore_ascii_case(EVENTS.as_bytes()))
 }
 
-/// Whether one of these media types is named, or anything goes. The header may come in several lines.
+/// Returns true if one of these media types is named, or anything goes. The header may come in several lines.
 fn takes(headers: &HeaderMap, kinds: &[&str]) -> bool {
     let is_one = |media: &[u8]| {
         media == b"*/*" || kinds.iter().any(|kind| media.eq_ignore_ascii_case(kind.as_bytes()))

@@ -41,7 +41,7 @@ pub(super) async fn post(shard: &Shard, entry: &Entry, mut request: Arrived) -> 
     response
 }
 
-/// Whether the requests of a message are still to be counted.
+/// Says whether the requests of a message are still to be counted.
 pub(super) enum Counted {
     No,
     /// They were, with this verdict of the limits that speak of them.

@@ -39,25 +39,25 @@ pub(super) const MESSAGES: &str = "/message";
 /// The query parameter that names a session.
 const SESSION: &str = "sessionId";
 
-/// How many messages of a client may wait until those before them have been taken.
+/// The number of messages of a client that may wait until those before them have been taken.
 const AHEAD: usize = 16;
 
-/// How long the next one waits for room.
+/// The time for which the next one waits for room.
 const ROOM_TIME: Duration = Duration::from_secs(30);
 
-/// How many events may be on their way to a client's connection, besides those that wait.
+/// The number of events that may be on their way to a client's connection, besides those that wait.
 const EVENTS: usize = 16;
 
-/// How often a stream without messages shows a sign of life.
+/// The interval at which a stream without messages shows a sign of life.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 
-/// How long the calls of a client that has gone get to tell their servers so, and a last event to be written.
+/// The time for which the calls of a client that has gone get to tell their servers so, and a last event to be written.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 /// What a client sent in one POST.
 type Posted = Result<Message, FrameError>;
 
-/// Whether there is [`STREAM`]: a default profile that behaves as another system does has what that system has.
+/// Returns true if there is [`STREAM`]: a default profile that behaves as another system does has what that system has.
 pub(super) fn is_served(snapshot: &Snapshot) -> bool {
     let default = snapshot.profile_named(DEFAULT_PROFILE);
     default.is_some_and(|profile| snapshot.profiles[profile].dialect.is_none())
@@ -105,8 +105,8 @@ pub(super) async fn messages(shard: &Shard, identity: Identity, request: Arrived
     }
 }
 
-/// Whether a GET at an endpoint of Streamable HTTP opens a stream of this transport: it names neither a session nor a
-/// version that has another one.
+/// Returns true if a GET at an endpoint of Streamable HTTP opens a stream of this transport: it names neither a
+/// session nor a version that has another one.
 pub(super) fn is_opening(headers: &HeaderMap) -> bool {
     let version = headers.get(names::PROTOCOL_VERSION);
     let is_older = |version: &str| by_version(version.trim()).is_some_and(|era| era.web == Web::EventStream);

@@ -25,13 +25,13 @@ use crate::gateway::call::parked::Parked;
 use crate::gateway::call::stateless::{Decision, decide};
 use crate::gateway::session::streams::{SILENCE, event};
 
-/// How many events may wait for a client that reads slowly.
+/// The number of events that may wait for a client that reads slowly.
 const BEHIND: usize = 64;
 
-/// How long a long answer may take once it has begun, and a client to read its last event.
+/// The time that a long answer may take once it has begun, and a client to read its last event.
 const LONG_TIME: Duration = Duration::from_mins(1);
 
-/// How often a stream without messages shows a sign of life.
+/// The interval at which a stream without messages shows a sign of life.
 const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
 
 /// Answers a stateless message.

@@ -11,7 +11,7 @@ use super::context::SessionContext;
 use super::session::{Face, Session, Used};
 use crate::gateway::admission::Identity;
 
-/// How long a session must have lain unused since its `initialize` before it makes room for another one.
+/// The time for which a session must have lain unused since its `initialize` before it makes room for another one.
 const UNUSED_FOR: Duration = Duration::from_mins(1);
 
 /// Takes a permit for a session or a door, before either is there.

@@ -13,7 +13,7 @@ use upstream::{Egress, Upstream};
 use crate::gateway::session::session::Session;
 
 impl Session {
-    /// Whether an upstream has another log level on this link than the one that the client asked for.
+    /// Returns true if an upstream has another log level on this link than the one that the client asked for.
     pub(crate) fn needs_level(&self, link: &OpenLink) -> bool {
         link.keeps_level && self.level().is_some_and(|level| !link.has_level(&level))
     }
@@ -55,7 +55,8 @@ impl Session {
         }
     }
 
-    /// Whether a message is wanted: one for the log is not when it is below the level that the client asked for.
+    /// Returns true if a message is wanted: one for the log is not when it is below the level that the client asked
+    /// for.
     pub(crate) fn wants(&self, message: &Frame) -> bool {
         let Some(wanted) = self.level() else { return true };
         !is_log(message) || passes(message, String::from_utf8_lossy(&wanted).trim_matches('"'))

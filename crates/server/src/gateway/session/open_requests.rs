@@ -5,7 +5,7 @@ use proto::rpc::{Frame, Id};
 use tokio::sync::oneshot;
 use upstream::quiet::Quiet;
 
-/// Why a request cannot begin.
+/// The reason why a request cannot begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Busy {
     /// One with its id is open.

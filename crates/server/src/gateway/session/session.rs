@@ -34,7 +34,7 @@ use upstream::link::{LinkUser, OpenLink};
 use upstream::pool::LinkCell;
 use upstream::{Egress, Kind, Upstream};
 
-/// How many questions may wait for one client.
+/// The number of questions that may wait for one client.
 const MAX_ASKS: usize = 64;
 
 /// How a session's client is reached.
@@ -53,7 +53,7 @@ pub(crate) struct Used {
 }
 
 impl Used {
-    /// Whether it is the session's own, opened before anybody knew better, and a shared one would be as good.
+    /// Returns true if it is the session's own, opened before anybody knew better, and a shared one would be as good.
     fn needs_not_be_own(&self, upstream: &Upstream) -> bool {
         self.cell.is_own()
             && upstream.server.spec.affinity == Affinity::Auto

@@ -42,7 +42,7 @@ impl Hasher for FirstBytes {
 
 type ByItself = BuildHasherDefault<FirstBytes>;
 
-/// How many sessions make room at once: a full table is searched seldom.
+/// The number of sessions that make room at once: a full table is searched seldom.
 const EVICTED_AT_ONCE: usize = 64;
 
 /// All sessions.
@@ -171,7 +171,7 @@ impl Sessions {
         self.open.read().values().map(|open| &open.session).filter(sees).cloned().collect()
     }
 
-    /// Whether another session than this one listens to a resource over this cell.
+    /// Returns true if another session than this one listens to a resource over this cell.
     pub(crate) fn listens(&self, but: &Session, over: (UpstreamId, &Arc<LinkCell>), uri: &str) -> bool {
         let listens = |s: &Arc<Session>| s.id != but.id && s.subscriptions.has(uri) && s.uses(over);
         self.open.read().values().map(|open| &open.session).any(listens)

@@ -26,7 +26,7 @@ impl Session {
         self.cell(upstream)
     }
 
-    /// Whether its client may use nothing of a server.
+    /// Returns true if its client may use nothing of a server.
     pub(crate) fn shuts(&self, upstream: UpstreamId) -> bool {
         self.view().is_some_and(|cell| cell.view().shuts(upstream))
     }

@@ -16,13 +16,13 @@ pub(crate) const STANDING: u64 = 0;
 /// After how long without a word a client gets an event stream with signs of life, rather than silence.
 pub(crate) const SILENCE: Duration = Duration::from_secs(15);
 
-/// How many messages wait for a client that has no standing stream yet.
+/// The number of messages that wait for a client that has no standing stream yet.
 const MAX_PENDING: usize = 64;
 
-/// How many events a client may be behind before its connection is given up; it can ask for them again.
+/// The number of events that a client may be behind before its connection is given up; it can ask for them again.
 const BEHIND: usize = 256;
 
-/// Why a stream cannot be opened.
+/// The reason why a stream cannot be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum StreamFault {
     #[error("this session has {0} event streams open; close one of them")]

@@ -22,7 +22,8 @@ use upstream::link::requests::request;
 use upstream::pool::LinkCell;
 use upstream::subscriptions::topics::{Listener, ListenerHandle};
 
-/// How long a client waits to hear whether a server without sessions tells of a resource; it then hears that it does.
+/// The time for which a client waits to hear whether a server without sessions tells of a resource; it then hears that
+/// it does.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A change of a session's subscriptions.
@@ -35,7 +36,7 @@ pub(crate) struct Subscription {
 pub(crate) struct Change {
     asked: Subscription,
     upstream: Arc<Upstream>,
-    /// Whether the session did not listen to it before.
+    /// True if the session did not listen to it before.
     is_new: bool,
 }
 
@@ -154,7 +155,7 @@ impl Session {
         (used.joined.load(Ordering::Acquire) == link.id).then_some(link)
     }
 
-    /// Whether it reaches an upstream over this cell.
+    /// Returns true if it reaches an upstream over this cell.
     pub(crate) fn uses(&self, (upstream, cell): (UpstreamId, &Arc<LinkCell>)) -> bool {
         self.links.lock().get(&upstream).is_some_and(|used| Arc::ptr_eq(&used.cell, cell))
     }

@@ -34,7 +34,7 @@ impl Usage {
         self.age().saturating_sub(Duration::from_millis(self.touched.load(Ordering::Relaxed)))
     }
 
-    /// How long ago it was opened.
+    /// The time for which ago it was opened.
     pub(crate) fn age(&self) -> Duration {
         self.opened.elapsed()
     }

@@ -40,7 +40,7 @@ pub(crate) struct ViewState {
     pub(crate) upstreams: Upstreams,
     /// All views.
     pub(crate) views: Views,
-    /// Whether nobody is asked who they are, whatever is configured: there is one client, which started this.
+    /// True if nobody is asked who they are, whatever is configured: there is one client, which started this.
     pub(crate) lets_all_in: bool,
     observer: OnceLock<Weak<dyn ViewObserver>>,
 }

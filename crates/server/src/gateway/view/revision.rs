@@ -2,7 +2,7 @@
 
 use proto::mcp::Notice;
 
-/// How often each list of a view has changed.
+/// The number of times that each list of a view has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Revision {
     pub(crate) tools: u64,

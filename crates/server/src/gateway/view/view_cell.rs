@@ -23,8 +23,8 @@ use upstream::oauth::Whose;
 use upstream::pool::LinkCell;
 use upstream::{Kind, Upstream};
 
-/// How long a call waits for servers that are still starting, one of which may have what it names. A list waits shorter
-/// (`limits.listWait`): servers join it when they are ready.
+/// The time for which a call waits for servers that are still starting, one of which may have what it names. A list
+/// waits shorter (`limits.listWait`): servers join it when they are ready.
 const PATIENCE: Duration = Duration::from_secs(8);
 
 /// One view and its changes.
@@ -53,7 +53,7 @@ pub(crate) struct Basis {
     pub(crate) profile: ProfileSpec,
     pub(crate) upstreams: Vec<Arc<Upstream>>,
     pub(crate) offers: Vec<Arc<OfferCell>>,
-    /// Whether callers say who they are, anywhere.
+    /// True if callers say who they are, anywhere.
     asks: bool,
 }
 
@@ -153,7 +153,7 @@ impl ViewCell {
         self.revision.subscribe()
     }
 
-    /// Whether a stream of notices is open on it.
+    /// Returns true if a stream of notices is open on it.
     pub(crate) fn is_watched(&self) -> bool {
         self.revision.receiver_count() > 0
     }
@@ -208,8 +208,9 @@ impl ViewCell {
         self.publish(observer, before);
     }
 
-    /// Whether this request, which this view of now could answer, comes too early: it may be answered otherwise by servers of
-    /// which nothing is known yet, as after a change of the configuration, or whose lists came just now.
+    /// Returns true if this request, which this view of now could answer, comes too early: it may be answered
+    /// otherwise by servers of which nothing is known yet, as after a change of the configuration, or whose lists came
+    /// just now.
     pub(crate) fn is_early_for(&self, frame: &Frame, view: &View) -> bool {
         let comes = |offer: &OfferCell, upstream: &Upstream| {
             offer.is_known() || (offer.is_unknown() && !upstream.server.hung_lately())
@@ -217,7 +218,7 @@ impl ViewCell {
         view.upstreams().iter().any(|u| u.offer.is_err()) && may_gain(frame, view) && self.lacks(view, comes)
     }
 
-    /// Whether one of the servers that are missing in this view is such.
+    /// Returns true if one of the servers that are missing in this view is such.
     fn lacks(&self, view: &View, such: impl Fn(&OfferCell, &Upstream) -> bool) -> bool {
         let basis = self.basis.load();
         // They stand in the same order, unless the view is of another basis, and behind the times.
@@ -266,7 +267,7 @@ impl ViewCell {
         .filter_map(|(differs, notice)| differs.then_some(notice))
     }
 
-    /// Whether this server, as this caller or all callers have it, is part of it.
+    /// Returns true if this server, as this caller or all callers have it, is part of it.
     pub(crate) fn has(&self, server: &Server) -> bool {
         self.basis.load().upstreams.iter().any(|own| std::ptr::eq(Arc::as_ptr(&own.server), server))
     }

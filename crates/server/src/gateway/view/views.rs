@@ -19,7 +19,7 @@ use upstream::oauth::Whose;
 use upstream::pool::LinkCell;
 use upstream::{Kind, Server, Upstream};
 
-/// How many views are kept, beyond those in use.
+/// The number of views that are kept, beyond those in use.
 const MAX_VIEWS: usize = 256;
 
 /// By what views are told apart: the rules in force, profile, kind of client, which of the rules count for it, and who it is,
@@ -102,7 +102,8 @@ impl Views {
         cell
     }
 
-    /// Whether somebody sees this tool in any of the views that are known; `None` where none is that has anything.
+    /// Checks whether somebody sees this tool in any of the views that are known; `None` where none is that has
+    /// anything.
     pub(crate) fn show(
         &self,
         context: &Arc<ViewContext>,

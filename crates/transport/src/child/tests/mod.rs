@@ -47,7 +47,7 @@ fn state(pid: u32) -> Option<char> {
     stat.rsplit_once(')')?.1.trim_start().chars().next()
 }
 
-/// Whether a process runs. One that was orphaned and is not reaped by this machine's first process does not.
+/// Returns true if a process runs. One that was orphaned and is not reaped by this machine's first process does not.
 fn runs(pid: u32) -> bool {
     assert!(Path::new("/proc/self/stat").exists(), "these tests look into /proc");
     !matches!(state(pid), None | Some('Z' | 'X'))

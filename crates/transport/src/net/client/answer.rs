@@ -34,8 +34,8 @@ impl ResponseBody {
         body
     }
 
-    /// Whether all connections to where it comes from went to addresses that are not the public network's: this one, and those
-    /// before it. What a name stands for may change; where it was is known.
+    /// Returns true if all connections to where it comes from went to addresses that are not the public network's:
+    /// this one, and those before it. What a name stands for may change; where it was is known.
     pub fn is_from_near(&self) -> bool {
         self.lease.origin.was_near()
     }

@@ -55,7 +55,7 @@ impl Target {
         Ok(Self { name, host, port, tls, seen: Seen::default() })
     }
 
-    /// Whether there were connections, and all to addresses that are not the public network's.
+    /// Returns true if there were connections, and all to addresses that are not the public network's.
     pub(super) fn was_near(&self) -> bool {
         self.seen.any.load(Ordering::SeqCst) && !self.seen.public.load(Ordering::SeqCst)
     }

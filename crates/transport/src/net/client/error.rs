@@ -21,7 +21,7 @@ pub enum WireError {
     Http2(#[from] hyper::Error),
 }
 
-/// Why there is no answer. Each message names the host and, where there is one, a mend.
+/// The reason why there is no answer. Each message names the host and, where there is one, a mend.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
@@ -88,7 +88,7 @@ pub enum ClientError {
         host: String,
         /// How many.
         cap: usize,
-        /// How long we waited.
+        /// The time for which we waited.
         after: Duration,
     },
     /// No answer's head before the caller's deadline.
@@ -102,7 +102,7 @@ pub enum ClientError {
     Closed {
         /// Host and port.
         host: String,
-        /// Whether any byte of the request went out. If so, the host may have acted on it.
+        /// True if any byte of the request went out. If so, the host may have acted on it.
         sent: bool,
         /// What was seen.
         source: WireError,
@@ -126,7 +126,7 @@ pub enum ClientError {
 }
 
 impl ClientError {
-    /// Whether the upstream has surely not seen the request, so that any request may be sent again.
+    /// Returns true if the upstream has surely not seen the request, so that any request may be sent again.
     pub fn is_unsent(&self) -> bool {
         match self {
             Self::BadUrl { .. }
@@ -142,7 +142,7 @@ impl ClientError {
         }
     }
 
-    /// Whether trying again later, unchanged, has a chance without anybody mending anything.
+    /// Returns true if trying again later, unchanged, has a chance without anybody mending anything.
     pub fn is_passing(&self) -> bool {
         match self {
             Self::Refused { .. }

@@ -9,7 +9,7 @@ use super::public::Reach;
 pub struct ClientLimits {
     /// For name look-up, TCP and TLS together; also for waiting until one of `max_in_use` comes free.
     pub connect_timeout: Duration,
-    /// How long an unused connection is kept. A peer's `Keep-Alive: timeout=` can only shorten it.
+    /// The time for which an unused connection is kept. A peer's `Keep-Alive: timeout=` can only shorten it.
     pub idle_timeout: Duration,
     /// Unused connections kept.
     pub max_idle: usize,
@@ -50,7 +50,7 @@ pub enum Protocol {
     Http2,
 }
 
-/// Whether a request may be sent a second time when a kept connection turns out to be dead.
+/// Says whether a request may be sent a second time when a kept connection turns out to be dead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replay {
     /// Only if surely no byte of it went out: for everything that must not happen twice.

@@ -31,12 +31,12 @@ thread_local! {
 pub(super) struct Link {
     wire: Wire,
     answer: AnswerReader,
-    /// Whether a byte of the last request went out.
+    /// True if a byte of the last request went out.
     sent: bool,
     /// What is left to write of the request: of the head, and of the body.
     unsent: [Bytes; 2],
     unflushed: bool,
-    /// Why the request could not be written to its end.
+    /// The reason why the request could not be written to its end.
     failed: Option<io::Error>,
     /// Where a long body is read to.
     long: BytesMut,
@@ -46,7 +46,7 @@ pub(super) struct Link {
 #[derive(Debug)]
 pub(super) struct Unanswered {
     pub(super) error: WireError,
-    /// Whether any byte of it went out.
+    /// True if any byte of it went out.
     pub(super) sent: bool,
 }
 
@@ -239,7 +239,8 @@ impl Link {
         sent && self.answer.may_serve_again()
     }
 
-    /// Whether the upstream has kept quiet and open since the link came to rest. Forgets the task that last waited on it.
+    /// Returns true if the upstream has kept quiet and open since the link came to rest. Forgets the task that last
+    /// waited on it.
     pub(super) fn is_quiet(&mut self) -> bool {
         self.poll_read(&mut [0], &mut Context::from_waker(Waker::noop())).is_pending()
     }

@@ -24,7 +24,7 @@ use super::tls::Trust;
 use super::{ClientLimits, Protocol, Replay};
 use crate::net::head_limits::LEAST_HEADER;
 
-/// How long before the peer's announced keep-alive time we let go.
+/// The time for which before the peer's announced keep-alive time we let go.
 const KEEP_ALIVE_MARGIN: Duration = Duration::from_secs(1);
 
 /// HTTP/2: pings while requests run, and receive windows (the most that one stream, one connection can make us hold).
@@ -112,12 +112,12 @@ impl Inner {
         &self.target.name
     }
 
-    /// Whether there were connections, and all to addresses that are not the public network's.
+    /// Returns true if there were connections, and all to addresses that are not the public network's.
     pub(super) fn was_near(&self) -> bool {
         self.target.was_near()
     }
 
-    /// Whether nothing is kept for this origin.
+    /// Returns true if nothing is kept for this origin.
     pub(super) fn is_cold(&self) -> bool {
         let pool = self.pool();
         pool.idle.is_empty() && pool.shared.is_none()

@@ -37,7 +37,7 @@ pub enum Reach {
 }
 
 impl Reach {
-    /// Whether it goes as far as this address.
+    /// Returns true if it goes as far as this address.
     pub fn covers(self, address: IpAddr) -> bool {
         match self {
             Self::All => true,
@@ -47,7 +47,7 @@ impl Reach {
     }
 }
 
-/// Whether an address may be another machine's.
+/// Returns true if an address may be another machine's.
 fn is_another(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => {
@@ -65,7 +65,7 @@ fn is_another(address: IpAddr) -> bool {
     }
 }
 
-/// Whether an address is one of the public network.
+/// Returns true if an address is one of the public network.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => is_public_v4(v4),

@@ -83,7 +83,7 @@ async fn get(stream: &mut TcpStream, path: &str) -> (String, Vec<u8>) {
     read_answer(stream).await
 }
 
-/// Whether the peer closes (or resets) the connection before sending another byte.
+/// Returns true if the peer closes (or resets) the connection before sending another byte.
 async fn closed(stream: &mut TcpStream) -> bool {
     let mut byte = [0];
     matches!(timeout(LONG, stream.read(&mut byte)).await.expect("closed in time"), Ok(0) | Err(_))

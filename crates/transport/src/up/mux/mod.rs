@@ -21,7 +21,7 @@ use super::LinkError;
 use super::open_calls::{OpenCalls, Owner};
 use crate::child::ChildError;
 
-/// How many notifications may wait for one exchange; more are dropped, the answer never is.
+/// The number of notifications that may wait for one exchange; more are dropped, the answer never is.
 const NOTICES: usize = 64;
 
 /// What a server says that answers no exchange.
@@ -36,7 +36,7 @@ pub struct UnaskedMessage {
     pub owner: Option<Owner>,
 }
 
-/// Why nothing more comes on a stream, or why a message was left out.
+/// The reason why nothing more comes on a stream, or why a message was left out.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum MuxFault {
     /// The child process failed.
@@ -99,9 +99,9 @@ struct Shared {
 /// How much a shared stream may hold.
 #[derive(Debug, Clone, Copy)]
 pub struct MuxRoom {
-    /// How many exchanges may be open.
+    /// The number of exchanges that may be open.
     pub max_calls: usize,
-    /// How many messages may wait that answer none.
+    /// The number of messages that may wait that answer none.
     pub unasked: usize,
     /// For how long a server may go on with a call that nobody waits for any more.
     pub forget: Duration,
@@ -162,12 +162,12 @@ impl Mux {
         }
     }
 
-    /// Whether nothing comes any more.
+    /// Returns true if nothing comes any more.
     pub(in crate::up) fn is_closed(&self) -> bool {
         self.0.closed.load(Ordering::Acquire)
     }
 
-    /// Why nothing comes any more, when that is so.
+    /// The reason why nothing comes any more, when that is so.
     pub(in crate::up) fn why_closed(&self) -> Option<MuxFault> {
         self.0.gone.lock().clone()
     }

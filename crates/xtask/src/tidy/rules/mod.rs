@@ -6,6 +6,7 @@ mod folders;
 mod heads;
 mod imports;
 mod leaks;
+mod naming;
 mod promises;
 mod sizes;
 mod unsafes;
@@ -15,7 +16,7 @@ use super::{Fault, Repo, Source};
 
 /// All faults of all rules, in no particular order.
 pub(crate) fn check(repo: &Repo) -> Vec<Fault> {
-    let rules: [fn(&Repo) -> Vec<Fault>; 12] = [
+    let rules: [fn(&Repo) -> Vec<Fault>; 14] = [
         sizes::files,
         sizes::functions,
         imports::dependencies,
@@ -28,6 +29,8 @@ pub(crate) fn check(repo: &Repo) -> Vec<Fault> {
         unsafes::listed,
         promises::held,
         circles::none,
+        naming::types,
+        naming::openings,
     ];
     rules.into_iter().flat_map(|rule| rule(repo)).collect()
 }

@@ -156,7 +156,7 @@ fn answered(context: &Arc<CallContext>, home: &Arc<Home>, asked: &Asked<'_>) -> 
     Ok(home.answer(&context.egress, asked.frame.text(), &responses, asked.era))
 }
 
-/// Whether a task, as the client gets it, has ended.
+/// Returns true if a task, as the client gets it, has ended.
 fn ended(result: &[u8]) -> bool {
     Task::read(result, Span::new(0, result.len())).is_some_and(|task| Status::has_ended(task.status))
 }

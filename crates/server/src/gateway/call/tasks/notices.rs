@@ -26,7 +26,7 @@ use upstream::oauth::Whose;
 use upstream::subscriptions::topics::Told;
 use upstream::{CLIENT_INFO, Kind, Upstream};
 
-/// How many notices may wait for a slow client.
+/// The number of notices that may wait for a slow client.
 const BEHIND: usize = 64;
 
 /// The first wait before a lost stream is opened again, and the longest.
@@ -90,12 +90,12 @@ pub(crate) fn follow(
     (by_upstream.into_iter().map(one).collect(), heard)
 }
 
-/// How many tasks sessions are told of at once. Clients of the others find out by asking.
+/// The number of tasks sessions that are told of at once. Clients of the others find out by asking.
 const MAX_TOLD: usize = 256;
 
 static TOLD: Semaphore = Semaphore::const_new(MAX_TOLD);
 
-/// How often it is looked whether a session is still there.
+/// The interval between two checks that a session is still there.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
 /// Tells a session of a task in the words of the experiment, until that has ended or the session is gone.
@@ -225,7 +225,7 @@ impl Follower {
     }
 }
 
-/// Whether an acknowledgement names tasks.
+/// Returns true if an acknowledgement names tasks.
 fn tells_of_tasks(acknowledged: &Frame) -> bool {
     let text = acknowledged.text();
     let honoured = acknowledged.param("notifications").ok().flatten();

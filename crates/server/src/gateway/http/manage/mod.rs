@@ -75,8 +75,8 @@ fn asked(method: &Method, uri: &Uri) -> String {
     format!("{method} {}", &path[..path.floor_char_boundary(LONGEST)])
 }
 
-/// Why a request does not count as one of this server's own pages or of a program, if it does not: pages of others, even of
-/// those who may use the MCP endpoints, would start programs in the name of whoever looks at them.
+/// The reason why a request does not count as one of this server's own pages or of a program, if it does not: pages of
+/// others, even of those who may use the MCP endpoints, would start programs in the name of whoever looks at them.
 fn foreign(headers: &HeaderMap, uri: &Uri) -> Option<&'static str> {
     let host = guard::authority(headers, uri);
     let is_own = |origin: &HeaderValue| {

@@ -241,7 +241,7 @@ impl Asked<'_> {
         pairs(&self.query).into_iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// Whether the query asks for what the server says now.
+    /// Returns true if the query asks for what the server says now.
     fn wants_fresh(&self) -> bool {
         matches!(self.asked_for("refresh").as_deref(), Some("true" | "1"))
     }
