@@ -206,8 +206,9 @@ async fn a_call_that_may_have_been_executed_is_not_sent_again() {
     let call = json!({"name": "own__ok", "arguments": {}});
     let (_, text) = said(session.begin("tools/call", &call).await).await;
     assert!(text.contains(&error_of(-32000)), "{text}");
-    assert_eq!((puppet.count("tools/call"), puppet.count("initialize")), (1, opened));
-    // Whoever comes next has another session.
+    // The catalogue's own listening may have opened the next session by now: only the call is counted here.
+    assert_eq!(puppet.count("tools/call"), 1);
+    // Whoever comes next has another session, and the same one.
     assert_eq!(support::text(&session.call("own__ok", &json!({})).await), "ok");
     assert_eq!((puppet.count("tools/call"), puppet.count("initialize")), (2, opened + 1));
 }
